@@ -1,0 +1,123 @@
+/** The clients, in a process of their own. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createThread, ended, firstBytes, open, send, textOf, type HttpRequest } from "./http.js";
+import { answerCalls, sharedClock } from "./rpc.js";
+
+/** What is done over and over: a new thread with one run. */
+export interface Unit {
+  graph: string;
+  input: unknown;
+  /** Stream mode; a run that is waited for when left out. */
+  stream?: string;
+}
+
+export interface LoadArguments extends Unit {
+  url: string;
+  clients: number;
+  /** How long new units are begun. */
+  ms?: number;
+  /** How many units are done at most. */
+  units?: number;
+}
+
+export interface TimedRequest extends HttpRequest {
+  /** Until the first bytes of the body, instead of its end. */
+  untilFirstBytes?: boolean;
+}
+
+const held: AbortController[] = [];
+
+const api = {
+  /** So many clients, each doing one unit after another. Returns units done and milliseconds taken. */
+  async load({ clients, ms = Infinity, units = Infinity, ...unit }: LoadArguments) {
+    const start = performance.now();
+    let begun = 0;
+    let done = 0;
+    const client = async (): Promise<void> => {
+      while (performance.now() - start < ms && begun < units) {
+        begun += 1;
+        await doUnit(unit);
+        done += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    return { units: done, ms: performance.now() - start };
+  },
+
+  /** Each of the requests `count` times, taking turns. Returns the milliseconds of each, by request. */
+  async time({ requests, count }: { requests: TimedRequest[]; count: number }): Promise<number[][]> {
+    const times: number[][] = requests.map(() => []);
+    for (let turn = 0; turn < count; turn += 1) {
+      for (const [index, request] of requests.entries()) times[index]?.push(await timed(request));
+    }
+    return times;
+  },
+
+  /** GET `url` every few milliseconds for `ms`. Returns the milliseconds that each answer took. */
+  async poll({ url, everyMs, ms }: { url: string; everyMs: number; ms: number }): Promise<number[]> {
+    const end = performance.now() + ms;
+    const times: number[] = [];
+    while (performance.now() < end) {
+      times.push(await timed({ method: "GET", url }));
+      await sleep(everyMs);
+    }
+    return times;
+  },
+
+  /** Streams of the paced graph. Returns the milliseconds from each event's making to its arrival. */
+  async pace({ url, clients, count }: { url: string; clients: number; count: number }): Promise<number[]> {
+    const delays: number[] = [];
+    const client = async (_: unknown, index: number): Promise<void> => {
+      const thread = await createThread(url);
+      await sleep((20 * index) / clients);
+      const response = await open(
+        runRequest(url, thread, { graph: "paced", input: { count }, stream: "custom" }),
+      );
+      response.on("data", (chunk: Buffer) => {
+        const now = sharedClock();
+        for (const [, at] of chunk.toString().matchAll(/"at":([\d.]+)/g)) delays.push(now - Number(at));
+      });
+      await ended(response);
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    return delays;
+  },
+
+  /** Opens streams of runs that wait, and keeps them open. */
+  async holdStreams({ url, count }: { url: string; count: number }): Promise<void> {
+    for (let index = 0; index < count; index += 1) {
+      const leave = new AbortController();
+      held.push(leave);
+      const unit = { graph: "suspended", input: { count: 0 }, stream: "custom" };
+      const response = await open(runRequest(url, await createThread(url), unit), leave.signal);
+      response.on("error", () => undefined);
+      await firstBytes(response);
+    }
+  },
+};
+
+export type ClientApi = typeof api;
+answerCalls(api);
+
+function runRequest(url: string, thread: string, { graph, input, stream }: Unit): HttpRequest {
+  const runs = `${url}/threads/${thread}/runs`;
+  const body = { assistant_id: graph, input };
+  return stream ? { url: `${runs}/stream`, body: { ...body, stream_mode: stream } } : { url: runs, body };
+}
+
+async function doUnit({ url, ...unit }: Unit & { url: string }): Promise<void> {
+  const answer = await send(runRequest(url, await createThread(url), unit));
+  if (!answer.includes('"status":"success"'))
+    throw new Error(`a run of ${unit.graph} failed: ${answer.slice(-500)}`);
+}
+
+async function timed(request: TimedRequest): Promise<number> {
+  const start = performance.now();
+  const response = await open(request);
+  if (response.statusCode !== 200) throw new Error(`${request.url}: ${await textOf(response)}`);
+  const whole = ended(response);
+  await (request.untilFirstBytes ? firstBytes(response) : whole);
+  const time = performance.now() - start;
+  await whole;
+  return time;
+}

@@ -1,0 +1,110 @@
+/** The floor: the same graphs with LangGraph's MemorySaver and no server, in a process of their own. */
+import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { MemorySaver } from "@langchain/langgraph";
+import type { GraphConfig } from "../src/graphs/graph.js";
+import { compileGraphs, type BenchGraph, type GraphName } from "./graphs.js";
+import { answerCalls, cpuMs, sharedClock } from "./rpc.js";
+
+export interface FloorUnit {
+  graph: GraphName;
+  input: unknown;
+  /** LangGraph's stream mode; the graph is invoked when left out. */
+  stream?: string;
+}
+
+const graphs = compileGraphs(new MemorySaver());
+
+const api = {
+  /** As the load of the clients, but in process. Returns units done, milliseconds taken and CPU used. */
+  async load({ clients, ms, ...unit }: FloorUnit & { clients: number; ms: number }) {
+    const start = performance.now();
+    const cpu = cpuMs();
+    let units = 0;
+    const client = async (): Promise<void> => {
+      while (performance.now() - start < ms) {
+        await doUnit(unit);
+        units += 1;
+        // As in any process that gets its work from outside; a loop that never turns keeps what it has thrown away.
+        await nextTurn();
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    return { units, ms: performance.now() - start, cpuMs: cpuMs() - cpu };
+  },
+
+  /** Milliseconds from the making of each paced event to its arrival in the loop over the stream. */
+  async pace({ clients, count }: { clients: number; count: number }): Promise<number[]> {
+    const delays: number[] = [];
+    const client = async (_: unknown, index: number): Promise<void> => {
+      await sleep((20 * index) / clients);
+      const chunks = await graphs.paced.stream({ count }, { ...newThread(), streamMode: "custom" });
+      for await (const chunk of chunks) delays.push(sharedClock() - (chunk as { at: number }).at);
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    return delays;
+  },
+
+  /** A thread on which one run after another was made. Returns its id. */
+  async createHistory({
+    runs,
+    graph,
+    input,
+  }: {
+    runs: number;
+    graph: GraphName;
+    input: unknown;
+  }): Promise<string> {
+    const config = newThread();
+    for (let run = 0; run < runs; run += 1) await graphs[graph].invoke(input, config);
+    return config.configurable.thread_id;
+  },
+
+  /** Milliseconds of each reading of a thread's history, to JSON. */
+  timeHistory({
+    graph,
+    thread,
+    limit,
+    count,
+  }: {
+    graph: GraphName;
+    thread: string;
+    limit: number;
+    count: number;
+  }) {
+    return times(count, () => historyJson(graphs[graph], thread, limit));
+  },
+
+  /** Milliseconds of each reading of a thread's state, to JSON. */
+  timeState({ graph, thread, count }: { graph: GraphName; thread: string; count: number }) {
+    return times(count, async () => JSON.stringify(await graphs[graph].getState(configOf(thread))));
+  },
+};
+
+export type FloorApi = typeof api;
+answerCalls(api);
+
+const configOf = (thread: string) => ({ configurable: { thread_id: thread } }) satisfies GraphConfig;
+const newThread = () => configOf(randomUUID());
+
+async function doUnit({ graph, input, stream }: FloorUnit): Promise<void> {
+  if (!stream) return void (await graphs[graph].invoke(input, newThread()));
+  const chunks = await graphs[graph].stream(input, { ...newThread(), streamMode: stream });
+  for await (const chunk of chunks) JSON.stringify(chunk);
+}
+
+async function historyJson(graph: BenchGraph, thread: string, limit: number): Promise<string> {
+  const states: unknown[] = [];
+  for await (const state of graph.getStateHistory(configOf(thread), { limit })) states.push(state);
+  return JSON.stringify(states);
+}
+
+async function times(count: number, work: () => Promise<unknown>): Promise<number[]> {
+  const taken: number[] = [];
+  for (let turn = 0; turn < count; turn += 1) {
+    const start = performance.now();
+    await work();
+    taken.push(performance.now() - start);
+  }
+  return taken;
+}

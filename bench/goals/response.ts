@@ -1,0 +1,62 @@
+/** P7 and P8: how soon events arrive, also while others keep the server busy. */
+import { randomUUID } from "node:crypto";
+import type { TimedRequest } from "../client-process.js";
+import { QUESTION } from "../graphs.js";
+import type { RunningServer, Stage } from "../processes.js";
+import { ratioRow, valueRow, type Row } from "../report.js";
+import { median, percentile } from "../stats.js";
+
+/** P7: the first event of a stream, and the health of a server that streams. */
+export async function firstEvents(goal: string, stage: Stage): Promise<Row[]> {
+  const [server, client] = [await stage.server(), stage.client()];
+  const echo: TimedRequest = { url: await server.call("openEcho"), body: QUESTION };
+  const requests = [echo, firstEvent(server, "g1", QUESTION), firstEvent(server, "selfish", { count: 0 })];
+  await client.call("time", { requests, count: 5 });
+  const times = await client.call("time", { requests, count: stage.scaled(100, 15) });
+  const [floor = NaN, g1 = NaN, selfish = NaN] = times.map(median);
+  const row = (what: string, ours: number) =>
+    ratioRow([goal, what], { floor, ours, unit: "ms" }, { atMost: 2 });
+  return [
+    row("first event of g1, against a POST echo", g1),
+    row("first event of a graph that never yields", selfish),
+    await healthWhileStreaming(goal, stage, server),
+  ];
+}
+
+async function healthWhileStreaming(goal: string, stage: Stage, server: RunningServer): Promise<Row> {
+  const [streams, probe] = [stage.client(), stage.client()];
+  const health = { url: `${server.url}/api/health`, everyMs: 5 };
+  await probe.call("poll", { ...health, ms: 500 });
+  const ms = stage.options.phaseMs;
+  const unit = { graph: "g3", input: QUESTION, stream: "messages-tuple" };
+  const load = streams.call("load", { ...unit, url: server.url, clients: 8, ms: ms + 1000 });
+  const times = await probe.call("poll", { ...health, ms });
+  await load;
+  return valueRow([goal, "health p99 while eight g3 streams run"], percentile(times, 0.99), "ms", {
+    atMost: 25,
+  });
+}
+
+/** A stream on a thread of its own, timed up to its first event. */
+function firstEvent(server: RunningServer, graph: string, input: unknown): TimedRequest {
+  const url = `${server.url}/threads/${randomUUID()}/runs/stream`;
+  const body = { assistant_id: graph, input, stream_mode: "custom", if_not_exists: "create" };
+  return { url, body, untilFirstBytes: true };
+}
+
+/** P8: what serving adds to the way of an event that a graph writes every 20 ms. */
+export async function pacedEvents(goal: string, stage: Stage): Promise<Row[]> {
+  const [server, client, floor] = [await stage.server(), stage.client(), stage.floor()];
+  const count = stage.scaled(100, 25);
+  await client.call("pace", { url: server.url, clients: 8, count: 10 });
+  await floor.call("pace", { clients: 8, count: 10 });
+  const added = async (clients: number, limit: number): Promise<Row> => {
+    const own = median(await floor.call("pace", { clients, count }));
+    const ours = median(await client.call("pace", { url: server.url, clients, count }));
+    const what = `latency added to a paced event, p50 at ${clients}`;
+    return valueRow([goal, what], ours - own, "ms", { atMost: limit });
+  };
+  const rows = [await added(1, 0.5), await added(64, 1)];
+  const { peak } = await server.call("inFlight");
+  return [...rows, valueRow([goal, "runs in parallel, of 64 started"], peak, "runs", { atLeast: 64 })];
+}

@@ -1,0 +1,155 @@
+/** The graphs that are measured: each puts its weight on one part of the work. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
+import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import {
+  Annotation,
+  END,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+  type BaseCheckpointSaver,
+  type LangGraphRunnableConfig,
+} from "@langchain/langgraph";
+import type { GraphConfig, ServedGraph } from "../src/graphs/graph.js";
+import { sharedClock } from "./rpc.js";
+
+export interface BenchGraph extends ServedGraph {
+  invoke(input: unknown, options: GraphConfig): Promise<unknown>;
+}
+
+export const QUESTION = { messages: [{ role: "user", content: "How are you today?" }] };
+const TOKENS = 200;
+
+/** What runs are doing at the moment, and were doing at the busiest. */
+export const inFlight = { now: 0, peak: 0 };
+
+/** Streams its answer as fast as it can: 200 tokens, the last of which carries the usage. */
+class FakeModel extends BaseChatModel {
+  override _llmType(): string {
+    return "fake";
+  }
+
+  override async _generate(): Promise<ChatResult> {
+    const text = "word ".repeat(TOKENS);
+    return { generations: [{ text, message: new AIMessage(text) }] };
+  }
+
+  override async *_streamResponseChunks(
+    _messages: BaseMessage[],
+    _options: this["ParsedCallOptions"],
+    run?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    const usage_metadata = { input_tokens: 5, output_tokens: TOKENS, total_tokens: TOKENS + 5 };
+    for (let token = 1; token <= TOKENS; token += 1) {
+      const message = new AIMessageChunk(token < TOKENS ? "word " : { content: "word", usage_metadata });
+      const chunk = new ChatGenerationChunk({ text: message.text, message });
+      yield chunk;
+      await run?.handleLLMNewToken(message.text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+}
+
+const Steps = Annotation.Root({ n: Annotation<number>() });
+const Events = Annotation.Root({ count: Annotation<number>(), done: Annotation<boolean>() });
+const Records = Annotation.Root({ size: Annotation<number>(), records: Annotation<object[]>() });
+
+/** About `size` bytes of JSON. */
+function records(size: number): object[] {
+  const record = (id: number) => ({ id, name: `record ${id}`, tags: ["a", "b"], text: "x".repeat(950) });
+  return Array.from({ length: Math.ceil(size / 1024) }, (_, id) => record(id));
+}
+
+async function paced({ count }: { count: number }, { writer }: LangGraphRunnableConfig) {
+  inFlight.now += 1;
+  inFlight.peak = Math.max(inFlight.peak, inFlight.now);
+  for (let event = 0; event < count; event += 1) {
+    await sleep(20);
+    writer?.({ at: sharedClock() });
+  }
+  inFlight.now -= 1;
+  return { done: true };
+}
+
+/** Computes for 200 ms, an event every one of them, and waits for microtasks alone: the event loop never turns. */
+async function selfish(_state: unknown, { writer }: LangGraphRunnableConfig) {
+  const start = performance.now();
+  for (let event = 0; event < 200; event += 1) {
+    while (performance.now() - start < event);
+    writer?.({ event });
+    await Promise.resolve();
+  }
+  return { done: true };
+}
+
+/** Waits until its run is aborted. */
+async function suspended(_state: unknown, { signal }: LangGraphRunnableConfig) {
+  inFlight.now += 1;
+  try {
+    return await new Promise<{ done: boolean }>((_resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+    });
+  } finally {
+    inFlight.now -= 1;
+  }
+}
+
+function burst({ count }: { count: number }, { writer }: LangGraphRunnableConfig) {
+  for (let event = 0; event < count; event += 1) writer?.({ event, text: "some progress" });
+  return { done: true };
+}
+
+type EventsNode = (state: typeof Events.State, config: LangGraphRunnableConfig) => unknown;
+
+function eventsGraph(node: EventsNode) {
+  return new StateGraph(Events)
+    .addNode("work", (state, config) => node(state, config) as typeof Events.Update)
+    .addEdge(START, "work")
+    .addEdge("work", END);
+}
+
+const model = new FakeModel({});
+
+const builders = {
+  /** One trivial node over messages. */
+  g1: new StateGraph(MessagesAnnotation)
+    .addNode("reply", () => ({ messages: [new AIMessage("Fine, thank you.")] }))
+    .addEdge(START, "reply")
+    .addEdge("reply", END),
+  /** Supersteps until `n` is 10: ten of them from 0. */
+  g2: new StateGraph(Steps)
+    .addNode("step", ({ n }) => ({ n: n + 1 }))
+    .addEdge(START, "step")
+    .addConditionalEdges("step", ({ n }) => (n < 10 ? "step" : END), ["step", END]),
+  /** A chat model that streams 200 tokens. */
+  g3: new StateGraph(MessagesAnnotation)
+    .addNode("model", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addEdge(START, "model")
+    .addEdge("model", END),
+  /** `count` custom events. */
+  g3c: eventsGraph(burst),
+  /** A state of `size` bytes that is carried through three supersteps. */
+  big: new StateGraph(Records)
+    .addNode("make", ({ size }) => ({ records: records(size) }))
+    .addNode("keep", ({ records: made }) => ({ records: [...made] }))
+    .addNode("done", () => ({ size: 0 }))
+    .addEdge(START, "make")
+    .addEdge("make", "keep")
+    .addEdge("keep", "done")
+    .addEdge("done", END),
+  paced: eventsGraph(paced),
+  selfish: eventsGraph(selfish),
+  suspended: eventsGraph(suspended),
+};
+
+export type GraphName = keyof typeof builders;
+
+export function compileGraphs(checkpointer?: BaseCheckpointSaver): Record<GraphName, BenchGraph> {
+  const compiled = Object.entries(builders).map(([name, builder]) => [
+    name,
+    builder.compile({ checkpointer }),
+  ]);
+  return Object.fromEntries(compiled) as Record<GraphName, BenchGraph>;
+}

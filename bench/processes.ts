@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ClientApi } from "./client-process.js";
+import type { FloorApi } from "./floor-process.js";
+import { Peer } from "./rpc.js";
+import type { OpenArguments, ServerApi } from "./server-process.js";
+
+export interface BenchOptions {
+  /** Folder of the compiled sources. */
+  dist: string;
+  rounds: number;
+  /** Length of one phase of load. */
+  phaseMs: number;
+  /** What counts (requests, threads, runs) are multiplied by; 1 for figures to quote. */
+  scale: number;
+}
+
+export type Client = Peer<ClientApi>;
+export type Floor = Peer<FloorApi>;
+export type RunningServer = Peer<ServerApi> & { url: string };
+
+/** Starts the processes of one goal, and ends them with it. */
+export class Stage {
+  readonly options: BenchOptions;
+  readonly #closers: (() => Promise<void>)[] = [];
+
+  constructor(options: BenchOptions) {
+    this.options = options;
+  }
+
+  async server(scheme: OpenArguments["scheme"] = "memory"): Promise<RunningServer> {
+    const uri = scheme === "memory" ? undefined : join(await this.#folder(), "threads.db");
+    const peer = this.#keep(new Peer<ServerApi>("server-process.ts", ["--expose-gc"]));
+    const url = await peer.call("open", { dist: this.options.dist, scheme, uri });
+    return Object.assign(peer, { url });
+  }
+
+  client(): Client {
+    return this.#keep(new Peer<ClientApi>("client-process.ts"));
+  }
+
+  floor(): Floor {
+    return this.#keep(new Peer<FloorApi>("floor-process.ts"));
+  }
+
+  /** A count for figures to quote, scaled down for quick ones. */
+  scaled(count: number, least = 1): number {
+    return Math.max(least, Math.round(count * this.options.scale));
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.reverse()) await close();
+  }
+
+  #keep<P extends { stop(): Promise<void> }>(peer: P): P {
+    this.#closers.push(() => peer.stop());
+    return peer;
+  }
+
+  async #folder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "graph-serve-bench-"));
+    this.#closers.push(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+  }
+}

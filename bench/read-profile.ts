@@ -1,0 +1,59 @@
+/** A CPU profile as a list of functions with their own time, each put under the part of the work it belongs to. */
+import type { Profiler } from "node:inspector/promises";
+
+export interface ProfileEntry {
+  part: string;
+  name: string;
+  place: string;
+  ms: number;
+}
+
+/** The first that matches the address of a function's file names its part. */
+const PARTS: readonly [RegExp, string][] = [
+  [/langgraph-checkpoint/, "checkpoint savers"],
+  [/@langchain\/langgraph\//, "langgraph"],
+  [/langsmith/, "langsmith"],
+  [/@langchain\/core/, "langchain core"],
+  [/node_modules\/(uuid|@langchain\/core\/dist\/utils\/uuid)/, "uuid"],
+  [/node_modules\/(express|router|cors|finalhandler|path-to-regexp)/, "express"],
+  [/node_modules/, "other packages"],
+  [/bench\/graphs/, "the graph"],
+  [/\/http\//, "ours: http"],
+  [/\/ops\//, "ours: ops"],
+  [/\/storage\//, "ours: storage"],
+  [/\/graphs\//, "ours: graphs"],
+  [/node:(_?http|net|stream|events|internal\/(stream|http|streams))/, "node: http and streams"],
+  [/node:/, "node: other"],
+];
+const NATIVE: Record<string, string> = {
+  "(garbage collector)": "garbage collection",
+  "(program)": "native code and idle",
+  "(idle)": "native code and idle",
+};
+
+/** Functions by their own time, most first; functions of one name and place are one. */
+export function readProfile({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ProfileEntry[] {
+  const entries = new Map<string, ProfileEntry>();
+  const entryOf = new Map<number, ProfileEntry>();
+  for (const { id, callFrame } of nodes) {
+    const name = callFrame.functionName || "(anonymous)";
+    const place = callFrame.url === "" ? "" : `${shortUrl(callFrame.url)}:${callFrame.lineNumber + 1}`;
+    const key = `${name} ${place}`;
+    const entry = entries.get(key) ?? { part: partOf(name, callFrame.url), name, place, ms: 0 };
+    entries.set(key, entry);
+    entryOf.set(id, entry);
+  }
+  samples.forEach((id, index) => {
+    const entry = entryOf.get(id);
+    if (entry) entry.ms += (timeDeltas[index] ?? 0) / 1000;
+  });
+  return [...entries.values()].sort((a, b) => b.ms - a.ms);
+}
+
+function partOf(name: string, url: string): string {
+  if (url === "") return NATIVE[name] ?? "built into the engine";
+  return PARTS.find(([pattern]) => pattern.test(url))?.[1] ?? "other";
+}
+
+const shortUrl = (url: string): string =>
+  url.replace(/^.*node_modules\//, "").replace(/^file:.*\/(?=dist\/|bench\/)/, "");

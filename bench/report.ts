@@ -1,0 +1,61 @@
+/** Results as a table in Markdown, ready to be quoted. */
+
+/** One figure and the bound that the goal sets for it. */
+export interface Row {
+  goal: string;
+  what: string;
+  floor: string;
+  ours: string;
+  /** What the bound is about: a ratio of the two, or our figure itself. */
+  measured: number;
+  target: Target;
+}
+
+export type Target = { atMost: number } | { atLeast: number };
+
+const HEAD = ["goal", "what", "floor", "ours", "ratio", "target", "result"];
+
+/** A figure to be held against a floor. */
+export function ratioRow(
+  [goal, what]: [string, string],
+  { floor, ours, unit, ratio = ours / floor }: { floor: number; ours: number; unit: string; ratio?: number },
+  target: Target,
+): Row {
+  return {
+    goal,
+    what,
+    floor: `${digits(floor)} ${unit}`,
+    ours: `${digits(ours)} ${unit}`,
+    measured: ratio,
+    target,
+  };
+}
+
+/** A figure with a bound of its own. */
+export function valueRow([goal, what]: [string, string], ours: number, unit: string, target: Target): Row {
+  return { goal, what, floor: "", ours: `${digits(ours)} ${unit}`, measured: ours, target };
+}
+
+export const isMet = ({ measured, target }: Row): boolean =>
+  "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
+
+export function table(rows: readonly Row[]): string {
+  const cells = [HEAD, ...rows.map(cellsOf)];
+  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const lines = cells.map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`,
+  );
+  const rule = `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`;
+  return [lines[0], rule, ...lines.slice(1)].join("\n");
+}
+
+function cellsOf(row: Row): string[] {
+  const { goal, what, floor, ours, measured, target } = row;
+  const ratio = floor === "" ? "" : digits(measured);
+  const bound = "atMost" in target ? `<= ${target.atMost}` : `>= ${target.atLeast}`;
+  return [goal, what, floor, ours, ratio, bound, isMet(row) ? "met" : "missed"];
+}
+
+/** Three significant digits, or all of the whole part. */
+export const digits = (value: number): string =>
+  Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));

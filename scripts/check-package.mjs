@@ -1,0 +1,156 @@
+// Packs the package, installs it into an empty folder with its own copy of LangGraph, and serves a template there.
+import { spawn, spawnSync } from "node:child_process";
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+const ROOT = join(import.meta.dirname, "..");
+const INSTALL_LIMIT_MS = 300_000;
+const READY_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 20_000;
+
+const { devDependencies, overrides, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const scratch = mkdtempSync(join(tmpdir(), "graph-serve-package-"));
+
+try {
+  const folder = install(pack());
+  await checkExports(folder);
+  checkInit(folder);
+  await checkServing(folder);
+  say("the package installs, serves and stops");
+} finally {
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
+
+function say(text) {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Run a command to its end and return what it printed; its failure is ours. */
+function run(command, args, cwd, timeout = 60_000) {
+  const { status, signal, stdout, stderr } = spawnSync(command, args, { cwd, timeout, encoding: "utf8" });
+  assert.equal(
+    status,
+    0,
+    `${command} ${args.join(" ")} ended with ${signal ?? status}\n${stdout}\n${stderr}`,
+  );
+  return stdout;
+}
+
+/** The tarball as it would be published; it must hold what users need and nothing else. */
+function pack() {
+  const report = run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch], ROOT);
+  const [{ filename, files, size }] = JSON.parse(report);
+  const paths = files.map(({ path }) => path);
+  for (const needed of ["bin/graph-serve.js", "dist/index.js", "dist/index.d.ts", "LICENSE", "README.md"]) {
+    assert.ok(paths.includes(needed), `${needed} is not in the package; was it built?`);
+  }
+  for (const template of ["chat", "agent-tools", "hitl", "minimal"]) {
+    assert.ok(paths.includes(`templates/${template}/gitignore`), `template ${template} is not whole`);
+  }
+  const strays = paths.filter((path) => /^(src|test|bench|scripts)\/|node_modules|\.tgz$/.test(path));
+  assert.deepEqual(strays, [], "files that do not belong into the package");
+  say(`packed ${paths.length} files, ${Math.round(size / 1024)} KB`);
+  return join(scratch, filename);
+}
+
+/** A project that knows the package and LangGraph, and nothing of this repository. */
+function install(tarball) {
+  const folder = join(scratch, "project");
+  mkdirSync(folder);
+  const langgraph = ["@langchain/core", "@langchain/langgraph"].map((name) => [name, devDependencies[name]]);
+  const dependencies = { "graph-serve": `file:${tarball}`, ...Object.fromEntries(langgraph) };
+  const manifest = { name: "project", private: true, type: "module", dependencies, overrides };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  const started = Date.now();
+  run("npm", ["install", "--no-audit", "--no-fund"], folder, INSTALL_LIMIT_MS);
+  say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
+  const nested = join(folder, "node_modules/graph-serve/node_modules/@langchain/langgraph");
+  assert.ok(!existsSync(nested), "graph-serve brought a second copy of LangGraph");
+  for (const file of ["graph.ts", "model.ts", "fake-model.ts"]) {
+    cpSync(join(ROOT, "templates/chat", file), join(folder, file));
+  }
+  return folder;
+}
+
+async function checkExports(folder) {
+  const code = 'import("graph-serve").then((m) => console.log(Object.keys(m).join()))';
+  const names = run("node", ["--input-type=module", "-e", code], folder).trim().split(",");
+  for (const name of ["createApp", "openService", "defineConfig"]) {
+    assert.ok(names.includes(name), `graph-serve does not export ${name}`);
+  }
+  assert.equal(run("npx", ["--no-install", "graph-serve", "--version"], folder).trim(), version);
+}
+
+function checkInit(folder) {
+  run("npx", ["--no-install", "graph-serve", "init", "made", "-t", "hitl", "--yes"], folder);
+  for (const file of ["graph.ts", "package.json", ".gitignore"]) {
+    assert.ok(existsSync(join(folder, "made", file)), `init did not make ${file}`);
+  }
+}
+
+async function checkServing(folder) {
+  const port = await freePort();
+  const args = ["--no-install", "graph-serve", "dev", "./graph.ts", "--no-reload", "-p", String(port)];
+  // A process group of its own, so that nothing npx started outlives a failed check.
+  const npx = spawn("npx", args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let output = "";
+  for (const stream of [npx.stdout, npx.stderr]) stream.on("data", (data) => (output += data));
+  const exited = once(npx, "exit");
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    await ready(url, npx);
+    await talk(url);
+    // npx does not pass signals on; dev leaves word of its own process.
+    const { pid } = JSON.parse(readFileSync(join(folder, ".graph-serve/dev.json"), "utf8"));
+    process.kill(pid, "SIGTERM");
+    const [code] = await Promise.race([exited, pause(STOP_LIMIT_MS, ["no exit"], { ref: false })]);
+    assert.equal(code, 0, `dev ended with ${code} after SIGTERM`);
+  } catch (error) {
+    say(output);
+    if (npx.exitCode === null) process.kill(-npx.pid, "SIGKILL");
+    throw error;
+  }
+}
+
+async function freePort() {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+async function ready(url, npx) {
+  const started = Date.now();
+  while (!(await answers(url))) {
+    assert.equal(npx.exitCode, null, "dev ended before it was ready");
+    assert.ok(Date.now() - started < READY_LIMIT_MS, `${url}/ok did not answer in ${READY_LIMIT_MS} ms`);
+    await pause(50);
+  }
+  say(`ready in ${Date.now() - started} ms`);
+}
+
+async function answers(url) {
+  const response = await fetch(`${url}/ok`).catch(() => undefined);
+  return response?.ok === true;
+}
+
+/** One streamed run on a new thread, the state it leaves, and the docs. */
+async function talk(url) {
+  const post = (path, body) => fetch(url + path, { method: "POST", body: JSON.stringify(body) });
+  const { thread_id } = await (await post("/threads", {})).json();
+  const input = { messages: [{ role: "user", content: "hello package" }] };
+  const body = { assistant_id: "agent", input, stream_mode: "messages-tuple" };
+  const frames = await (await post(`/threads/${thread_id}/runs/stream`, body)).text();
+  assert.match(frames, /^event: end$/m, frames);
+  const state = await (await fetch(`${url}/threads/${thread_id}/state`)).json();
+  assert.match(state.values.messages.at(-1).content, /You said: "hello package"/);
+  assert.equal((await (await fetch(`${url}/info`)).json()).version, version);
+  assert.equal((await fetch(`${url}/docs/`)).status, 200);
+}

@@ -1,0 +1,104 @@
+/** The user's function that verifies who sends a request: loaded as graphs are, its answers checked. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseGraphTarget } from "./config/graph-target.js";
+import { ConfigError, UnauthorizedError } from "./errors.js";
+import { loadModule } from "./graphs/load.js";
+import type { Logger } from "./log.js";
+import type { Authenticate, AuthRequest, Caller, Identity } from "./models/caller.js";
+import { isRecord } from "./models/common.js";
+
+const DEFAULT_EXPORT = "authenticate";
+/** Metadata of threads that the server itself writes. */
+const RESERVED_KEYS = ["graph_id", "assistant_id", "forked_from"];
+
+interface Loaded {
+  authenticate: Authenticate;
+  /** The module and what it imports; none for a function that an embedder gave. */
+  files: readonly string[];
+}
+
+export class AuthHook {
+  readonly #load: () => Promise<Loaded>;
+  readonly #logger: Logger;
+  #loaded: Loaded;
+
+  private constructor(load: () => Promise<Loaded>, loaded: Loaded, logger: Logger) {
+    this.#load = load;
+    this.#loaded = loaded;
+    this.#logger = logger;
+  }
+
+  /**
+   * @param source the function itself, or `path:export`, from the folder `cwd`
+   * @throws ConfigError, GraphLoadError
+   */
+  static async open(source: Authenticate | string, cwd: string, logger: Logger): Promise<AuthHook> {
+    const load = async (): Promise<Loaded> =>
+      typeof source === "string" ? loadHook(source, cwd) : { authenticate: source, files: [] };
+    return new AuthHook(load, await load(), logger);
+  }
+
+  get files(): readonly string[] {
+    return this.#loaded.files;
+  }
+
+  /** Load the module anew; one that does not load leaves the last good one. @throws ConfigError, GraphLoadError */
+  async reload(): Promise<void> {
+    this.#loaded = await this.#load();
+  }
+
+  /** @throws UnauthorizedError when the function gives no identity, or throws (`unauthorized`) */
+  async callerOf(request: AuthRequest): Promise<Caller> {
+    const user = await this.#ask(request);
+    if (!user) throw new UnauthorizedError("who sends this request could not be verified");
+    return { user, scope: scopeOf(user) };
+  }
+
+  async #ask(request: AuthRequest): Promise<Identity | null | undefined> {
+    try {
+      return await this.#loaded.authenticate(request);
+    } catch (error) {
+      const { method, path } = request;
+      this.#logger.warn({ err: error, method, path }, "the auth function threw: the request is refused");
+      return undefined;
+    }
+  }
+}
+
+async function loadHook(source: string, cwd: string): Promise<Loaded> {
+  const { path: given, exportName = DEFAULT_EXPORT } = parseGraphTarget(source);
+  const path = resolve(cwd, given);
+  if (!existsSync(path)) {
+    throw new ConfigError(`auth: file ${given} not found`, {
+      hint: "check the path; it is resolved from the folder of the configuration",
+    });
+  }
+  const { exports, module } = await loadModule({ path, exportName }, { baseDir: cwd });
+  const authenticate = exports.get(exportName);
+  if (typeof authenticate !== "function") {
+    throw new ConfigError(`auth: ${given} has no function "${exportName}"`, {
+      hint: `exports there: ${[...exports.keys()].join(", ") || "none"}`,
+    });
+  }
+  return { authenticate: authenticate as Authenticate, files: module.files };
+}
+
+/** An answer that could open every thread, or none, is a fault of the function, not of the request. */
+function scopeOf(user: Identity): Caller["scope"] {
+  const { identity, metadata } = user as Partial<Identity>;
+  if (typeof identity !== "string" || !isText(identity)) throw fault("`identity` must be a text");
+  if (metadata === undefined) return { owner: identity };
+  if (!isRecord(metadata) || Object.keys(metadata).length === 0)
+    throw fault("`metadata` must be an object with at least one key");
+  for (const [key, value] of Object.entries(metadata)) {
+    if (RESERVED_KEYS.includes(key)) throw fault(`\`metadata.${key}\` is written by the server`);
+    if (!isText(String(value)) || !["string", "number", "boolean"].includes(typeof value))
+      throw fault(`\`metadata.${key}\` must be a text, a number or a boolean`);
+  }
+  return { ...metadata };
+}
+
+const isText = (text: string): boolean => text !== "" && !text.includes("\0");
+
+const fault = (what: string): Error => new TypeError(`the auth function's answer is not valid: ${what}`);

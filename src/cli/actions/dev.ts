@@ -1,0 +1,137 @@
+import { basename } from "node:path";
+import { errorMessage } from "../../errors.js";
+import { Closers } from "../closers.js";
+import { listenSettings, type ListenFlags } from "../commands/listen-options.js";
+import { bannerLines, plainLines, type BannerFacts } from "../dev/banner.js";
+import { DevServer } from "../dev/dev-server.js";
+import { listenForKeys, openInBrowser } from "../dev/keys.js";
+import { watchFiles, type FileWatcher } from "../dev/watch.js";
+import { settingsOfFlags } from "../flags.js";
+import { warnIfPublic } from "../public-address.js";
+import { errorText, shortPath } from "../report-error.js";
+import type { Session } from "../session.js";
+import { listenForStop, onStrayError, type StopListener } from "../stop.js";
+
+export interface DevFlags extends ListenFlags {
+  reload: boolean;
+  open?: boolean;
+}
+
+/** `dev`: serve on this machine until told to stop. */
+export async function dev(session: Session, graphs: readonly string[], flags: DevFlags): Promise<number> {
+  const start = performance.now();
+  const closers = new Closers();
+  const server = await DevServer.open(session, { graphs, settings: settingsOfFlags(listenSettings(flags)) });
+  const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
+  closers.add(() => server.close());
+  try {
+    closers.add(onStrayError(session.io, (error) => showFault(session, error)));
+    const reloader = new Reloader(session, server);
+    closers.add(() => reloader.close());
+    if (flags.reload) await reloader.watch();
+    const hasKeys = await announce(session, server, graphs[0], Math.round(performance.now() - start));
+    if (hasKeys) closers.add(listenForKeys(session.io, keyActions(server, reloader, stop)));
+    if (flags.open) openInBrowser(`${server.url}/docs`);
+    await stop.stopped;
+  } finally {
+    await closers.close();
+  }
+  stop.done();
+  return 0;
+}
+
+/** Print what is served, where; returns whether keys are listened to. */
+async function announce(
+  session: Session,
+  server: DevServer,
+  target: string | undefined,
+  ms: number,
+): Promise<boolean> {
+  const { io, print } = session;
+  const { storage } = server.service;
+  const location =
+    storage.location === undefined ? undefined : shortPath(storage.location, server.config.baseDir);
+  const hasKeys = print.isWatched && io.stdin.isTTY === true;
+  const facts: BannerFacts = {
+    ms,
+    url: server.url,
+    graphs: await server.service.graphs(),
+    ...(target !== undefined && { target }),
+    storage: {
+      scheme: storage.scheme,
+      durable: storage.durable,
+      ...(location !== undefined && { location }),
+    },
+    hasKeys,
+  };
+  warnIfPublic(server.config.settings, (message) => print.warn(message));
+  const lines = print.isWatched ? bannerLines(facts, print.noteColors) : plainLines(facts);
+  for (const line of lines) print.note(line);
+  if (print.flags.json)
+    print.json({ url: facts.url, pid: process.pid, graphs: facts.graphs, storage: facts.storage });
+  return hasKeys;
+}
+
+function keyActions(server: DevServer, reloader: Reloader, stop: StopListener) {
+  return {
+    reload: () => void reloader.reload(server.service.watchedFiles().slice(0, 1)),
+    openDocs: () => openInBrowser(`${server.url}/docs`),
+    quit: () => stop.stop("q"),
+  };
+}
+
+function showFault({ io, print }: Session, error: unknown): void {
+  io.stderr.write(errorText(error, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose }));
+}
+
+/** Loads anew what changed, one change at a time, and says so. */
+class Reloader {
+  readonly #session: Session;
+  readonly #server: DevServer;
+  #watcher: FileWatcher | undefined;
+  #lastFault: string | undefined;
+  #work = Promise.resolve();
+
+  constructor(session: Session, server: DevServer) {
+    this.#session = session;
+    this.#server = server;
+  }
+
+  async watch(): Promise<void> {
+    this.#watcher = await watchFiles(this.#server.files, (files) => void this.reload(files));
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher?.close();
+    await this.#work;
+  }
+
+  /** Load anew what these files hold, after what is still being loaded. */
+  reload(files: readonly string[]): Promise<void> {
+    this.#work = this.#work.then(() => this.#reload(files));
+    return this.#work;
+  }
+
+  async #reload(files: readonly string[]): Promise<void> {
+    const start = performance.now();
+    const restart = this.#server.needsRestart(files);
+    try {
+      await (restart ? this.#server.restart() : this.#server.reload());
+      this.#lastFault = undefined;
+      const names = files.map((file) => basename(file)).join(", ");
+      this.#session.print.note(`reloaded ${names} in ${Math.round(performance.now() - start)} ms`);
+    } catch (error) {
+      this.#show(error);
+    }
+    this.#watcher?.watch(this.#server.files);
+  }
+
+  /** The same fault is shown once, however often the file is saved with it. */
+  #show(error: unknown): void {
+    const fault = errorMessage(error);
+    if (fault === this.#lastFault) return;
+    this.#lastFault = fault;
+    showFault(this.#session, error);
+    this.#session.print.note("       the last good graphs go on serving");
+  }
+}

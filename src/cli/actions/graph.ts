@@ -1,0 +1,159 @@
+import { readFile } from "node:fs/promises";
+import { extname, resolve } from "node:path";
+import { ConfigError, errorMessage } from "../../errors.js";
+import type { GraphDrawing } from "../../models/assistant.js";
+import { toDot, toMermaid } from "../draw/as-text.js";
+import { drawAscii } from "../draw/ascii.js";
+import { diagramOf, type Diagram } from "../draw/diagram.js";
+import { marksOf, threadProgress, type Progress } from "../draw/progress.js";
+import { openGraph } from "../open-graph.js";
+import type { Session } from "../session.js";
+import { findThreadId } from "../source/find.js";
+import type { Source, SourceFlags } from "../source/source.js";
+import { withSource } from "../source/with-source.js";
+
+export type GraphFormat = "ascii" | "mermaid" | "dot" | "json";
+
+export interface GraphFlags extends SourceFlags {
+  format?: GraphFormat;
+  xray?: boolean;
+  thread?: string;
+  check?: string;
+}
+
+interface Drawn {
+  graphId: string;
+  drawing: GraphDrawing;
+  thread?: Progress & { thread_id: string };
+}
+
+const MOST_DIFFERENCES = 10;
+const FORMATS: Record<string, GraphFormat> = {
+  ".mmd": "mermaid",
+  ".mermaid": "mermaid",
+  ".dot": "dot",
+  ".gv": "dot",
+  ".json": "json",
+};
+
+/** `graph`: draw a graph, with the progress of a thread, or compare its drawing with a file. */
+export async function graph(
+  session: Session,
+  target: string | undefined,
+  flags: GraphFlags,
+): Promise<number> {
+  const drawn = await draw(session, target, flags);
+  const marks = drawn.thread
+    ? marksOf(
+        drawn.thread,
+        drawn.drawing.nodes.map(({ id }) => String(id)),
+      )
+    : undefined;
+  const diagram = diagramOf(drawn.drawing, marks);
+  if (flags.check !== undefined) return check(session, drawn, diagram, flags.check, flags.format);
+  show(session, drawn, diagram, flags.format ?? "ascii");
+  return 0;
+}
+
+async function draw(session: Session, target: string | undefined, flags: GraphFlags): Promise<Drawn> {
+  const options = { xray: flags.xray ?? false };
+  if (flags.url === undefined && flags.thread === undefined) return drawLocal(session, target, options);
+  return withSource(session, flags, {}, async (source) => {
+    const thread = flags.thread === undefined ? undefined : await progressOf(source, flags.thread);
+    const { graphId: own, ...progress } = thread ?? {};
+    const asked = target ?? own;
+    const drawn =
+      flags.url === undefined
+        ? await drawLocal(session, asked, options)
+        : await drawRemote(source, asked, options);
+    return { ...drawn, ...(thread && { thread: progress as Progress & { thread_id: string } }) };
+  });
+}
+
+async function drawLocal(
+  session: Session,
+  target: string | undefined,
+  options: { xray: boolean },
+): Promise<Drawn> {
+  const opened = await openGraph(session, target);
+  try {
+    return { graphId: opened.id, drawing: await opened.service.assistants.draw(opened.id, options) };
+  } finally {
+    await opened.close();
+  }
+}
+
+async function drawRemote(
+  source: Source,
+  target: string | undefined,
+  options: { xray: boolean },
+): Promise<Drawn> {
+  const graphId = target ?? (await source.assistants.search({ limit: 1 })).items[0]?.graph_id ?? "agent";
+  return { graphId, drawing: await source.assistants.draw(graphId, options) };
+}
+
+async function progressOf(source: Source, text: string) {
+  const thread_id = await findThreadId(source, text);
+  const { metadata } = await source.threads.get(thread_id);
+  const { graph_id } = metadata;
+  return {
+    thread_id,
+    graphId: typeof graph_id === "string" ? graph_id : undefined,
+    ...(await threadProgress(source, thread_id)),
+  };
+}
+
+function textOf({ drawing, thread }: Drawn, diagram: Diagram, format: GraphFormat, width: number): string {
+  if (format === "mermaid") return toMermaid(diagram);
+  if (format === "dot") return toDot(diagram);
+  if (format === "json") return JSON.stringify({ ...drawing, ...(thread && { thread }) }, null, 2);
+  return drawAscii(diagram, width);
+}
+
+function show({ print }: Session, drawn: Drawn, diagram: Diagram, format: GraphFormat): void {
+  const { graphId, drawing, thread } = drawn;
+  if (!print.flags.json) print.data(textOf(drawn, diagram, format, print.width));
+  else if (format === "mermaid" || format === "dot")
+    print.json({ graph_id: graphId, format, text: textOf(drawn, diagram, format, Infinity) });
+  else print.json({ graph_id: graphId, ...drawing, ...(thread && { thread }) });
+}
+
+async function check(
+  { io, print }: Session,
+  drawn: Drawn,
+  diagram: Diagram,
+  file: string,
+  asked: GraphFormat | undefined,
+): Promise<number> {
+  const format = asked ?? FORMATS[extname(file).toLowerCase()] ?? "ascii";
+  const now = linesOf(textOf(drawn, diagram, format, Infinity));
+  const before = linesOf(await readDrawing(resolve(io.cwd, file), file));
+  const [added, removed] = [without(now, before), without(before, now)];
+  const matches = now.join("\n") === before.join("\n");
+  if (print.flags.json) print.json({ graph_id: drawn.graphId, format, matches, added, removed });
+  else if (matches) print.data(`${file} is up to date`);
+  else {
+    const lines = [...removed.map((line) => `- ${line}`), ...added.map((line) => `+ ${line}`)];
+    print.data(`${file} differs from the graph "${drawn.graphId}":`);
+    for (const line of lines.slice(0, MOST_DIFFERENCES)) print.data(line);
+    if (lines.length > MOST_DIFFERENCES) print.data(`and ${lines.length - MOST_DIFFERENCES} more lines`);
+    print.note(`graph-serve graph ${drawn.graphId} --format ${format} > ${file} brings it up to date`);
+  }
+  return matches ? 0 : 1;
+}
+
+const linesOf = (text: string): string[] => text.trimEnd().split(/\r?\n/);
+
+function without(lines: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return lines.filter((line) => !known.has(line));
+}
+
+async function readDrawing(path: string, file: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: unknown) => {
+    throw new ConfigError(`${file} cannot be read: ${errorMessage(error)}`, {
+      hint: `make it first: graph-serve graph > ${file}`,
+      cause: error,
+    });
+  });
+}

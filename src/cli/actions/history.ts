@@ -1,0 +1,150 @@
+import { InvalidRequestError } from "../../errors.js";
+import type { ThreadState, ThreadStateSearchRequest } from "../../models/state.js";
+import { historySteps, type HistoryEntry, type Step } from "../history/entries.js";
+import { Lanes } from "../history/lanes.js";
+import { entryLines } from "../history/lines.js";
+import { optionalNumber } from "../numbers.js";
+import type { Printer } from "../print.js";
+import type { Session } from "../session.js";
+import { findState, findThreadId } from "../source/find.js";
+import { warnHidden } from "../source/hidden.js";
+import type { Source, SourceFlags } from "../source/source.js";
+import { walkStates } from "../source/walk.js";
+import { withSource } from "../source/with-source.js";
+import { printJsonList } from "../view/json-list.js";
+
+export interface HistoryFlags extends SourceFlags {
+  limit?: string;
+  before?: string;
+  run?: string;
+  node?: string;
+  ns?: string;
+  reverse?: boolean;
+  graph?: boolean;
+  oneline?: boolean;
+}
+
+/** `history`: the checkpoints of a thread, newest first, one page in memory at a time. */
+export async function history(session: Session, thread: string, flags: HistoryFlags): Promise<number> {
+  refuseContradictions(flags);
+  const limit = optionalNumber("--limit", flags.limit, 1) ?? Infinity;
+  await withSource(session, flags, {}, async (source) => {
+    const threadId = await findThreadId(source, thread);
+    const request = await requestOf(source, threadId, flags);
+    warnHidden(session.print, source, [await source.threads.get(threadId)]);
+    const found = new Found(source, threadId, { request, limit, node: flags.node });
+    if (session.print.isJson) await printStates(session.print, found, flags.reverse ?? false);
+    else await printEntries(session.print, found, flags);
+  });
+  return 0;
+}
+
+function refuseContradictions({ graph, reverse, node }: HistoryFlags): void {
+  if (!graph || (!reverse && node === undefined)) return;
+  throw new InvalidRequestError(
+    `--graph and ${reverse ? "--reverse" : "--node"} exclude each other`,
+    undefined,
+    {
+      hint: "branches are drawn from the newest checkpoint down, with none left out",
+    },
+  );
+}
+
+async function requestOf(
+  source: Source,
+  threadId: string,
+  { before, run, ns }: HistoryFlags,
+): Promise<ThreadStateSearchRequest> {
+  const last = before === undefined ? undefined : await findState(source, threadId, { at: before, ns });
+  return {
+    ...(ns !== undefined && { checkpoint: { checkpoint_ns: ns } }),
+    ...(run !== undefined && { metadata: { run_id: run.toLowerCase() } }),
+    ...(last?.checkpoint?.checkpoint_id && { before: last.checkpoint.checkpoint_id }),
+  };
+}
+
+interface Wanted {
+  request: ThreadStateSearchRequest;
+  limit: number;
+  node: string | undefined;
+}
+
+/** The checkpoints that the flags ask for, as states and as entries. */
+class Found {
+  readonly source: Source;
+  readonly threadId: string;
+  readonly #wanted: Wanted;
+  /** The last checkpoint shown, when there are more behind it. */
+  next: string | null = null;
+
+  constructor(source: Source, threadId: string, wanted: Wanted) {
+    this.source = source;
+    this.threadId = threadId;
+    this.#wanted = wanted;
+  }
+
+  /** Newest first; whoever stops reading stops the asking. */
+  async *read(): AsyncGenerator<Step> {
+    const { request, limit, node } = this.#wanted;
+    // One more than is shown tells whether there are more.
+    const reads = node === undefined && limit !== Infinity ? { ...request, limit: limit + 1 } : request;
+    let count = 0;
+    let last: string | null = null;
+    const states = walkStates(this.source, this.threadId, reads);
+    for await (const step of historySteps(this.source, this.threadId, states)) {
+      if (node !== undefined && !step.entry.nodes.includes(node)) continue;
+      if (count === limit) {
+        this.next = last;
+        return;
+      }
+      count += 1;
+      last = step.entry.id;
+      yield step;
+    }
+  }
+}
+
+async function printStates(print: Printer, found: Found, reverse: boolean): Promise<void> {
+  const states = reverse ? oldestFirst(found) : onlyStates(found);
+  await printJsonList(print, states, () => found.next);
+}
+
+async function* onlyStates(found: Found): AsyncGenerator<ThreadState> {
+  for await (const { state } of found.read()) yield state;
+}
+
+/** Ids are kept, states are read again one by one. */
+async function* oldestFirst(found: Found): AsyncGenerator<ThreadState> {
+  const selectors: ThreadState["checkpoint"][] = [];
+  for await (const { state } of found.read()) selectors.push(state.checkpoint);
+  for (const checkpoint of selectors.reverse()) {
+    yield await found.source.state.get(found.threadId, { checkpoint: checkpoint ?? undefined });
+  }
+}
+
+async function printEntries(print: Printer, found: Found, flags: HistoryFlags): Promise<void> {
+  const { reverse = false, oneline = false, node } = flags;
+  const lanes = (flags.graph ?? (!oneline && !reverse && node === undefined)) ? new Lanes() : undefined;
+  const entries: HistoryEntry[] = [];
+  let count = 0;
+  for await (const { entry } of found.read()) {
+    count += 1;
+    if (reverse) entries.push(entry);
+    else printEntry(print, entry, oneline, lanes);
+    await print.drained();
+  }
+  for (const entry of entries.reverse()) printEntry(print, entry, oneline, undefined);
+  if (count === 0) print.note("no such checkpoints on this thread");
+  if (found.next !== null) print.note(`there are more: --before ${found.next}`);
+}
+
+function printEntry(print: Printer, entry: HistoryEntry, oneline: boolean, lanes: Lanes | undefined): void {
+  const drawn = lanes?.draw(entry);
+  const room = print.width - (drawn ? drawn.own.length + 1 : 0);
+  const [head = "", ...rest] = entryLines(print, entry, { oneline }, room);
+  const beside = (lane: string | undefined, text: string): string =>
+    lane === undefined ? text : `${print.colors.dim(lane)} ${text}`;
+  for (const line of drawn?.before ?? []) print.data(print.colors.dim(line));
+  print.data(beside(drawn?.own, head));
+  for (const line of rest) print.data(beside(drawn?.after, line).trimEnd());
+}

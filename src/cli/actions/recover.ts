@@ -1,0 +1,64 @@
+import type { UnfinishedRun } from "../../service.js";
+import type { StorageFlags } from "../commands/listen-options.js";
+import { openStorageOf, storageConfig } from "../open-storage.js";
+import { ConfigError } from "../../errors.js";
+import type { Session } from "../session.js";
+import type { LoadedConfig } from "../../config/load.js";
+
+export interface RecoverFlags extends StorageFlags {
+  apply?: boolean;
+}
+
+/** `recover`: list the runs that a dead server left unfinished, and settle them when asked to. */
+export async function recover(session: Session, { apply = false, ...flags }: RecoverFlags): Promise<number> {
+  const config = await storageConfig(session, flags);
+  if (config.settings.checkpointer_scheme === "memory") {
+    throw new ConfigError("scheme memory keeps no runs to recover", {
+      hint: "name a storage with --checkpointer-scheme and --checkpointer-uri",
+    });
+  }
+  const stale = await staleRuns(config);
+  if (apply && stale.length > 0) await settle(config);
+  await report(session, stale, apply);
+  return 0;
+}
+
+async function staleRuns(config: LoadedConfig): Promise<UnfinishedRun[]> {
+  const service = await openStorageOf(config, "read");
+  try {
+    return await service.cutOffRuns();
+  } finally {
+    await service.close(0);
+  }
+}
+
+/** Opened as a server opens it, a storage is settled. */
+async function settle(config: LoadedConfig): Promise<void> {
+  const service = await openStorageOf(config, "write");
+  await service.close(0);
+}
+
+async function report({ print }: Session, stale: UnfinishedRun[], apply: boolean): Promise<void> {
+  if (print.flags.json) {
+    print.json({
+      items: stale.map(({ run_id, thread_id, owner }) => ({ run_id, thread_id, owner: owner ?? null })),
+      next: null,
+      applied: apply,
+    });
+    return;
+  }
+  if (stale.length === 0) {
+    print.note("no run was left unfinished");
+    return;
+  }
+  await print.table(
+    ["RUN", "THREAD", "OWNER", "LAST SEEN"],
+    stale.map(({ run_id, thread_id, owner }) => [
+      run_id,
+      thread_id,
+      owner ? `${owner.host} pid ${owner.pid}` : "unknown",
+      owner?.seen_at ?? "",
+    ]),
+  );
+  print.note(apply ? `${stale.length} marked as failed` : "graph-serve recover --apply marks them as failed");
+}

@@ -1,0 +1,77 @@
+import type { LoadedConfig } from "../../config/load.js";
+import { errorMessage } from "../../errors.js";
+import { describeGraph } from "../describe-graph.js";
+import { openConfigured } from "../open.js";
+import { errorDocument, errorText, shortPath } from "../report-error.js";
+import { loadSettings, type Session } from "../session.js";
+
+interface Check {
+  check: string;
+  status: "ok" | "fail";
+  detail: string;
+  cause?: unknown;
+}
+
+const FAULT_EXIT = 2;
+
+/** `validate`: load the configuration and each graph for itself, so that every fault is seen at once. */
+export async function validate(session: Session, targets: readonly string[]): Promise<number> {
+  const config = await loadSettings(session, { graphs: targets });
+  const checks: Check[] = [configCheck(config, session.io.cwd)];
+  for (const id of Object.keys(config.settings.graphs)) checks.push(await checkGraph(config, id));
+  if (checks.length === 1)
+    checks.push({ check: "graphs", status: "fail", detail: "there is no graph to load" });
+  report(session, checks);
+  return checks.every(({ status }) => status === "ok") ? 0 : FAULT_EXIT;
+}
+
+function configCheck({ file }: LoadedConfig, cwd: string): Check {
+  const detail = file === undefined ? "no file, the defaults hold" : shortPath(file, cwd);
+  return { check: "config", status: "ok", detail };
+}
+
+async function checkGraph(config: LoadedConfig, id: string): Promise<Check> {
+  const graphs = { [id]: config.settings.graphs[id] ?? "" };
+  const settings = { ...config.settings, graphs, default_assistant_id: id, checkpointer_scheme: "memory" };
+  try {
+    const service = await openConfigured({ ...config, settings });
+    try {
+      const [summary] = await service.graphs();
+      const schemas = await service.assistants.schemas(id);
+      const derived = Object.entries(schemas).flatMap(([name, schema]) =>
+        name.endsWith("_schema") && schema ? [name.replace("_schema", "")] : [],
+      );
+      return {
+        check: id,
+        status: "ok",
+        detail: `${summary ? describeGraph(summary) : id}, schemas ${derived.join(" ") || "none"}`,
+      };
+    } finally {
+      await service.close(0);
+    }
+  } catch (error) {
+    return { check: id, status: "fail", detail: errorMessage(error), cause: error };
+  }
+}
+
+function report({ io, print }: Session, checks: Check[]): void {
+  if (print.flags.json) {
+    const items = checks.map(({ cause, ...check }) => ({
+      ...check,
+      ...(cause !== undefined && errorDocument(cause)),
+    }));
+    print.json({ items, next: null });
+    return;
+  }
+  const width = Math.max(...checks.map(({ check }) => check.length));
+  for (const { check, status, detail } of checks) {
+    const mark = status === "ok" ? print.colors.green("ok  ") : print.colors.red("fail");
+    print.data(`  ${mark}  ${check.padEnd(width)}  ${detail.split("\n", 1)[0] ?? ""}`);
+  }
+  for (const { cause } of checks) {
+    if (cause === undefined) continue;
+    io.stderr.write(
+      `\n${errorText(cause, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose })}`,
+    );
+  }
+}

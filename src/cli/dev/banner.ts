@@ -1,0 +1,57 @@
+import type { GraphSummary } from "../../service.js";
+import { VERSION } from "../../version.js";
+import { describeGraph } from "../describe-graph.js";
+import type { Colors } from "../colors.js";
+
+export interface BannerFacts {
+  ms: number;
+  url: string;
+  graphs: readonly GraphSummary[];
+  storage: { scheme: string; location?: string; durable: boolean };
+  /** What names the graph on the command line; left out where the configuration does. */
+  target?: string;
+  /** Whether keys are listened to. */
+  hasKeys: boolean;
+}
+
+const MOST_GRAPHS = 4;
+
+/** The first screen of `dev`: at most 12 lines. */
+export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
+  const { bold, dim, cyan } = colors;
+  const label = (name: string) => dim(name.padEnd(7));
+  return [
+    "",
+    `  ${bold("graph-serve")} ${VERSION}   ready in ${facts.ms} ms`,
+    "",
+    `  ${label("API")}  ${cyan(facts.url)}          ${dim("docs")}  /docs`,
+    ...graphLines(facts.graphs).map((line, index) => `  ${label(index === 0 ? "Graph" : "")}  ${line}`),
+    `  ${label("Storage")}  ${storageText(facts.storage, dim)}`,
+    "",
+    `  ${dim("try")}   ${["graph-serve run", ...(facts.target ? [facts.target] : [])].join(" ")} --message "hello"`,
+    ...(facts.hasKeys ? [`  ${dim("keys")}  r reload   o open docs   q quit`] : []),
+  ];
+}
+
+/** The same facts, one plain line each. */
+export function plainLines({ ms, url, graphs, storage }: BannerFacts): string[] {
+  return [
+    `graph-serve ${VERSION} ready in ${ms} ms at ${url} (docs at ${url}/docs)`,
+    ...graphs.map((graph) => `graph ${graph.id} ${describeGraph(graph)}`),
+    `storage ${storageText(storage, (text) => text)}`,
+  ];
+}
+
+function graphLines(graphs: readonly GraphSummary[]): string[] {
+  const shown = graphs.length > MOST_GRAPHS ? graphs.slice(0, MOST_GRAPHS - 1) : graphs;
+  const lines = shown.map((graph) => `${graph.id}  ${describeGraph(graph)}`);
+  return shown.length === graphs.length ? lines : [...lines, `and ${graphs.length - shown.length} more`];
+}
+
+function storageText(
+  { scheme, location, durable }: BannerFacts["storage"],
+  dim: (text: string) => string,
+): string {
+  if (!durable) return `${scheme} ${dim("(threads end with this process)")}`;
+  return `${[scheme, location].filter(Boolean).join(" ")}     ${dim("(--checkpointer-scheme memory keeps nothing)")}`;
+}

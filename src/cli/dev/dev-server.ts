@@ -1,0 +1,128 @@
+/** The server of `dev`: the same address over reloads of its graphs and changes of its settings. */
+import type { LoadedConfig } from "../../config/load.js";
+import type { RunningServer } from "../../http/server.js";
+import type { Service } from "../../service.js";
+import { openConfigured } from "../open.js";
+import { loadSettings, type Session } from "../session.js";
+import { createConsoleLogger } from "./console-logger.js";
+import { listenAt } from "./port.js";
+import {
+  makeStateFolder,
+  removeMarker,
+  usesStateFolder,
+  withDevStorage,
+  writeMarker,
+} from "./state-folder.js";
+import type { SettingsInput } from "../../config/settings.js";
+
+// Runs in flight hold up the new settings for this long at most.
+const RESTART_GRACE_SECONDS = 2;
+
+export interface DevRequest {
+  graphs: readonly string[];
+  settings: SettingsInput;
+}
+
+export class DevServer {
+  readonly #session: Session;
+  readonly #request: DevRequest;
+  #config: LoadedConfig;
+  #service: Service;
+  #server: RunningServer;
+
+  private constructor(session: Session, request: DevRequest, opened: Opened, server: RunningServer) {
+    this.#session = session;
+    this.#request = request;
+    this.#config = opened.config;
+    this.#service = opened.service;
+    this.#server = server;
+  }
+
+  /** Load, open and listen. @throws ConfigError, GraphLoadError, StorageUnavailableError */
+  static async open(session: Session, request: DevRequest): Promise<DevServer> {
+    const opened = await open(session, request);
+    const { settings, origins } = opened.config;
+    try {
+      const mayMove = origins.port.kind === "default";
+      const server = await listenAt(opened.service, { host: settings.host, port: settings.port, mayMove });
+      const dev = new DevServer(session, request, opened, server);
+      await dev.#leaveWord();
+      return dev;
+    } catch (error) {
+      await opened.service.close(0);
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  get service(): Service {
+    return this.#service;
+  }
+
+  get config(): LoadedConfig {
+    return this.#config;
+  }
+
+  /** Files whose change calls for a reload or a restart. */
+  get files(): string[] {
+    return [...this.#service.watchedFiles(), ...this.#config.files];
+  }
+
+  /** True when these changes concern the settings, not only the graphs. */
+  needsRestart(changed: readonly string[]): boolean {
+    return changed.some((file) => this.#config.files.includes(file));
+  }
+
+  /** Load the graphs anew. @throws GraphLoadError; the last good graphs go on serving */
+  async reload(): Promise<void> {
+    await this.#service.reload();
+  }
+
+  /**
+   * Read the settings anew and serve by them at the same address. What does not load changes nothing.
+   * @throws ConfigError, GraphLoadError, StorageUnavailableError
+   */
+  async restart(): Promise<void> {
+    const opened = await open(this.#session, this.#request);
+    const before = { host: this.#server.host, port: this.#server.port };
+    const { host, port } = this.#config.settings;
+    const { settings } = opened.config;
+    const after = host === settings.host && port === settings.port ? before : settings;
+    await this.#server.close(RESTART_GRACE_SECONDS);
+    this.#service = opened.service;
+    this.#config = opened.config;
+    try {
+      this.#server = await listenAt(opened.service, { host: after.host, port: after.port, mayMove: false });
+    } catch (error) {
+      this.#server = await listenAt(opened.service, { ...before, mayMove: true });
+      throw error;
+    } finally {
+      await this.#leaveWord();
+    }
+  }
+
+  async close(): Promise<void> {
+    await removeMarker(this.#config.baseDir, process.pid);
+    await this.#server.close(this.#config.settings.shutdown_grace_seconds);
+  }
+
+  async #leaveWord(): Promise<void> {
+    await writeMarker(this.#config.baseDir, { url: this.url, pid: process.pid });
+  }
+}
+
+interface Opened {
+  config: LoadedConfig;
+  service: Service;
+}
+
+async function open(session: Session, { graphs, settings }: DevRequest): Promise<Opened> {
+  const config = withDevStorage(await loadSettings(session, { graphs, settings }));
+  if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
+  const service = await openConfigured(config, createConsoleLogger(session.print, config.settings.log_level));
+  for (const notice of service.notices) session.print.warn(notice);
+  return { config, service };
+}

@@ -1,0 +1,52 @@
+/** A diagram in the languages of other drawing tools. */
+import { nodeLabel, type Diagram, type DiagramNode } from "./diagram.js";
+
+const FILLS = { done: "#d5e8d4", next: "#ffe6a3" } as const;
+const isEnd = ({ id }: DiagramNode): boolean => id === "__start__" || id === "__end__";
+
+/** Mermaid: any name is safe, since nodes go by number and names are quoted. */
+export function toMermaid({ nodes, edges }: Diagram): string {
+  const numbers = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
+  const boxes = nodes.map((node) => {
+    const text = mermaidText(nodeLabel(node));
+    const box = isEnd(node) ? `(["${text}"])` : `["${text}"]`;
+    return `  ${numbers.get(node.id)}${box}${node.mark ? `:::${node.mark}` : ""}`;
+  });
+  const arrows = edges.map(({ source, target, conditional, labels }) => {
+    const label = labels.length > 0 ? `|"${mermaidText(labels.join(", "))}"|` : "";
+    return `  ${numbers.get(source)} ${conditional ? "-.->" : "-->"}${label} ${numbers.get(target)}`;
+  });
+  const marks = (["done", "next"] as const)
+    .filter((mark) => nodes.some((node) => node.mark === mark))
+    .map((mark) => `  classDef ${mark} fill:${FILLS[mark]},color:#000`);
+  return ["flowchart TD", ...boxes, ...arrows, ...marks].join("\n");
+}
+
+/** Graphviz. */
+export function toDot({ nodes, edges }: Diagram): string {
+  const boxes = nodes.map((node) => {
+    const fill = node.mark ? `, style=filled, fillcolor="${FILLS[node.mark]}"` : "";
+    return `  ${dotText(node.id)} [label=${dotText(nodeLabel(node))}, shape=${isEnd(node) ? "oval" : "box"}${fill}];`;
+  });
+  const arrows = edges.map(({ source, target, conditional, labels }) => {
+    const attributes = [
+      ...(conditional ? ["style=dashed"] : []),
+      ...(labels.length > 0 ? [`label=${dotText(labels.join(", "))}`] : []),
+    ];
+    const suffix = attributes.length > 0 ? ` [${attributes.join(", ")}]` : "";
+    return `  ${dotText(source)} -> ${dotText(target)}${suffix};`;
+  });
+  return ["digraph {", "  rankdir=TB;", ...boxes, ...arrows, "}"].join("\n");
+}
+
+/** Mermaid reads entities in quoted text; nothing else has a meaning there then. */
+function mermaidText(text: string): string {
+  return text.replace(/[^\p{L}\p{N} _:.,✓▸-]/gu, (char) => `#${char.codePointAt(0)};`);
+}
+
+function dotText(text: string): string {
+  return `"${text
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .replace(/[\r\n]+/g, "\\n")}"`;
+}

@@ -1,0 +1,171 @@
+/** Gives every box of a layered diagram its columns, and every way between layers the columns it runs in. */
+import type { DiagramEdge } from "./diagram.js";
+import type { Layered } from "./layers.js";
+
+export interface Box {
+  id: string;
+  layer: number;
+  /** Leftmost column, the border's. */
+  x: number;
+  /** Odd, so that the middle is a column. */
+  width: number;
+}
+
+/** The ways from one node that are all conditional, or all not: they share one exit and branch. */
+export interface Net {
+  source: string;
+  conditional: boolean;
+  targets: string[];
+  exit: number;
+  /** Column beside all boxes in which the net goes past layers; absent when it only leads to the next one. */
+  lane?: number;
+}
+
+/** A net in the space between a layer and the next one. */
+export interface Strand {
+  net: Net;
+  /** Column in which it comes from above. */
+  top: number;
+  /** Columns in which it arrives at boxes below. */
+  arrivals: number[];
+  /** Column in which it goes on past the next layer. */
+  onward?: number;
+}
+
+export interface Placed {
+  boxes: ReadonlyMap<string, Box>;
+  /** Strands by the layer above them. */
+  gaps: Strand[][];
+  width: number;
+}
+
+const BOX_GAP = 3;
+const MOST_WIDENINGS = 40;
+
+/** Undefined when no place is found, which only very tangled graphs manage. */
+export function place(graph: Layered, widths: ReadonlyMap<string, number>): Placed | undefined {
+  const current = new Map([...widths].map(([id, width]) => [id, width % 2 === 1 ? width : width + 1]));
+  for (let attempt = 0; attempt < MOST_WIDENINGS; attempt += 1) {
+    const boxes = placeBoxes(graph, current);
+    const nets = netsOf(graph, boxes);
+    const gaps = graph.layers.slice(1).map((_, layer) => strandsOf(graph, nets, layer));
+    const crowded = gaps.map((strands, layer) => arrive(graph, boxes, strands, layer)).find((id) => id);
+    if (crowded === undefined) {
+      const right = [...boxes.values()].map(({ x, width }) => x + width);
+      return { boxes, gaps, width: Math.max(...right, ...nets.map(({ lane = 0 }) => lane + 1)) };
+    }
+    current.set(crowded, (current.get(crowded) ?? 1) + 2);
+  }
+  return undefined;
+}
+
+function placeBoxes(graph: Layered, widths: ReadonlyMap<string, number>): Map<string, Box> {
+  const boxes = new Map<string, Box>();
+  for (const [layer, ids] of graph.layers.entries()) {
+    const middles = ids.map((id) => middleOfSources(graph.down, boxes, id));
+    let right = -Infinity;
+    const row = ids.map((id, index): Box => {
+      const width = widths.get(id) ?? 1;
+      const wished = (middles[index] ?? 0) - (width - 1) / 2;
+      const x = Math.max(Math.round(wished), right + BOX_GAP);
+      right = x + width;
+      return { id, layer, x, width };
+    });
+    // Pushing to the right is shared out to both sides.
+    const drift = row.map(({ x, width }, index) => x + (width - 1) / 2 - (middles[index] ?? 0));
+    const shift = Math.round(drift.reduce((sum, each) => sum + each, 0) / Math.max(1, drift.length));
+    for (const box of row) boxes.set(box.id, { ...box, x: box.x - shift });
+  }
+  const left = Math.min(...[...boxes.values()].map(({ x }) => x));
+  for (const box of boxes.values()) box.x -= left;
+  return boxes;
+}
+
+function middleOfSources(down: readonly DiagramEdge[], boxes: ReadonlyMap<string, Box>, id: string): number {
+  const sources = down.flatMap(({ source, target }) => {
+    const box = target === id ? boxes.get(source) : undefined;
+    return box ? [middle(box)] : [];
+  });
+  return sources.length === 0 ? 0 : sources.reduce((sum, each) => sum + each, 0) / sources.length;
+}
+
+const middle = ({ x, width }: Box): number => x + (width - 1) / 2;
+
+function netsOf({ down, layerOf }: Layered, boxes: ReadonlyMap<string, Box>): Net[] {
+  const nets = new Map<string, Net>();
+  for (const { source, target, conditional } of down) {
+    const key = JSON.stringify([source, conditional]);
+    const net = nets.get(key) ?? { source, conditional, targets: [], exit: 0 };
+    net.targets.push(target);
+    nets.set(key, net);
+  }
+  const all = [...nets.values()];
+  for (const net of all) {
+    const box = boxes.get(net.source);
+    const isAlone = all.filter(({ source }) => source === net.source).length === 1;
+    net.exit = (box ? middle(box) : 0) + (isAlone ? 0 : net.conditional ? 1 : -1);
+  }
+  const right = Math.max(...[...boxes.values()].map(({ x, width }) => x + width));
+  const layer = (id: string) => layerOf.get(id) ?? 0;
+  const end = (net: Net) => Math.max(...net.targets.map(layer));
+  const long = all.filter((net) => end(net) - layer(net.source) > 1);
+  // Short ways inside, long ones outside: they cross less.
+  long.sort((a, b) => end(a) - layer(a.source) - (end(b) - layer(b.source)));
+  for (const [index, net] of long.entries()) net.lane = right + 2 + index * 3;
+  return all;
+}
+
+/** The nets that pass the space below `layer`, their arrivals still to be found. */
+function strandsOf({ layerOf }: Layered, nets: readonly Net[], layer: number): Strand[] {
+  return nets.flatMap((net): Strand[] => {
+    const start = layerOf.get(net.source) ?? 0;
+    const end = Math.max(...net.targets.map((id) => layerOf.get(id) ?? 0));
+    if (start > layer || end <= layer) return [];
+    const top = start === layer ? net.exit : (net.lane ?? net.exit);
+    return [{ net, top, arrivals: [], ...(end > layer + 1 && { onward: net.lane ?? 0 }) }];
+  });
+}
+
+/** Give each strand its columns at the boxes below; returns the id of a box that is too narrow for them. */
+function arrive(
+  { layers, layerOf }: Layered,
+  boxes: ReadonlyMap<string, Box>,
+  strands: Strand[],
+  layer: number,
+): string | undefined {
+  for (const id of layers[layer + 1] ?? []) {
+    const box = boxes.get(id);
+    const arriving = strands.filter(({ net }) => net.targets.includes(id) && layerOf.get(id) === layer + 1);
+    if (!box || arriving.length === 0) continue;
+    const columns = entryColumns(box, arriving, strands);
+    if (!columns) return id;
+    arriving.forEach((strand, index) => strand.arrivals.push(columns[index] ?? 0));
+  }
+  return undefined;
+}
+
+/** A column for each arriving strand, near where it comes from, in none that another strand comes down in. */
+function entryColumns(box: Box, arriving: Strand[], strands: readonly Strand[]): number[] | undefined {
+  arriving.sort((a, b) => a.top - b.top);
+  const inner = Array.from({ length: box.width - 2 }, (_, index) => box.x + 1 + index);
+  const spread = (index: number) => Math.round(middle(box) + (index - (arriving.length - 1) / 2) * 2);
+  let left = -Infinity;
+  const columns: number[] = [];
+  for (const [index, strand] of arriving.entries()) {
+    const wished = inner.includes(strand.top) ? strand.top : spread(index);
+    const room = arriving.length - 1 - index;
+    const free = inner.filter(
+      (column) =>
+        column > left + 1 &&
+        column <= box.x + box.width - 2 - room * 2 &&
+        !strands.some((other) => other !== strand && other.top === column),
+    );
+    if (free.length === 0) return undefined;
+    const column = free.reduce((best, each) =>
+      Math.abs(each - wished) < Math.abs(best - wished) ? each : best,
+    );
+    columns.push(column);
+    left = column;
+  }
+  return columns;
+}

@@ -1,0 +1,77 @@
+/** Makes the place that a run goes on from: a copy of a thread, or a branch of it, with values written first. */
+import { InvalidRequestError } from "../../errors.js";
+import type { ThreadState } from "../../models/state.js";
+import type { Thread } from "../../models/thread.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
+import { parseJsonFlag } from "../flags.js";
+import type { Source } from "../source/source.js";
+
+export interface ForkRequest {
+  /** Stay on the thread instead of copying it. */
+  branch: boolean;
+  values?: JsonObject | unknown[];
+  asNode?: string;
+}
+
+export interface Forked {
+  thread: Thread;
+  /** Where the run goes on from; undefined for the latest, which a copy has alone. */
+  checkpointId: string | undefined;
+  /** The checkpoint that what comes now follows on. */
+  base: string;
+}
+
+/** @throws ThreadBusyError, InvalidRequestError when the graph refuses the values */
+export async function fork(source: Source, from: ThreadState, request: ForkRequest): Promise<Forked> {
+  const { checkpoint } = from;
+  if (!checkpoint?.checkpoint_id) {
+    throw new InvalidRequestError("the thread has no checkpoint to go on from", undefined, {
+      hint: "run it first: graph-serve run --thread ID --message TEXT",
+    });
+  }
+  const { thread_id, checkpoint_id } = checkpoint;
+  if (request.branch) {
+    const isWritten = request.values !== undefined || request.asNode !== undefined;
+    const id = isWritten ? await write(source, thread_id, request, checkpoint_id) : checkpoint_id;
+    return { thread: await source.threads.get(thread_id), checkpointId: id, base: id ?? checkpoint_id };
+  }
+  const latest = (await source.state.get(thread_id)).checkpoint?.checkpoint_id;
+  const copy = await source.threads.copy(thread_id, latest === checkpoint_id ? {} : { checkpoint_id });
+  if (request.values === undefined && request.asNode === undefined)
+    return { thread: copy, checkpointId: undefined, base: checkpoint_id };
+  try {
+    const written = await write(source, copy.thread_id, request);
+    const thread = await source.threads.get(copy.thread_id);
+    return { thread, checkpointId: undefined, base: written ?? checkpoint_id };
+  } catch (error) {
+    await source.threads.delete(copy.thread_id);
+    throw error;
+  }
+}
+
+async function write(
+  source: Source,
+  threadId: string,
+  { values, asNode }: ForkRequest,
+  checkpointId?: string,
+): Promise<string | undefined> {
+  const written = await source.state.update(threadId, {
+    values: values ?? null,
+    ...(asNode !== undefined && { as_node: asNode }),
+    ...(checkpointId !== undefined && { checkpoint: { checkpoint_id: checkpointId } }),
+  });
+  return written.checkpoint.checkpoint_id ?? undefined;
+}
+
+/**
+ * The values of `--values`.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function valuesFlag(text: string | undefined): JsonObject | unknown[] | undefined {
+  if (text === undefined) return undefined;
+  const values = parseJsonFlag("--values", text);
+  if (isRecord(values) || Array.isArray(values)) return values;
+  throw new InvalidRequestError(`--values must be a JSON object, it is ${text}`, undefined, {
+    hint: `such as --values '{"count": 3}'`,
+  });
+}

@@ -1,0 +1,141 @@
+/** Checkpoints as the steps of a history: what ran, what it changed, how long it took. */
+import { isRecord } from "../../models/common.js";
+import type { ThreadState } from "../../models/state.js";
+import type { Source } from "../source/source.js";
+import { msBetween } from "../view/text.js";
+
+export interface HistoryEntry {
+  id: string;
+  parent: string | undefined;
+  /** -1 is the input of the first run. */
+  step: number | undefined;
+  /** input, loop, update or fork. */
+  source: string;
+  runId: string | undefined;
+  created_at: string | null;
+  /** The nodes whose superstep this checkpoint ends. */
+  nodes: string[];
+  next: string[];
+  /** Keys of the state that differ from the checkpoint before. */
+  changed: string[];
+  /** Of the superstep; the wait before a run is not counted. */
+  ms: number | undefined;
+  interrupts: number;
+  /** Errors that stopped the superstep after this checkpoint, as JSON text. */
+  errors: string[];
+}
+
+const START = "__start__";
+
+/** Nodes of the user's: LangGraph's own first one says nothing to a reader. */
+export const ownNodes = (nodes: readonly string[]): string[] => nodes.filter((name) => name !== START);
+
+/** A checkpoint's state, and how it reads in a history. */
+export interface Step {
+  state: ThreadState;
+  entry: HistoryEntry;
+}
+
+/**
+ * Entries in the order of the states, which must be newest first. The state before one is mostly the next of them;
+ * where it is not, on a branch or at the end, it is asked for. Two states are held at a time.
+ */
+export async function* historySteps(
+  source: Source,
+  threadId: string,
+  states: AsyncIterable<ThreadState>,
+): AsyncGenerator<Step> {
+  const runs = new RunStarts(source, threadId);
+  let current: ThreadState | undefined;
+  for await (const state of states) {
+    if (current) yield { state: current, entry: await entryOf(source, threadId, current, state, runs) };
+    current = state;
+  }
+  if (current) yield { state: current, entry: await entryOf(source, threadId, current, undefined, runs) };
+}
+
+export async function entryOf(
+  source: Source,
+  threadId: string,
+  state: ThreadState,
+  following: ThreadState | undefined,
+  runs: RunStarts,
+): Promise<HistoryEntry> {
+  const parent = await parentOf(source, threadId, state, following);
+  const { metadata, created_at, next, tasks } = state;
+  const runId = textOf(metadata.run_id);
+  const kind = textOf(metadata.source) ?? "";
+  const start =
+    parent && textOf(parent.metadata.run_id) === runId ? parent.created_at : await runs.startOf(runId);
+  return {
+    id: state.checkpoint?.checkpoint_id ?? "",
+    parent: state.parent_checkpoint?.checkpoint_id ?? undefined,
+    step: typeof metadata.step === "number" ? metadata.step : undefined,
+    source: kind,
+    runId,
+    created_at,
+    nodes: kind === "loop" ? (parent?.next ?? []) : [],
+    next,
+    // The first checkpoint only holds what every state begins with.
+    changed: parent ? changedKeys(parent.values, state.values) : [],
+    ms: kind === "loop" ? msBetween(start, created_at) : undefined,
+    interrupts: state.interrupts.length,
+    errors: tasks.flatMap(({ error }) => (error === null ? [] : [error])),
+  };
+}
+
+export async function parentOf(
+  source: Source,
+  threadId: string,
+  { parent_checkpoint }: ThreadState,
+  following: ThreadState | undefined,
+): Promise<ThreadState | undefined> {
+  const id = parent_checkpoint?.checkpoint_id;
+  if (!id) return undefined;
+  if (following?.checkpoint?.checkpoint_id === id) return following;
+  try {
+    return await source.state.get(threadId, { checkpoint: parent_checkpoint });
+  } catch (error) {
+    // Pruned threads keep their latest checkpoint only.
+    if ((error as { code?: unknown }).code === "checkpoint_not_found") return undefined;
+    throw error;
+  }
+}
+
+/** When runs began, the last one asked for remembered. */
+export class RunStarts {
+  readonly #source: Source;
+  readonly #threadId: string;
+  #last: { runId: string; start: string | undefined } | undefined;
+
+  constructor(source: Source, threadId: string) {
+    this.#source = source;
+    this.#threadId = threadId;
+  }
+
+  async startOf(runId: string | undefined): Promise<string | undefined> {
+    if (runId === undefined) return undefined;
+    if (this.#last?.runId !== runId) this.#last = { runId, start: await this.#read(runId) };
+    return this.#last.start;
+  }
+
+  async #read(runId: string): Promise<string | undefined> {
+    try {
+      return (await this.#source.runs.get(this.#threadId, runId)).created_at;
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code === "run_not_found" || code === "invalid_request") return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Top-level keys of which the values differ; none when the state has no keys. */
+export function changedKeys(before: unknown, after: unknown): string[] {
+  if (!isRecord(after)) return [];
+  const old = isRecord(before) ? before : {};
+  const keys = new Set([...Object.keys(after), ...Object.keys(old)]);
+  return [...keys].filter((key) => JSON.stringify(old[key]) !== JSON.stringify(after[key]));
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

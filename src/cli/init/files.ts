@@ -1,0 +1,73 @@
+/** The files of a new project, before they are written. */
+import { access, readdir, readFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { VERSION } from "../../version.js";
+
+export interface ProjectFile {
+  /** From the project's folder, with forward slashes. */
+  path: string;
+  content: string;
+}
+
+const TEMPLATES_FOLDER = fileURLToPath(new URL("../../../templates/", import.meta.url));
+const SKIPPED = new Set(["node_modules", "dist", ".graph-serve", "package-lock.json"]);
+const GRAPH_FILES = ["src/agent", "src/graph", "src/index", "agent", "graph", "index"].flatMap((name) =>
+  [".ts", ".tsx", ".mts", ".js", ".mjs"].map((extension) => name + extension),
+);
+
+/** The files of a template, with the project's own name. */
+export async function templateFiles(template: string, folderName: string): Promise<ProjectFile[]> {
+  const folder = join(TEMPLATES_FOLDER, template);
+  const paths = (await pathsIn(folder)).map((path) => relative(folder, path).split(sep).join("/"));
+  return Promise.all(
+    paths.sort().map(async (path) => {
+      const content = await readFile(join(folder, path), "utf8");
+      // npm leaves .gitignore out of a package, so the template has it without its dot.
+      if (path === "gitignore") return { path: ".gitignore", content };
+      return { path, content: path === "package.json" ? ownManifest(content, folderName) : content };
+    }),
+  );
+}
+
+async function pathsIn(folder: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (SKIPPED.has(entry.name)) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) paths.push(...(await pathsIn(path)));
+    else paths.push(path);
+  }
+  return paths;
+}
+
+function ownManifest(content: string, folderName: string): string {
+  const manifest = JSON.parse(content) as { name: string; dependencies?: Record<string, string> };
+  manifest.name = packageName(folderName);
+  if (manifest.dependencies?.["graph-serve"] !== undefined) manifest.dependencies["graph-serve"] = VERSION;
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** A folder's name as npm allows it for a package. */
+export function packageName(folderName: string): string {
+  const name = folderName
+    .toLowerCase()
+    .replace(/[^a-z0-9._~-]+/g, "-")
+    .replace(/^[._-]+|-+$/g, "");
+  return name || "my-agent";
+}
+
+/** A configuration that serves the graph file found in `folder`, or the usual one. */
+export async function configFiles(folder: string): Promise<ProjectFile[]> {
+  const present = await Promise.all(GRAPH_FILES.map((file) => exists(join(folder, file))));
+  const graph = GRAPH_FILES.find((_file, index) => present[index]) ?? "graph.ts";
+  const settings = { graphs: { agent: `./${graph}` } };
+  return [{ path: "graph-server.config.json", content: `${JSON.stringify(settings, null, 2)}\n` }];
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

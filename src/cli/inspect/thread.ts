@@ -1,0 +1,110 @@
+/** What `inspect thread` finds, and its card. */
+import type { Run } from "../../models/run.js";
+import type { ThreadState } from "../../models/state.js";
+import type { Thread } from "../../models/thread.js";
+import { runColumns } from "../runs/columns.js";
+import { nextCommand } from "../run/next-command.js";
+import type { Printer } from "../print.js";
+import type { Session } from "../session.js";
+import type { Source } from "../source/source.js";
+import { walkRuns } from "../source/walk.js";
+import { runTotals } from "../threads/rows.js";
+import { printColumns } from "../view/columns.js";
+import { printFields } from "../view/fields.js";
+import { clipped } from "../view/text.js";
+import { valueTree } from "../view/value-tree.js";
+import { errorLine } from "./task-error.js";
+
+const MOST_RUNS = 10;
+
+export interface InspectedThread {
+  thread: Thread;
+  state: ThreadState;
+  /** The newest ones. */
+  runs: Run[];
+  totals: { runs: number; tokens: number; errors: number };
+}
+
+/** @throws NotFoundError (`thread_not_found`) */
+export async function inspectedThread(source: Source, threadId: string): Promise<InspectedThread> {
+  const thread = await source.threads.get(threadId);
+  const state = await source.state.get(threadId);
+  const runs: Run[] = [];
+  for await (const run of walkRuns(source, threadId, { limit: MOST_RUNS })) runs.push(run);
+  return { thread, state, runs, totals: await runTotals(source, threadId) };
+}
+
+export interface CardFlags {
+  /** The values alone. */
+  values?: boolean;
+  /** Fold nothing. */
+  full?: boolean;
+}
+
+export async function printInspectedThread(
+  session: Session,
+  source: Source,
+  found: InspectedThread,
+  { values, full }: CardFlags,
+): Promise<void> {
+  const { print } = session;
+  const { colors, width } = print;
+  const tree = valueTree(found.thread.values, { colors, width, full }, values ? 0 : 1);
+  if (values) {
+    for (const line of tree) print.data(line);
+    return;
+  }
+  printCard(print, found);
+  printInterrupts(session, source, found);
+  print.data(colors.dim("values"));
+  for (const line of tree.length > 0 ? tree : ["  none"]) print.data(line);
+  if (found.runs.length === 0) return;
+  print.data("");
+  await printColumns(print, runColumns(print), found.runs);
+  const more = found.totals.runs - found.runs.length;
+  if (more > 0) print.note(`and ${more} runs before: graph-serve runs list ${found.thread.thread_id}`);
+}
+
+function printCard(print: Printer, { thread, state, totals }: InspectedThread): void {
+  const { graph_id, ...metadata } = thread.metadata;
+  const failed = totals.errors > 0 ? `, ${totals.errors} failed` : "";
+  const errors = state.tasks.flatMap(({ name, error }) =>
+    error === null ? [] : [`${name}: ${errorLine(error)}`],
+  );
+  printFields(print, [
+    ["thread", thread.thread_id],
+    ["status", thread.status],
+    ["graph", typeof graph_id === "string" ? graph_id : undefined],
+    ["created", thread.created_at],
+    ["updated", thread.updated_at],
+    ["metadata", JSON.stringify(metadata)],
+    ["runs", `${totals.runs}${failed}, ${totals.tokens} tokens`],
+    ["checkpoint", state.checkpoint?.checkpoint_id ?? "none"],
+    ["next", state.next.join(", ")],
+    ["error", thread.error ?? undefined],
+    ["expires", thread.ttl ? `${thread.ttl.expires_at} (${thread.ttl.strategy})` : undefined],
+    ...errors.map((error) => ["failed", error] as const),
+  ]);
+}
+
+/** Each open question, and the one command that answers. The command is not cut: it is there to be copied. */
+function printInterrupts(
+  { print, flags }: Session,
+  source: Source,
+  { thread, state }: InspectedThread,
+): void {
+  const { interrupts } = state;
+  if (interrupts.length === 0) return;
+  const { yellow, dim, bold } = print.colors;
+  for (const { id, value } of interrupts) {
+    const mark = interrupts.length > 1 ? `${id} ` : "";
+    print.data(
+      `${yellow("waits for".padEnd(10))} ${clipped(`${mark}${JSON.stringify(value)}`, print.width - 11)}`,
+    );
+  }
+  const command = nextCommand({ thread_id: thread.thread_id, interrupts }, source.graphOf(thread), {
+    ...flags,
+    ...source.placeFlags,
+  });
+  print.data(`${dim("answer".padEnd(10))} ${bold(command)}`);
+}

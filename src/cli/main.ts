@@ -1,0 +1,45 @@
+/** The command line: arguments in, exit code out. Commands are imported when they are called. */
+import { realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { VERSION } from "../version.js";
+import { exitProcess, processIo, type CliIo } from "./io.js";
+
+export type { CliIo } from "./io.js";
+
+/** Run one command; `argv` is what stands behind the program's name. Errors end here: this never throws. */
+export async function main(argv: readonly string[], io: CliIo): Promise<number> {
+  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+    io.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  try {
+    const { runProgram } = await import("./program.js");
+    return await runProgram(argv, io);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException | undefined)?.code === "EPIPE") return 0;
+    const { reportError } = await import("./report-error.js");
+    return reportError(error, io, outputFlags(argv));
+  }
+}
+
+/** Read without the parser, which may be what failed. */
+function outputFlags(argv: readonly string[]) {
+  return {
+    json: argv.includes("--json"),
+    jsonl: argv.includes("--jsonl"),
+    verbose: argv.includes("--verbose") || argv.includes("-v"),
+    color: argv.includes("--no-color") ? false : undefined,
+  };
+}
+
+if (process.argv[1] !== undefined && isThisFile(process.argv[1])) {
+  await exitProcess(await main(process.argv.slice(2), processIo()));
+}
+
+function isThisFile(path: string): boolean {
+  try {
+    return realpathSync(path) === fileURLToPath(import.meta.url);
+  } catch {
+    return false;
+  }
+}

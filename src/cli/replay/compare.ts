@@ -1,0 +1,70 @@
+/** Two runs of the same stretch of a thread, step beside step. */
+import { isRecord } from "../../models/common.js";
+import { changesBetween, type Change } from "../diff/changes.js";
+import { isMessageLike } from "../message-text.js";
+import type { Frame } from "./reel.js";
+
+export interface ComparedStep {
+  /** What ran: nodes, or what else made the checkpoint; null where one side has ended. */
+  old: string | null;
+  new: string | null;
+  equal: boolean;
+  /** From the old values to the new ones. */
+  changes: Change[];
+}
+
+export function compareFrames(oldFrames: readonly Frame[], newFrames: readonly Frame[]): ComparedStep[] {
+  const [old, now] = [withoutForks(oldFrames), withoutForks(newFrames)];
+  return Array.from({ length: Math.max(old.length, now.length) }, (_, index) => {
+    const [before, after] = [old[index], now[index]];
+    const changes = before && after ? changesBetween(comparable(before), comparable(after)) : [];
+    return {
+      old: before ? stepName(before) : null,
+      new: after ? stepName(after) : null,
+      equal:
+        before !== undefined && after !== undefined && ran(before) === ran(after) && changes.length === 0,
+      changes,
+    };
+  });
+}
+
+/** Where a branch begins LangGraph writes the checkpoint again: nothing has run there. */
+function withoutForks(frames: readonly Frame[]): readonly Frame[] {
+  const start = frames.findIndex(({ entry }) => entry.source !== "fork");
+  return start < 0 ? [] : frames.slice(start);
+}
+
+const ran = ({ entry }: Frame): string => entry.nodes.join(", ") || entry.source;
+const stepName = (frame: Frame): string => `step ${frame.entry.step ?? "?"}  ${ran(frame)}`;
+
+/** What a run must give again: its values, questions and faults, without what every run makes anew. */
+function comparable({ state, entry }: Frame): unknown {
+  const questions = state.interrupts.map(({ value }) => value);
+  const values = stable(state.values);
+  return {
+    ...(isRecord(values) ? values : { "(all)": values }),
+    ...(questions.length > 0 && { "(waits for)": questions }),
+    ...(entry.errors.length > 0 && { "(failed)": entry.errors }),
+  };
+}
+
+/** Ids of messages and of tool calls are made by chance. */
+function stable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stable);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, stable(inner)] as const);
+  if (!isMessageLike(value)) return Object.fromEntries(entries);
+  const {
+    id: _id,
+    tool_call_id: _callId,
+    ...message
+  } = Object.fromEntries(entries) as Record<string, unknown>;
+  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as unknown[]) : undefined;
+  return { ...message, ...(calls && { tool_calls: calls.map(withoutId) }) };
+}
+
+function withoutId(call: unknown): unknown {
+  if (!isRecord(call)) return call;
+  const { id: _, ...rest } = call;
+  return rest;
+}

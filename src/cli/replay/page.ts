@@ -1,0 +1,73 @@
+/** The page of a replay: one file that asks nobody for anything, and in which data can only ever be text. */
+import { createHash } from "node:crypto";
+import { escapeControl } from "../escape.js";
+import type { PageData } from "./page-data.js";
+import { PAGE_SCRIPT } from "./page-script.js";
+import { PAGE_STYLE } from "./page-style.js";
+
+export function replayPage(data: PageData): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
+<title>Thread ${escaped(data.thread.thread_id)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<header>
+  <h1 id="title"></h1>
+  <p id="facts"></p>
+</header>
+<main>
+  <nav aria-label="Steps"><ol id="timeline"></ol></nav>
+  <section id="panel" aria-label="Step">
+    <div id="controls">
+      <button type="button" id="first" title="First step (Home)">|◀</button>
+      <button type="button" id="back" title="Step back (←)">◀</button>
+      <button type="button" id="next" title="Step on (→)">▶</button>
+      <button type="button" id="last" title="Last step (End)">▶|</button>
+      <button type="button" id="play" title="Play (space)">Play</button>
+      <span id="place"></span>
+    </div>
+    <div id="step" aria-live="polite"></div>
+  </section>
+</main>
+<noscript><p>This page shows its steps by a script of its own; nothing is loaded from elsewhere.</p></noscript>
+<script type="application/json" id="data">${inScript(data)}</script>
+<script>${PAGE_SCRIPT}</script>
+</body>
+</html>
+`;
+}
+
+/** Only this script and this style; no request to anywhere. */
+function policy(): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashOf(PAGE_SCRIPT)}`,
+    `style-src ${hashOf(PAGE_STYLE)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
+/** JSON that cannot end its script element, whatever it holds. */
+function inScript(data: PageData): string {
+  return escapeControl(JSON.stringify(data)).replace(
+    /[<>&]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function escaped(text: string): string {
+  return escapeControl(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}

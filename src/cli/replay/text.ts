@@ -1,0 +1,61 @@
+/** A frame as lines for a terminal. */
+import { changeLines, type Mark } from "../diff/lines.js";
+import { escapeControl } from "../escape.js";
+import { errorLine } from "../inspect/task-error.js";
+import type { Printer } from "../print.js";
+import { clipped, shownId, shownMs, shownTime } from "../view/text.js";
+import { wrapped } from "../view/wrap.js";
+import { chatLines, sortChanges } from "./chat.js";
+import type { Frame } from "./reel.js";
+
+const INDENT = "  ";
+const WHO_WIDTH = 7;
+
+/** False when a step changed nothing and asks nothing. */
+export function hasNews({ changes, entry }: Frame): boolean {
+  return changes.length > 0 || entry.interrupts > 0 || entry.errors.length > 0;
+}
+
+export function frameLines(print: Printer, frame: Frame): string[] {
+  const { state, entry, changes, isBranch } = frame;
+  const { dim, yellow, red } = print.colors;
+  const room = print.width - INDENT.length;
+  const { messages, others } = sortChanges(changes);
+  const branch = isBranch ? [`from ${shownId(print, entry.parent ?? "")}`] : [];
+  return [
+    heading(print, frame),
+    ...branch.map((text) => INDENT + dim(clipped(text, room))),
+    ...messages.flatMap(chatLines).flatMap(({ who, text }) => spoken(print, who, text)),
+    ...changeLines(others).map(({ mark, place, text }) => changed(print, mark, `${place}: ${text}`)),
+    ...state.interrupts.map(
+      ({ value }) => INDENT + yellow(clipped(`waits for ${JSON.stringify(value) ?? ""}`, room)),
+    ),
+    ...entry.errors.map((error) => INDENT + red(clipped(`failed: ${errorLine(error)}`, room))),
+    ...(entry.next.length > 0 ? [INDENT + dim(clipped(`next ${entry.next.join(", ")}`, room))] : []),
+  ];
+}
+
+function heading(print: Printer, { entry }: Frame): string {
+  const { bold, dim } = print.colors;
+  const title = `step ${entry.step ?? "?"}  ${entry.nodes.join(", ") || entry.source}`;
+  const facts = [shownMs(entry.ms), shownTime(print, entry.created_at), shownId(print, entry.id)];
+  const [shownTitle, rest] = [clipped(title, print.width), facts.filter(Boolean).join("  ")];
+  const room = print.width - shownTitle.length - INDENT.length;
+  return room > 8 ? `${bold(shownTitle)}  ${dim(clipped(rest, room))}` : bold(shownTitle);
+}
+
+/** Who says what, its lines under each other. */
+function spoken(print: Printer, who: string, text: string): string[] {
+  const { cyan } = print.colors;
+  const name = clipped(who, WHO_WIDTH).padEnd(WHO_WIDTH);
+  const lines = wrapped(escapeControl(text), print.width - INDENT.length - WHO_WIDTH - 1);
+  return lines.map((line, index) =>
+    `${INDENT}${index === 0 ? cyan(name) : " ".repeat(WHO_WIDTH)} ${line}`.trimEnd(),
+  );
+}
+
+function changed(print: Printer, mark: Mark, text: string): string {
+  const { green, red, yellow } = print.colors;
+  const paint = { "+": green, "-": red, "~": yellow };
+  return `${INDENT}${paint[mark](mark)} ${clipped(text, print.width - INDENT.length - 2)}`;
+}

@@ -1,0 +1,84 @@
+/** The one form in which a command says what went wrong. */
+import { isAbsolute, relative } from "node:path";
+import { maskPasswords } from "../config/mask.js";
+import { errorMessage, GraphServeError, type SourceLocation } from "../errors.js";
+import { escapeControl } from "./escape.js";
+import type { CliIo } from "./io.js";
+import type { Colors } from "./colors.js";
+import { Printer, type PrintFlags } from "./print.js";
+
+const INTERNAL_EXIT = 70;
+const INDENT = " ".repeat(7);
+
+/** Report an error on stderr, or as a JSON document on stdout; returns the exit code. */
+export function reportError(error: unknown, io: CliIo, flags: PrintFlags = {}): number {
+  const print = new Printer(io, flags);
+  if (flags.json || flags.jsonl) print.json(errorDocument(error));
+  else io.stderr.write(errorText(error, { colors: print.noteColors, cwd: io.cwd, verbose: flags.verbose }));
+  return error instanceof GraphServeError ? error.exitCode : INTERNAL_EXIT;
+}
+
+/** `{"error": {...}}` with what is known of the error. */
+export function errorDocument(error: unknown): { error: Record<string, unknown> } {
+  const message = maskPasswords(errorMessage(error));
+  if (!(error instanceof GraphServeError)) return { error: { code: "internal_error", message } };
+  const { code, hint, location, issues } = error;
+  return {
+    error: {
+      code,
+      message,
+      ...(hint !== undefined && { hint }),
+      ...(location && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
+      ...(issues && { details: issues }),
+    },
+  };
+}
+
+export interface ErrorTextOptions {
+  colors: Colors;
+  cwd: string;
+  verbose?: boolean;
+}
+
+/** `error  what`, where it stands with its lines, and `fix  how`. */
+export function errorText(error: unknown, { colors, cwd, verbose = false }: ErrorTextOptions): string {
+  const known = error instanceof GraphServeError ? error : undefined;
+  const message = known ? known.message : `this is a fault of graph-serve: ${errorMessage(error)}`;
+  const lines = [`${colors.red("error")}  ${indented(message)}`, ...otherIssues(known)];
+  if (known?.location) lines.push(...locationLines(known.location, cwd, colors));
+  if (verbose) lines.push(colors.dim(INDENT + indented(stackOf(error))));
+  const hint = known
+    ? known.hint
+    : verbose
+      ? undefined
+      : "run it again with --verbose to see where, and report it";
+  if (hint) lines.push(`  ${colors.green("fix")}  ${indented(hint)}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function otherIssues(error: GraphServeError | undefined): string[] {
+  const [, ...others] = error?.issues ?? [];
+  return others.map(({ msg }) => `${INDENT}also: ${indented(msg)}`);
+}
+
+function locationLines({ file, line, column, frame }: SourceLocation, cwd: string, colors: Colors): string[] {
+  const path = [shortPath(file, cwd), line, line === undefined ? undefined : column];
+  const where = path.filter((part) => part !== undefined).join(":");
+  return [`   ${colors.dim("at")}  ${indented(where)}`, ...(frame ? [INDENT + indented(frame)] : [])];
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.stack ?? error.message;
+  return error.cause === undefined ? own : `${own}\ncaused by ${stackOf(error.cause)}`;
+}
+
+function indented(text: string): string {
+  return escapeControl(maskPasswords(text)).replaceAll("\n", `\n${INDENT}`);
+}
+
+/** The path from `cwd` where it lies below it. */
+export function shortPath(file: string, cwd: string): string {
+  const path = relative(cwd, file);
+  return path === "" || path.startsWith("..") || isAbsolute(path) ? file : path;
+}

@@ -1,0 +1,72 @@
+/** Shows a run as it goes: tokens as they come, a line for each node. All of it on stderr; results go to stdout. */
+import { escapeControl } from "../escape.js";
+import { contentText } from "../message-text.js";
+import type { Printer } from "../print.js";
+import type { RunEvent } from "./target.js";
+
+interface Chunk {
+  id?: string;
+  type?: string;
+  content?: unknown;
+}
+
+interface TaskFrame {
+  id: string;
+  name: string;
+  error?: unknown;
+  interrupts?: unknown[];
+  result?: unknown;
+}
+
+const SILENT = new Set(["metadata", "values", "end", "error"]);
+
+export class LiveView {
+  readonly #print: Printer;
+  readonly #starts = new Map<string, number>();
+  #message: string | undefined;
+
+  constructor(print: Printer) {
+    this.#print = print;
+  }
+
+  show({ event, data }: RunEvent): void {
+    const [mode = ""] = event.split("|");
+    if (SILENT.has(mode)) return;
+    const payload = JSON.parse(data) as unknown;
+    if (mode === "messages" && Array.isArray(payload)) this.#showToken(payload[0] as Chunk);
+    else if (mode === "tasks") this.#showTask(payload as TaskFrame);
+    else this.#line(`${this.#print.noteColors.dim(event)}  ${escapeControl(data)}`);
+  }
+
+  /** Begin a new line after tokens. */
+  finish(): void {
+    if (this.#message !== undefined) this.#print.notePart("\n");
+    this.#message = undefined;
+  }
+
+  #showToken({ id, type, content }: Chunk): void {
+    if (!/^ai/i.test(type ?? "")) return;
+    const text = contentText(content);
+    if (text === "") return;
+    if (this.#message !== (id ?? "")) this.finish();
+    this.#message = id ?? "";
+    this.#print.notePart(escapeControl(text));
+  }
+
+  #showTask({ id, name, error, interrupts, result }: TaskFrame): void {
+    const start = this.#starts.get(id);
+    if (start === undefined && error === undefined && result === undefined) {
+      this.#starts.set(id, performance.now());
+      return;
+    }
+    this.#starts.delete(id);
+    const ms = start === undefined ? "" : `${Math.round(performance.now() - start)} ms`;
+    const state = error ? "  failed" : interrupts?.length ? "  waits" : "";
+    this.#line(`${this.#print.noteColors.cyan(escapeControl(name))}  ${ms}${state}`);
+  }
+
+  #line(text: string): void {
+    this.finish();
+    this.#print.note(`  ${text}`);
+  }
+}

@@ -1,0 +1,125 @@
+/** From the flags of `run` to the body of a run. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { text as readText } from "node:stream/consumers";
+import { nearest } from "../../nearest.js";
+import { splitList } from "../../config/parse-text.js";
+import { errorMessage, InvalidRequestError } from "../../errors.js";
+import type { JsonObject } from "../../models/common.js";
+import { STREAM_MODES, type RunCreateRequest, type StreamMode } from "../../models/run.js";
+import { parseJsonFlag } from "../flags.js";
+import type { CliIo } from "../io.js";
+
+export interface RequestFlags {
+  input?: string;
+  message?: string;
+  thread: string;
+  stream?: string;
+  runConfig?: string;
+  context?: string;
+  resume?: string;
+  goto?: string;
+  checkpoint?: string;
+  interactive?: boolean;
+}
+
+/** A run without its assistant, which the target knows. */
+export type RunBody = Omit<RunCreateRequest, "assistant_id">;
+
+/**
+ * The run that the flags ask for.
+ * @throws InvalidRequestError when they do not fit together or hold no JSON (`invalid_request`)
+ */
+export async function runBody(flags: RequestFlags, io: CliIo): Promise<RunBody> {
+  refuseContradictions(flags);
+  const { resume, goto, checkpoint } = flags;
+  const input = await inputOf(flags, io);
+  return {
+    if_not_exists: flags.thread === "new" ? "create" : "reject",
+    ...(input !== undefined && { input }),
+    ...((resume !== undefined || goto !== undefined) && {
+      command: {
+        ...(resume !== undefined && { resume: parseJsonFlag("--resume", resume) }),
+        ...(goto !== undefined && { goto }),
+      },
+    }),
+    ...(checkpoint !== undefined && { checkpoint_id: checkpoint }),
+    ...objectField("config", "--run-config", flags.runConfig),
+    ...objectField("context", "--context", flags.context),
+  };
+}
+
+function refuseContradictions({
+  input,
+  message,
+  resume,
+  goto,
+  checkpoint,
+  thread,
+  interactive,
+}: RequestFlags): void {
+  const refuse = (fault: string, hint: string): never => {
+    throw new InvalidRequestError(fault, undefined, { hint });
+  };
+  const hasInput = input !== undefined || message !== undefined;
+  const hasCommand = resume !== undefined || goto !== undefined;
+  if (input !== undefined && message !== undefined)
+    refuse("--input and --message exclude each other", "give one of them");
+  if (hasInput && hasCommand) refuse("--resume and --goto take no input", "leave --input and --message out");
+  if (interactive && input === "-") refuse("--interactive reads stdin itself", "give the input as @file");
+  if (thread === "new" && resume !== undefined)
+    refuse("--resume needs the thread that waits", "add --thread ID");
+  if (thread === "new" && checkpoint !== undefined)
+    refuse("--checkpoint needs its thread", "add --thread ID");
+  if (!hasInput && !hasCommand && !interactive && thread === "new") {
+    refuse("there is nothing to run", 'give --message "hello", or --input JSON');
+  }
+}
+
+/** One message of the user, in the form that a graph over messages takes. */
+export function messageInput(text: string): JsonObject {
+  return { messages: [{ role: "user", content: text }] };
+}
+
+async function inputOf({ input, message }: RequestFlags, io: CliIo): Promise<unknown> {
+  if (message !== undefined) return messageInput(message);
+  if (input === undefined) return undefined;
+  if (input === "-") return parseJsonFlag("--input", await readText(io.stdin));
+  if (input.startsWith("@"))
+    return parseJsonFlag("--input", await readInputFile(resolve(io.cwd, input.slice(1))));
+  return parseJsonFlag("--input", input);
+}
+
+async function readInputFile(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((error: unknown) => {
+    throw new InvalidRequestError(`--input: ${file} cannot be read: ${errorMessage(error)}`, undefined, {
+      hint: "check the path behind the @",
+      cause: error,
+    });
+  });
+}
+
+function objectField(name: "config" | "context", flag: string, text: string | undefined): Partial<RunBody> {
+  if (text === undefined) return {};
+  const value = parseJsonFlag(flag, text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidRequestError(`${flag} must be a JSON object, it is ${text}`);
+  }
+  return { [name]: value };
+}
+
+/**
+ * The stream modes that were asked for.
+ * @throws InvalidRequestError for an unknown one (`invalid_request`)
+ */
+export function streamModes(text: string | undefined, fallback: readonly StreamMode[]): StreamMode[] {
+  if (text === undefined) return [...fallback];
+  return splitList(text).map((word) => {
+    const mode = STREAM_MODES.find((known) => known === word);
+    if (mode) return mode;
+    const similar = nearest(word, STREAM_MODES);
+    throw new InvalidRequestError(`unknown stream mode "${word}"`, undefined, {
+      hint: similar === undefined ? `there are ${STREAM_MODES.join(", ")}` : `did you mean "${similar}"?`,
+    });
+  });
+}

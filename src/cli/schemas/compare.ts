@@ -1,0 +1,187 @@
+/**
+ * What a change of a schema means to those who use it. Input, config and context are given by clients: it breaks them
+ * when more is asked for. Output is read by clients: it breaks them when less is promised. State is both.
+ */
+import { isRecord, type JsonObject } from "../../models/common.js";
+import { accepts } from "./accepts.js";
+import { describeType } from "./describe-type.js";
+import { isFromChannels, type SchemaKind } from "./kinds.js";
+import { constraints, propertiesOf, requiredOf, resolved, type SchemaNode } from "./resolve.js";
+
+export type ChangeLevel = "breaking" | "compatible";
+
+export interface SchemaChange {
+  level: ChangeLevel;
+  /** Where, such as `messages[].content`; empty for the schema itself. */
+  path: string;
+  message: string;
+}
+
+export interface SchemaComparison {
+  kind: SchemaKind;
+  result: "same" | ChangeLevel;
+  changes: SchemaChange[];
+}
+
+interface Direction {
+  given: boolean;
+  read: boolean;
+}
+
+const DIRECTIONS: Record<SchemaKind, Direction> = {
+  input: { given: true, read: false },
+  output: { given: false, read: true },
+  state: { given: true, read: true },
+  config: { given: true, read: false },
+  context: { given: true, read: false },
+};
+
+/** Compare the committed schema of a kind with the one the graph has now. */
+export function compareSchemas(
+  kind: SchemaKind,
+  before: JsonObject | null,
+  after: JsonObject | null,
+): SchemaComparison {
+  const changes =
+    before === null || after === null ? presence(before, after) : new Comparer(kind, before, after).changes();
+  const result = changes.some(({ level }) => level === "breaking")
+    ? "breaking"
+    : changes.length > 0
+      ? "compatible"
+      : "same";
+  return { kind, result, changes };
+}
+
+function presence(before: JsonObject | null, after: JsonObject | null): SchemaChange[] {
+  if (before === after) return [];
+  return before === null
+    ? [{ level: "compatible", path: "", message: "has a schema now" }]
+    : [{ level: "breaking", path: "", message: "has no schema any more" }];
+}
+
+class Comparer {
+  readonly #kind: SchemaKind;
+  readonly #direction: Direction;
+  readonly #before: JsonObject;
+  readonly #after: JsonObject;
+  readonly #changes: SchemaChange[] = [];
+  readonly #seen = new Set<string>();
+
+  constructor(kind: SchemaKind, before: JsonObject, after: JsonObject) {
+    this.#kind = kind;
+    this.#direction = DIRECTIONS[kind];
+    this.#before = before;
+    this.#after = after;
+  }
+
+  changes(): SchemaChange[] {
+    this.#compare("", this.#before, this.#after);
+    return this.#changes;
+  }
+
+  #note(isBreaking: boolean, path: string, message: string): void {
+    this.#changes.push({ level: isBreaking ? "breaking" : "compatible", path, message });
+  }
+
+  #compare(path: string, before: unknown, after: unknown): void {
+    const pair = JSON.stringify([before, after]);
+    if (this.#seen.has(pair)) return;
+    this.#seen.add(pair);
+    const [old, now] = [this.#old(before), this.#now(after)];
+    if (isObjectType(old) && isObjectType(now)) this.#keys(path, old, now);
+    else if (isListType(old) && isListType(now)) this.#compare(`${path}[]`, old.items, now.items);
+    else return this.#types(path, before, after);
+    // Bounds such as minItems.
+    this.#types(path, withoutInside(old), withoutInside(now));
+  }
+
+  /** True when a type was read off the channels before and is declared now: it was always so, nobody had said it. */
+  get #discovers(): boolean {
+    return isFromChannels(this.#before) && !isFromChannels(this.#after);
+  }
+
+  get #asksMore(): boolean {
+    return this.#direction.given && !this.#discovers;
+  }
+
+  #keys(path: string, old: JsonObject, now: JsonObject): void {
+    const [oldKeys, nowKeys] = [propertiesOf(old), propertiesOf(now)];
+    for (const [key, schema] of Object.entries(oldKeys)) {
+      const place = placeOf(path, key);
+      if (!Object.hasOwn(nowKeys, key)) this.#note(true, place, "the key is gone");
+      else {
+        this.#requiredness(place, requiredOf(old).includes(key), requiredOf(now).includes(key));
+        this.#compare(place, schema, nowKeys[key]);
+      }
+    }
+    for (const key of Object.keys(nowKeys)) {
+      if (Object.hasOwn(oldKeys, key)) continue;
+      const asked = requiredOf(now).includes(key) && this.#asksForKeys(path);
+      this.#note(asked, placeOf(path, key), asked ? "a new key, and required" : "a new key");
+    }
+    this.#otherKeys(path, old, now);
+  }
+
+  /** A state write is partial: at its top no key has to be there. */
+  #asksForKeys(path: string): boolean {
+    return this.#asksMore && !(this.#kind === "state" && path === "");
+  }
+
+  #requiredness(path: string, before: boolean, after: boolean): void {
+    if (before === after) return;
+    if (after) this.#note(this.#asksForKeys(parentOf(path)), path, "is required now");
+    else this.#note(this.#direction.read, path, "may be missing now");
+  }
+
+  #otherKeys(path: string, old: JsonObject, now: JsonObject): void {
+    const [before, after] = [old.additionalProperties ?? true, now.additionalProperties ?? true];
+    if (isRecord(before) && isRecord(after)) this.#compare(`${path || "*"}{}`, before, after);
+    else if ((before === false) !== (after === false)) {
+      if (after === false) this.#note(this.#asksMore, path, "takes no other keys any more");
+      else this.#note(false, path, "may have other keys now");
+    } else if (isRecord(before) !== isRecord(after)) this.#types(`${path || "*"}{}`, before, after);
+  }
+
+  #types(path: string, before: unknown, after: unknown): void {
+    const old: SchemaNode = { schema: before ?? {}, root: this.#before };
+    const now: SchemaNode = { schema: after ?? {}, root: this.#after };
+    const [wasWider, isWider] = [accepts(old, now), accepts(now, old)];
+    if (wasWider && isWider) return;
+    const change = `${describeType(old)} became ${describeType(now)}`;
+    if (this.#discovers && isUnknown(old))
+      this.#note(false, path, `its type is known now: ${describeType(now)}`);
+    else if (isFromChannels(this.#after) && isUnknown(now))
+      this.#note(true, path, `its type is not known any more: it was ${describeType(old)}`);
+    else if (wasWider) this.#note(this.#asksMore, path, `${change}: narrower`);
+    else if (isWider) this.#note(this.#direction.read, path, `${change}: wider`);
+    else this.#note(true, path, change);
+  }
+
+  #old(schema: unknown): JsonObject {
+    return resolved({ schema: schema ?? {}, root: this.#before });
+  }
+
+  #now(schema: unknown): JsonObject {
+    return resolved({ schema: schema ?? {}, root: this.#after });
+  }
+}
+
+const isUnknown = (node: SchemaNode): boolean => Object.keys(constraints(resolved(node))).length === 0;
+
+const isObjectType = (schema: JsonObject): boolean =>
+  schema.type === "object" && schema.allOf === undefined && schema.anyOf === undefined;
+
+const isListType = (schema: JsonObject): boolean =>
+  schema.type === "array" && !Array.isArray(schema.items) && schema.prefixItems === undefined;
+
+function withoutInside(schema: JsonObject): JsonObject {
+  const { properties: _p, required: _r, additionalProperties: _a, items: _i, ...shell } = schema;
+  return shell;
+}
+
+const placeOf = (path: string, key: string): string => {
+  const name = /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
+  return path === "" ? name : `${path}.${name}`;
+};
+
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(".")));

@@ -1,0 +1,141 @@
+/** Finds what a person names in short: the beginning of an id, a step, a place counted from the end. */
+import { InvalidRequestError, NotFoundError } from "../../errors.js";
+import { canonicalUuid } from "../../ids.js";
+import type { Run } from "../../models/run.js";
+import type { ThreadState } from "../../models/state.js";
+import type { Source } from "./source.js";
+import { walkStates, walkThreads } from "./walk.js";
+
+/** Shortest beginning of an id that is looked for. */
+const SHORTEST = 4;
+
+/**
+ * The id of the thread that `text` names: the id in any form, or its beginning.
+ * @throws NotFoundError (`thread_not_found`), InvalidRequestError when several begin so (`invalid_request`)
+ */
+export async function findThreadId(source: Source, text: string): Promise<string> {
+  const id = canonicalUuid(text);
+  if (id !== undefined) return id;
+  const start = startOfId("thread", text);
+  const found: string[] = [];
+  for await (const { thread_id = "" } of walkThreads(source, { select: ["thread_id"] })) {
+    if (thread_id.startsWith(start)) found.push(thread_id);
+  }
+  if (found[0] === undefined) throw new NotFoundError("thread", text);
+  if (found.length > 1) throw ambiguous("thread", text, found);
+  return found[0];
+}
+
+export interface FoundRun {
+  threadId: string;
+  run: Run;
+}
+
+/**
+ * The run with this id, and its thread: the newest threads are asked first, and those too old to hold it are left out.
+ * @throws NotFoundError (`run_not_found`), InvalidRequestError when it is no UUID (`invalid_request`)
+ */
+export async function findRun(source: Source, runId: string, threadId?: string): Promise<FoundRun> {
+  const id = canonicalUuid(runId);
+  if (id === undefined) throw new InvalidRequestError(`run ${JSON.stringify(runId)} is not a UUID`);
+  if (threadId !== undefined) {
+    const thread = await findThreadId(source, threadId);
+    return { threadId: thread, run: await source.runs.get(thread, id) };
+  }
+  const since = timeOfId(id);
+  const threads = walkThreads(source, { select: ["thread_id", "updated_at"], sort_by: "updated_at" });
+  for await (const { thread_id = "", updated_at = "" } of threads) {
+    if (since !== undefined && updated_at < since) break;
+    const run = await runOn(source, thread_id, id);
+    if (run) return { threadId: thread_id, run };
+  }
+  throw new NotFoundError("run", id);
+}
+
+async function runOn(source: Source, threadId: string, runId: string): Promise<Run | undefined> {
+  try {
+    return await source.runs.get(threadId, runId);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "run_not_found") return undefined;
+    throw error;
+  }
+}
+
+/** When a version 7 UUID was made; a second is taken off for clocks that differ. */
+function timeOfId(id: string): string | undefined {
+  if (id[14] !== "7") return undefined;
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1000).toISOString();
+}
+
+/**
+ * The state of a thread that `at` names: a checkpoint's id or its beginning, a step, or a place from the end (-1 is
+ * the latest). The latest when it is left out.
+ * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
+ */
+export async function findState(
+  source: Source,
+  threadId: string,
+  { at, ns = "" }: { at?: string; ns?: string } = {},
+): Promise<ThreadState> {
+  const inNamespace = { checkpoint: { checkpoint_ns: ns } };
+  if (at === undefined) return source.state.get(threadId, ns === "" ? {} : inNamespace);
+  if (canonicalUuid(at) !== undefined) {
+    return source.state.get(threadId, { checkpoint: { checkpoint_id: at.toLowerCase(), checkpoint_ns: ns } });
+  }
+  if (/^-\d+$/.test(at)) return stateFromEnd(source, threadId, at, inNamespace);
+  if (/^\d{1,6}$/.test(at)) return stateOfStep(source, threadId, at, inNamespace);
+  return stateOfStart(source, threadId, at, inNamespace);
+}
+
+type Namespace = { checkpoint: { checkpoint_ns: string } };
+
+async function stateFromEnd(
+  source: Source,
+  threadId: string,
+  at: string,
+  ns: Namespace,
+): Promise<ThreadState> {
+  let place = Number(at);
+  for await (const state of walkStates(source, threadId, { ...ns, limit: -place })) {
+    place += 1;
+    if (place === 0) return state;
+  }
+  throw new NotFoundError("checkpoint", at);
+}
+
+/** Branches may have the same step: the newest is meant. */
+async function stateOfStep(
+  source: Source,
+  threadId: string,
+  at: string,
+  ns: Namespace,
+): Promise<ThreadState> {
+  const [state] = await source.state.history(threadId, { ...ns, metadata: { step: Number(at) }, limit: 1 });
+  if (state) return state;
+  throw new NotFoundError("checkpoint", at);
+}
+
+async function stateOfStart(
+  source: Source,
+  threadId: string,
+  at: string,
+  ns: Namespace,
+): Promise<ThreadState> {
+  const start = startOfId("checkpoint", at);
+  for await (const state of walkStates(source, threadId, ns)) {
+    if (state.checkpoint?.checkpoint_id?.startsWith(start)) return state;
+  }
+  throw new NotFoundError("checkpoint", at);
+}
+
+function startOfId(what: string, text: string): string {
+  const start = text.toLowerCase().replace(/(…|\.\.\.)$/, "");
+  if (start.length >= SHORTEST && /^[0-9a-f-]+$/.test(start)) return start;
+  throw new InvalidRequestError(`${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`);
+}
+
+function ambiguous(what: string, text: string, found: readonly string[]): InvalidRequestError {
+  return new InvalidRequestError(`${found.length} ${what}s begin with ${text}`, undefined, {
+    hint: `give more of the id: ${found.slice(0, 3).join(", ")}`,
+  });
+}

@@ -1,0 +1,10 @@
+/** Flags of the commands that have a source. */
+import { Option } from "@commander-js/extra-typings";
+import { storageOptions } from "../commands/listen-options.js";
+
+export const sourceOptions = {
+  url: () => new Option("--url <url>", "ask this server instead of reading the storage"),
+  scheme: storageOptions.scheme,
+  uri: storageOptions.uri,
+  raw: () => new Option("--raw", "also show what the graph's output schema hides (offline only)"),
+};

@@ -1,0 +1,32 @@
+import type { Service } from "../../service.js";
+import type { Thread } from "../../models/thread.js";
+import type { PlaceFlags } from "../run/next-command.js";
+
+/**
+ * Threads and what belongs to them, read from the storage itself or from a server: the same calls, the same answers,
+ * the same errors. Opened by `openSource`, closed by the command.
+ */
+export interface Source {
+  readonly threads: Pick<
+    Service["threads"],
+    "search" | "count" | "get" | "create" | "update" | "delete" | "copy"
+  >;
+  readonly runs: Pick<Service["runs"], "list" | "get">;
+  readonly state: Pick<Service["state"], "get" | "history" | "update">;
+  readonly assistants: Pick<Service["assistants"], "search" | "get" | "schemas" | "draw" | "subgraphs">;
+  /** Where this is, for people: `sqlite .graph-serve/dev.db`, or the server's address. */
+  readonly place: string;
+  /** The flags that lead another command to the same place. */
+  readonly placeFlags: PlaceFlags;
+  /** How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. */
+  graphOf(thread: Partial<Pick<Thread, "metadata">>): string | undefined;
+  /** Why the values of this thread are not shown: its graph does not load here. Ask after its state was read. */
+  whyHidden(thread: Partial<Pick<Thread, "metadata">>): string | undefined;
+  close(): Promise<void>;
+}
+
+/** The flags of every command that has a source. */
+export interface SourceFlags extends PlaceFlags {
+  /** Show what the graph's output schema hides; offline only. */
+  raw?: boolean;
+}

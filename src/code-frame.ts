@@ -1,0 +1,23 @@
+/** The line with a fault, the one before and the one after, with a marker under the column; empty when out of range. */
+export function codeFrame(text: string, line: number, column = 1): string {
+  const lines = text.split(/\r?\n/);
+  if (line < 1 || line > lines.length) return "";
+  const first = Math.max(1, line - 1);
+  const last = Math.min(lines.length, line + 1);
+  const width = String(last).length;
+  const rows: string[] = [];
+  for (let number = first; number <= last; number += 1) {
+    const source = (lines[number - 1] ?? "").replaceAll("\t", "  ");
+    rows.push(`${number === line ? ">" : " "} ${String(number).padStart(width)} | ${source}`.trimEnd());
+    if (number === line)
+      rows.push(`  ${" ".repeat(width)} | ${markerIndent(lines[line - 1] ?? "", column)}^`);
+  }
+  return rows.join("\n");
+}
+
+function markerIndent(source: string, column: number): string {
+  return source
+    .slice(0, column - 1)
+    .replaceAll("\t", "  ")
+    .replace(/./g, " ");
+}

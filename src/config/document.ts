@@ -1,0 +1,22 @@
+/** A configuration file with the position of each of its values, for errors that show the line. */
+import type { SourceLocation } from "../errors.js";
+
+export type SettingPath = readonly (string | number)[];
+
+export interface ConfigDocument {
+  file: string;
+  value: unknown;
+  /** Where the key at `path` stands; the nearest parent that stands in the file when it is not there. */
+  locate(path: SettingPath): SourceLocation;
+}
+
+/** A document made by running a module: its values have no line. */
+export function moduleDocument(file: string, value: unknown): ConfigDocument {
+  return { file, value, locate: () => ({ file }) };
+}
+
+/** The part of a document under `key`, as if it were the file. */
+export function documentAt(document: ConfigDocument, key: string): ConfigDocument {
+  const value = (document.value as Record<string, unknown>)[key];
+  return { file: document.file, value, locate: (path) => document.locate([key, ...path]) };
+}

@@ -1,0 +1,101 @@
+/** Finds the configuration file and reads it, whatever its format. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, extname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ConfigError, errorMessage } from "../errors.js";
+import { documentAt, moduleDocument, type ConfigDocument } from "./document.js";
+
+const NAME = "graph-server";
+const MODULE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs", ".cjs"] as const;
+
+/** Names looked for in each folder, best first. */
+export const SEARCH_PLACES = [
+  ...[".json", ".yaml", ".yml", ...MODULE_EXTENSIONS].map((extension) => `${NAME}.config${extension}`),
+  ".graph-serverrc",
+  "package.json",
+  "langgraph.json",
+] as const;
+
+/** True for a file of the LangGraph CLI, which has keys of its own. */
+export function isLangGraphJson(file: string): boolean {
+  return /^langgraph.*\.json$/.test(basename(file));
+}
+
+/** The nearest configuration file from `cwd` upward; undefined when there is none. */
+export async function findConfig(cwd: string): Promise<ConfigDocument | undefined> {
+  const { cosmiconfig } = await import("cosmiconfig");
+  const explorer = cosmiconfig(NAME, {
+    searchPlaces: [...SEARCH_PLACES],
+    searchStrategy: "none",
+    cache: false,
+    loaders: Object.fromEntries(
+      [".json", ".yaml", ".yml", "noExt", ...MODULE_EXTENSIONS].map((key) => [key, loadFound]),
+    ),
+  });
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const found = await explorer.search(folder);
+    if (found) return found.config as ConfigDocument;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/**
+ * Read the configuration file that was named.
+ * @throws ConfigError when it is not there or malformed (`config_invalid`)
+ */
+export async function readConfig(file: string): Promise<ConfigDocument> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new ConfigError(`configuration file ${file} cannot be read: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  });
+  const document = await parseFile(file, text);
+  return basename(file) === "package.json" ? documentAt(document, NAME) : document;
+}
+
+/** cosmiconfig's loader: in package.json it takes our key itself. */
+async function loadFound(file: string, text: string): Promise<unknown> {
+  if (basename(file) !== "package.json") return parseFile(file, text);
+  return text.includes(`"${NAME}"`) ? { [NAME]: await packageSection(file, text) } : {};
+}
+
+async function packageSection(file: string, text: string): Promise<ConfigDocument | undefined> {
+  const { parseConfigText } = await import("./parse.js");
+  const section = documentAt(parseConfigText(file, text, "json"), NAME);
+  return section.value === undefined ? undefined : section;
+}
+
+async function parseFile(file: string, text: string): Promise<ConfigDocument> {
+  const extension = extname(file);
+  if (MODULE_EXTENSIONS.some((known) => known === extension))
+    return moduleDocument(file, await runConfig(file, text));
+  const { parseConfigText } = await import("./parse.js");
+  return parseConfigText(file, text, extension === ".json" ? "json" : "yaml");
+}
+
+/** Run a config module, whatever its kind, from its text: so an edit shows, which an import's cache would hide. */
+async function runConfig(file: string, text: string): Promise<unknown> {
+  const { createJiti } = await import("jiti");
+  const jiti = createJiti(file, { moduleCache: false, fsCache: false, alias: ownPackageAlias(file) });
+  const options = { id: file, filename: file, ext: extname(file), async: true, forceTranspile: true };
+  try {
+    const exported = (await jiti.evalModule(text, options)) as { default?: unknown };
+    return exported.default ?? exported;
+  } catch (error) {
+    throw new ConfigError(`configuration file ${file} threw: ${errorMessage(error)}`, {
+      location: { file },
+      cause: error,
+    });
+  }
+}
+
+/** Lets a config import `defineConfig` from graph-serve where only npx has it. */
+function ownPackageAlias(file: string): Record<string, string> {
+  try {
+    createRequire(file).resolve("graph-serve");
+    return {};
+  } catch {
+    return { "graph-serve": fileURLToPath(new URL(`./define${extname(import.meta.url)}`, import.meta.url)) };
+  }
+}

@@ -1,0 +1,70 @@
+/** Graph targets of the command line: `./graph.ts`, `./graph.ts:exportName`, or a key of the configuration. */
+import { basename, extname, isAbsolute, relative, resolve } from "node:path";
+import { ConfigError } from "../errors.js";
+import { parseModuleTarget, type ModuleTarget } from "../module-target.js";
+import { nearest } from "../nearest.js";
+
+export type GraphTarget = ModuleTarget;
+
+/** A graph's file and export. */
+export const parseGraphTarget: (text: string) => GraphTarget = parseModuleTarget;
+
+export interface GraphSelection {
+  graphs: Record<string, string>;
+  default_assistant_id: string;
+}
+
+/**
+ * The graphs mapping that the command line asks for. A key of `configured` makes that graph the default; files are
+ * served in the order given, the first one as the default, under their base names.
+ * @throws ConfigError when a target is neither (`config_invalid`)
+ */
+export function selectGraphs(
+  targets: readonly string[],
+  configured: Readonly<Record<string, string>>,
+  folders: { cwd: string; baseDir: string },
+): GraphSelection {
+  const chosen: Record<string, string> = {};
+  for (const target of targets) {
+    if (Object.hasOwn(configured, target)) chosen[target] = configured[target] as string;
+    else chosen[freeId(fileId(target, configured), chosen)] = fileSource(target, folders);
+  }
+  const [first = ""] = Object.keys(chosen);
+  const onlyKeys = targets.every((target) => Object.hasOwn(configured, target));
+  return {
+    graphs: onlyKeys ? { ...configured } : chosen,
+    default_assistant_id: onlyKeys ? (targets[0] ?? first) : first,
+  };
+}
+
+/** The id of a file's graph: its base name, or `agent` where that says nothing. */
+function fileId(target: string, configured: Readonly<Record<string, string>>): string {
+  const { path } = parseGraphTarget(target);
+  if (!/[\\/]/.test(path) && !/\.[cm]?[jt]sx?$/.test(path))
+    throw neitherKeyNorFile(target, Object.keys(configured));
+  const name = basename(path.replaceAll("\\", "/"), extname(path));
+  return name === "graph" || name === "index" ? "agent" : name;
+}
+
+function neitherKeyNorFile(target: string, keys: string[]): ConfigError {
+  const similar = nearest(target, keys);
+  const known = keys.length > 0 ? `the graphs: ${keys.join(", ")}` : "name a file, such as ./graph.ts:graph";
+  return new ConfigError(`"${target}" is neither a graph of the configuration nor a file`, {
+    hint: similar === undefined ? known : `did you mean "${similar}"?`,
+  });
+}
+
+function freeId(id: string, taken: Record<string, string>): string {
+  let candidate = id;
+  for (let number = 2; Object.hasOwn(taken, candidate); number += 1) candidate = `${id}-${number}`;
+  return candidate;
+}
+
+/** The target as the configuration would name it: relative to the folder that graph paths resolve against. */
+function fileSource(target: string, { cwd, baseDir }: { cwd: string; baseDir: string }): string {
+  if (cwd === baseDir) return target;
+  const { path, exportName } = parseGraphTarget(target);
+  const fromBase = relative(baseDir, resolve(cwd, path)).replaceAll("\\", "/");
+  const source = isAbsolute(fromBase) || fromBase.startsWith("..") ? fromBase : `./${fromBase}`;
+  return exportName === undefined ? source : `${source}:${exportName}`;
+}

@@ -1,0 +1,232 @@
+/** Every setting: its type, its default, its description. The one place; --help, the README and OpenAPI read it. */
+import { Type, type Static, type TSchema } from "@sinclair/typebox";
+import { accessSettings } from "./access-settings.js";
+
+export const SCHEMES = [
+  "memory",
+  "sqlite",
+  "postgres",
+  "postgresql",
+  "mongodb",
+  "mongo",
+  "redis",
+  "rediss",
+] as const;
+
+const text = (description: string, options = {}) => Type.Optional(Type.String({ description, ...options }));
+const texts = (description: string, value: string[]) =>
+  Type.Optional(Type.Array(Type.String(), { description, default: value }));
+
+export const DEFAULT_ASSISTANT_NAMESPACE = "https://graph-serve.local/assistants";
+export const DEFAULT_PORT = 2024;
+export const DEFAULT_HOST = "127.0.0.1";
+
+export const SettingsSchema = Type.Object(
+  {
+    graphs: Type.Optional(
+      Type.Record(
+        Type.String({ minLength: 1 }),
+        Type.Union([
+          Type.String({ minLength: 1 }),
+          Type.Object(
+            {
+              path: Type.String({
+                minLength: 1,
+                description: "File and export, such as ./src/agent.ts:graph.",
+              }),
+              description: text("What the graph does."),
+            },
+            { additionalProperties: false },
+          ),
+        ]),
+        {
+          description: "The graphs to serve: assistant id -> file and export, such as ./src/agent.ts:graph.",
+        },
+      ),
+    ),
+    checkpointer_scheme: text(
+      `Backend of both stores: ${SCHEMES.join(", ")}, or a module that opens one: ./my-storage.ts:openStorage.`,
+      { default: "memory" },
+    ),
+    checkpointer_uri: text("Connection string of the backend; ignored when it is not of the scheme."),
+    checkpointer_options: Type.Optional(
+      Type.Object(
+        {
+          pool_max_size: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              default: 10,
+              description: "Connections of a relational server's pool.",
+            }),
+          ),
+          schema: text("Schema of the tables, public when left out (postgres)."),
+          statement_timeout_ms: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              description: "Longest time of a statement, 10000 when left out (postgres).",
+            }),
+          ),
+          prepare: Type.Optional(
+            Type.Boolean({
+              description: "False behind pgbouncer in transaction mode: no named statements (postgres).",
+            }),
+          ),
+          lock_uri: text("Connection string that leads past a pooler, for the thread locks (postgres)."),
+          allow_ephemeral_metadata: Type.Optional(
+            Type.Boolean({
+              description: "True to accept that thread and run rows end with the process (redis).",
+            }),
+          ),
+          key_prefix: text('What every key begins with, "graph-serve:" when left out (redis).'),
+          ttl_minutes: Type.Optional(
+            Type.Number({
+              exclusiveMinimum: 0,
+              description: "Minutes that a thread's checkpoints stay after the last write (redis).",
+            }),
+          ),
+        },
+        { additionalProperties: true, description: "Options of the backend.", default: {} },
+      ),
+    ),
+    default_assistant_id: text("Key of `graphs` that is the assistant; the first one when left out."),
+    assistant_namespace: text("URI namespace of the assistant's UUID.", {
+      default: DEFAULT_ASSISTANT_NAMESPACE,
+    }),
+    assistant_name: text("Name of the assistant; the graph's id when left out."),
+    assistant_description: text("Description of the assistant."),
+    welcome_message: text("Text of the initial-message endpoint.", {
+      default: "Hello! How can I help you today?",
+    }),
+    list_all_assistants: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "List every graph as an assistant with a UUID of its own, not the default one alone.",
+      }),
+    ),
+    host: text("Address to listen on.", { default: DEFAULT_HOST }),
+    port: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 65535,
+        default: DEFAULT_PORT,
+        description: "Port to listen on; 0 picks one.",
+      }),
+    ),
+    allowed_hosts: texts("Host names to answer to besides localhost, *.localhost and IP addresses.", []),
+    cors_origins: texts("Origins that browsers may call from; * is any.", ["*"]),
+    cors_methods: texts("Methods that browsers may use.", [
+      "GET",
+      "POST",
+      "PUT",
+      "PATCH",
+      "DELETE",
+      "OPTIONS",
+    ]),
+    cors_headers: texts("Request headers that browsers may send; those asked for when empty.", []),
+    ...accessSettings,
+    metrics: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "Serve figures for Prometheus at /metrics; needs the package prom-client.",
+      }),
+    ),
+    run_timeout_seconds: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        description: "Longest time of a run, waiting not counted; none when left out.",
+      }),
+    ),
+    body_limit: Type.Optional(
+      Type.Integer({
+        minimum: 1024,
+        default: 20 * 1024 * 1024,
+        description: "Largest request body, in bytes.",
+      }),
+    ),
+    max_queued_runs: Type.Optional(
+      Type.Integer({ minimum: 0, default: 100, description: "Most callers that may wait for one thread." }),
+    ),
+    shutdown_grace_seconds: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        default: 10,
+        description: "Seconds that runs in flight have when the server stops.",
+      }),
+    ),
+    allow_unfiltered_events: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "Allow stream mode events on a graph whose output schema hides part of its state.",
+      }),
+    ),
+    run_create_mode: Type.Optional(
+      Type.Unsafe<"wait" | "background">({
+        type: "string",
+        enum: ["wait", "background"],
+        default: "wait",
+        description: "Whether POST /threads/{id}/runs answers when the run has ended, or at once.",
+      }),
+    ),
+    ignore_on_disconnect_continue: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Interrupt a run when its client disconnects, also one that asked for on_disconnect continue.",
+      }),
+    ),
+    log_level: Type.Optional(
+      Type.Unsafe<"debug" | "info" | "warn" | "error" | "silent">({
+        type: "string",
+        enum: ["debug", "info", "warn", "error", "silent"],
+        default: "info",
+        description: "Least severe message that is logged.",
+      }),
+    ),
+    env: Type.Optional(
+      Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
+        description: "Env file to read, or variables, for the graphs and for ${VAR} in this file.",
+      }),
+    ),
+  },
+  { additionalProperties: false, title: "graph-serve settings" },
+);
+
+export type SettingsInput = Static<typeof SettingsSchema>;
+export type SettingName = keyof SettingsInput;
+
+type WithDefault =
+  | "checkpointer_scheme"
+  | "checkpointer_options"
+  | "assistant_namespace"
+  | "welcome_message"
+  | "list_all_assistants"
+  | "host"
+  | "port"
+  | "allowed_hosts"
+  | "cors_origins"
+  | "cors_methods"
+  | "cors_headers"
+  | "open_routes"
+  | "metrics"
+  | "body_limit"
+  | "max_queued_runs"
+  | "shutdown_grace_seconds"
+  | "allow_unfiltered_events"
+  | "ignore_on_disconnect_continue"
+  | "run_create_mode"
+  | "log_level";
+
+/** All settings with their defaults filled in; frozen. `graphs` maps each id to `path:export`. */
+export type Settings = Readonly<
+  Required<Pick<SettingsInput, WithDefault>> &
+    Omit<SettingsInput, WithDefault | "graphs"> & { graphs: Readonly<Record<string, string>> }
+>;
+
+/** The defaults, read from the schema. */
+export function defaultSettings(): Settings {
+  const defaults: Record<string, unknown> = { graphs: {} };
+  for (const [name, schema] of Object.entries<TSchema>(SettingsSchema.properties)) {
+    if (schema.default !== undefined) defaults[name] = structuredClone(schema.default);
+  }
+  return defaults as Settings;
+}

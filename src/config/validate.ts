@@ -1,0 +1,93 @@
+/** Checks settings against the schema and words what is wrong. */
+import type { ErrorObject, ValidateFunction } from "ajv";
+import type { Issue } from "../errors.js";
+import type { SettingPath } from "./document.js";
+import { nearest } from "../nearest.js";
+import { SettingsSchema, type SettingsInput } from "./settings.js";
+
+/** One fault of the settings: where, what, and how to put it right. */
+export interface SettingFault {
+  path: SettingPath;
+  message: string;
+  hint?: string;
+}
+
+let compiled: ValidateFunction<SettingsInput> | undefined;
+
+async function validator(): Promise<ValidateFunction<SettingsInput>> {
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  return (compiled ??= new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    allowUnionTypes: true,
+  }).compile<SettingsInput>(SettingsSchema));
+}
+
+/** Every fault of `values`, one for each place. */
+export async function settingFaults(values: unknown): Promise<SettingFault[]> {
+  const validate = await validator();
+  if (validate(values)) return [];
+  const errors = validate.errors ?? [];
+  const unions = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);
+  return errors
+    .filter(
+      (error) => error.keyword === "anyOf" || !unions.some((path) => isInside(error.instancePath, path)),
+    )
+    .map(toFault);
+}
+
+/** The faults as an error reports them. */
+export function issuesOf(faults: readonly SettingFault[]): Issue[] {
+  return faults.map(({ path, message }) => ({ loc: [...path], msg: message, type: "config_invalid" }));
+}
+
+function isInside(path: string, parent: string): boolean {
+  return path === parent || path.startsWith(`${parent}/`);
+}
+
+function toFault(error: ErrorObject): SettingFault {
+  const path = pointerPath(error.instancePath);
+  if (error.keyword === "additionalProperties") return unknownKey(error, path);
+  const name = path.length > 0 ? path.join(".") : "the configuration";
+  const found = path[0] === "api_keys" ? "" : `, it is ${shown(error.data)}`;
+  return { path, message: `${name} ${requirement(error, path)}${found}` };
+}
+
+function unknownKey(error: ErrorObject, path: SettingPath): SettingFault {
+  const key = (error.params as { additionalProperty: string }).additionalProperty;
+  const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
+  const similar = nearest(key, known);
+  return {
+    path: [...path, key],
+    message: path.length > 0 ? `unknown key "${key}" in ${path.join(".")}` : `unknown setting "${key}"`,
+    hint: similar === undefined ? `known are: ${known.join(", ")}` : `did you mean "${similar}"?`,
+  };
+}
+
+function requirement(error: ErrorObject, path: SettingPath): string {
+  if (error.keyword === "anyOf" && path[0] === "graphs")
+    return 'must be "path:export" or {"path": "path:export"}';
+  if (error.keyword === "anyOf" && path[0] === "env")
+    return "must be the path of an env file, or an object of strings";
+  if (error.keyword === "anyOf" && path[0] === "api_keys")
+    return "must be a key of at least 8 printable characters without spaces, or {name, key}";
+  if (error.keyword === "enum") {
+    return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(", ")}`;
+  }
+  const article =
+    { integer: "an", object: "an", array: "an" }[String((error.params as { type?: string }).type)] ?? "a";
+  if (error.keyword === "type") return `must be ${article} ${(error.params as { type: string }).type}`;
+  return error.message ?? "is not valid";
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function pointerPath(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

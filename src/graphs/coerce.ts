@@ -1,0 +1,178 @@
+/** Client values -> graph values: the one input sanitizer. Messages become message objects, nothing else is revived. */
+import { coerceMessageLikeToMessage, type BaseMessage, type BaseMessageLike } from "@langchain/core/messages";
+import { Command, Send } from "@langchain/langgraph";
+import { errorMessage, InvalidRequestError, type Issue } from "../errors.js";
+import { newId } from "../ids.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import type { CommandRequest } from "../models/run.js";
+
+type Loc = Issue["loc"];
+
+/**
+ * Refuse data that the checkpoint serializer would read back as a constructor call: such a value could not be loaded
+ * again, or would become a library object made of user data.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function assertPlainData(value: unknown, loc: Loc): void {
+  const stack: unknown[] = [value];
+  while (stack.length > 0) {
+    const item = stack.pop();
+    if (typeof item !== "object" || item === null || isMessageInstance(item)) continue;
+    if (Object.hasOwn(item, "lc") || Object.hasOwn(item, "__lc_escaped__")) {
+      throw InvalidRequestError.at(loc, 'objects with a key "lc" are not accepted here', "reserved_key");
+    }
+    stack.push(...(Object.values(item) as unknown[]));
+  }
+}
+
+const isMessageInstance = (value: object): value is BaseMessage =>
+  "lc_kwargs" in value && "_getType" in value;
+
+/** The parameters of a message in one of its many spellings, as the library's own coercion takes them. */
+function messageParams(message: JsonObject): JsonObject {
+  if (message.lc === 1 && message.type === "constructor") return message;
+  const { data, ...rest } = message;
+  const params =
+    isRecord(data) && rest.content === undefined ? { ...rest, ...data, type: rest.type } : message;
+  const { type } = params;
+  if (typeof type !== "string" || params.role !== undefined) return params;
+  return {
+    ...params,
+    type: type === "AIMessageChunk" ? "ai" : type.replace(/Message(Chunk)?$/, "").toLowerCase(),
+  };
+}
+
+function assertMessageFields(params: JsonObject, loc: Loc): void {
+  const { content } = params;
+  if (content != null && typeof content !== "string" && !Array.isArray(content)) {
+    throw InvalidRequestError.at(
+      [...loc, "content"],
+      "content must be text or a list of blocks",
+      "message_invalid",
+    );
+  }
+  for (const field of ["additional_kwargs", "response_metadata"]) {
+    if (params[field] != null && !isRecord(params[field])) {
+      throw InvalidRequestError.at([...loc, field], `${field} must be an object`, "message_invalid");
+    }
+  }
+}
+
+/** What is inside a message is data, whatever form the message itself came in. */
+function messageBody(params: JsonObject): unknown {
+  return params.lc === 1 ? params.kwargs : params;
+}
+
+function coerceMessage(value: unknown, loc: Loc): BaseMessage {
+  if (isRecord(value) && isMessageInstance(value)) return value;
+  const params = isRecord(value) ? messageParams(value) : value;
+  if (isRecord(params)) {
+    const body = messageBody(params);
+    assertPlainData(body, loc);
+    if (isRecord(body)) assertMessageFields(body, loc);
+  } else assertPlainData(params, loc);
+  try {
+    const message = coerceMessageLikeToMessage(params as BaseMessageLike);
+    // An id from the start lets the reducer recognise the message when a run is tried again.
+    if (message.id === undefined) message._updateId(newId());
+    return message;
+  } catch (error) {
+    throw InvalidRequestError.at(loc, `not a message: ${firstLine(error)}`, "message_invalid", error);
+  }
+}
+
+const firstLine = (error: unknown): string => errorMessage(error).split("\n", 1)[0] ?? "";
+
+/**
+ * Messages as clients send them: a list, or one message.
+ * @throws InvalidRequestError naming the message that cannot be read (`invalid_request`)
+ */
+export function coerceMessages(messages: unknown, loc: Loc): BaseMessage[] {
+  const list = Array.isArray(messages) && !isPair(messages) ? messages : [messages];
+  return list.map((message, index) => coerceMessage(message, [...loc, index]));
+}
+
+/** `["human", "hi"]` is one message, not two. */
+const isPair = (list: unknown[]): boolean =>
+  list.length === 2 && typeof list[0] === "string" && /^(human|user|ai|assistant|system)$/.test(list[0]);
+
+/**
+ * State values as a graph takes them: `messages` become message objects, the rest stays data.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function coerceValues(values: unknown, loc: Loc): unknown {
+  if (!isRecord(values) || values.messages == null || typeof values.messages === "number") {
+    assertPlainData(values, loc);
+    return values;
+  }
+  const { messages, ...rest } = values;
+  assertPlainData(rest, loc);
+  return { ...rest, messages: coerceMessages(messages, [...loc, "messages"]) };
+}
+
+type Goto = NonNullable<CommandRequest["goto"]>;
+
+function coerceGoto(goto: Goto, loc: Loc): (string | Send)[] {
+  return [goto].flat().map((target, index) => {
+    if (typeof target === "string") return target;
+    return new Send(target.node, coerceValues(target.input, [...loc, index, "input"]));
+  });
+}
+
+function coerceUpdate(
+  update: NonNullable<CommandRequest["update"]>,
+  loc: Loc,
+): JsonObject | [string, unknown][] {
+  if (!Array.isArray(update)) return coerceValues(update, loc) as JsonObject;
+  return update.map(([key, value], index): [string, unknown] => {
+    const wrapped = coerceValues({ [key]: value }, [...loc, index]) as JsonObject;
+    return [key, wrapped[key]];
+  });
+}
+
+/**
+ * A command as a graph takes it; undefined for an empty one, which means none.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function coerceCommand(command: CommandRequest, loc: Loc): Command | undefined {
+  const { update, resume, goto } = command;
+  if (resume !== undefined) assertPlainData(resume, [...loc, "resume"]);
+  const parts = {
+    ...(update != null && { update: coerceUpdate(update, [...loc, "update"]) }),
+    ...(resume !== undefined && { resume }),
+    ...(goto != null && { goto: coerceGoto(goto, [...loc, "goto"]) }),
+  };
+  return Object.keys(parts).length > 0 ? new Command(parts) : undefined;
+}
+
+/** Keys of `configurable` that only the server sets. */
+const RESERVED_CONFIGURABLE = new Set([
+  "thread_id",
+  "run_id",
+  "graph_id",
+  "assistant_id",
+  "checkpoint_id",
+  "checkpoint_ns",
+  "checkpoint_map",
+]);
+
+/**
+ * The client's configurable values without those that are the server's own or LangGraph's private ones.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function coerceConfigurable(configurable: unknown, loc: Loc): JsonObject {
+  if (configurable == null) return {};
+  if (!isRecord(configurable)) throw InvalidRequestError.at(loc, "must be an object", "object_type");
+  assertPlainData(configurable, loc);
+  return clientConfigurable(configurable);
+}
+
+/** Configurable values that a client may set: neither the server's own, nor who the caller is, nor LangGraph's. */
+export function clientConfigurable(configurable: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(configurable).filter(
+      ([key]) =>
+        !RESERVED_CONFIGURABLE.has(key) && !key.startsWith("__") && !key.startsWith("langgraph_auth"),
+    ),
+  );
+}

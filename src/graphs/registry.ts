@@ -1,0 +1,116 @@
+/** The graphs of the mapping: which ids name them, and the graph to call for each (spec, Assistants). */
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { NotFoundError } from "../errors.js";
+import { assistantUuid, canonicalUuid } from "../ids.js";
+import type { GraphConfig, LoadedGraph, ServedGraph } from "./graph.js";
+import { createOutputFilter, OPEN_FILTER, type OutputFilter } from "./output-filter.js";
+
+export interface RegistryOptions {
+  /** In the order of the mapping; at least one. */
+  graphs: ReadonlyMap<string, LoadedGraph>;
+  default_assistant_id?: string;
+  assistant_namespace: string;
+  /** Whether every graph is an assistant with a UUID of its own, not the default one alone. */
+  list_all_assistants?: boolean;
+  checkpointer: BaseCheckpointSaver;
+  /** Long-term memory for graphs that bring none of their own. */
+  store?: unknown;
+  /** Show every state key, whatever the output schemas hide. */
+  unfiltered?: boolean;
+  /** Called once for each graph whose output cannot be introspected. */
+  onUnknownOutput(graphId: string): void;
+}
+
+/** A graph ready to call, with the filter of its output. */
+export interface BoundGraph {
+  graph: ServedGraph;
+  filter: OutputFilter;
+}
+
+export class GraphRegistry {
+  /** The default graph first, the others as in the mapping. */
+  readonly ids: readonly string[];
+  readonly defaultId: string;
+  /** Graphs that are listed as assistants, the default first. */
+  readonly assistants: readonly string[];
+  loadedAt = new Date();
+
+  readonly #options: RegistryOptions;
+  #graphs: ReadonlyMap<string, LoadedGraph>;
+  readonly #bound = new Map<ServedGraph, BoundGraph>();
+  readonly #warned = new Set<string>();
+  /** Graph ids by the UUIDs that name them. */
+  readonly #byUuid: ReadonlyMap<string, string>;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+    this.#graphs = options.graphs;
+    const keys = [...options.graphs.keys()];
+    this.defaultId = options.default_assistant_id ?? keys[0] ?? "";
+    this.ids = keys.sort((a, b) => Number(b === this.defaultId) - Number(a === this.defaultId));
+    this.assistants = options.list_all_assistants ? this.ids : [this.defaultId];
+    this.#byUuid = new Map(this.assistants.map((id) => [this.uuidOf(id), id]));
+  }
+
+  /** Serve other versions of the same graphs; calls that have begun keep theirs. */
+  replace(graphs: ReadonlyMap<string, LoadedGraph>): void {
+    this.#graphs = graphs;
+    this.#bound.clear();
+    this.#warned.clear();
+    this.loadedAt = new Date();
+  }
+
+  uuidOf(graphId: string): string {
+    return assistantUuid(this.#options.assistant_namespace, graphId);
+  }
+
+  /**
+   * The graph id that an `assistant_id` names: a key of the mapping, or an assistant's UUID in any form.
+   * @throws NotFoundError (`assistant_not_found`)
+   */
+  resolve(assistantId: string): string {
+    if (this.#graphs.has(assistantId)) return assistantId;
+    const graphId = this.#byUuid.get(canonicalUuid(assistantId) ?? "");
+    if (graphId !== undefined) return graphId;
+    throw new NotFoundError("assistant", assistantId);
+  }
+
+  /** The graph that a thread was last run with, by its metadata; the default when it says none that is served. */
+  graphIdOf(metadata: { graph_id?: unknown }): string {
+    const { graph_id } = metadata;
+    return typeof graph_id === "string" && this.#graphs.has(graph_id) ? graph_id : this.defaultId;
+  }
+
+  sourceOf(graphId: string): string | undefined {
+    return this.#graphs.get(graphId)?.source;
+  }
+
+  /**
+   * The graph to call, bound to the server's checkpointer. A factory is called with `config`.
+   * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
+   */
+  async graph(graphId: string, config: GraphConfig = { configurable: {} }): Promise<BoundGraph> {
+    const loaded = this.#graphs.get(graphId);
+    if (!loaded) throw new NotFoundError("assistant", graphId);
+    if (loaded.kind === "factory") return this.#bind(graphId, await loaded.factory(config));
+    let bound = this.#bound.get(loaded.graph);
+    if (!bound) {
+      bound = this.#bind(graphId, loaded.graph);
+      this.#bound.set(loaded.graph, bound);
+    }
+    return bound;
+  }
+
+  /** A copy with the server's checkpointer: the user's own graph object stays as it is. */
+  #bind(graphId: string, original: ServedGraph): BoundGraph {
+    const graph = original.withConfig({});
+    graph.checkpointer = this.#options.checkpointer;
+    graph.store ??= this.#options.store;
+    const filter = this.#options.unfiltered ? OPEN_FILTER : createOutputFilter(graph);
+    if (!filter.known && !this.#warned.has(graphId)) {
+      this.#warned.add(graphId);
+      this.#options.onUnknownOutput(graphId);
+    }
+    return { graph, filter };
+  }
+}

@@ -1,0 +1,82 @@
+/** LangGraph's state snapshots -> the state models of the interface. */
+import { isRecord, type JsonObject } from "../models/common.js";
+import type { CheckpointConfig, Interrupt, ThreadState, ThreadTask } from "../models/state.js";
+import type { GraphConfig, Snapshot, SnapshotTask } from "./graph.js";
+import type { OutputFilter } from "./output-filter.js";
+import { toWire } from "./serialize.js";
+
+const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
+
+/** The checkpoint that a LangGraph config names; null when it names none. */
+export function checkpointOf(config: GraphConfig | undefined): CheckpointConfig | null {
+  const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = config?.configurable ?? {};
+  if (checkpoint_id == null && !checkpoint_ns) return null;
+  return {
+    thread_id: textOr(thread_id, ""),
+    checkpoint_ns: textOr(checkpoint_ns, ""),
+    checkpoint_id: textOr(checkpoint_id, null),
+    checkpoint_map: isRecord(checkpoint_map) ? checkpoint_map : null,
+  };
+}
+
+export function interruptsOf(task: SnapshotTask): Interrupt[] {
+  return (task.interrupts ?? []).map(({ id, value }) => ({ id: id ?? "", value: toWire(value) }));
+}
+
+/** The error that ended a task, as JSON text: clients parse it. */
+function errorText(error: unknown): string | null {
+  if (error == null) return null;
+  if (typeof error === "string") return error;
+  const { message, name } = isRecord(error)
+    ? error
+    : { message: JSON.stringify(toWire(error)), name: "Error" };
+  return JSON.stringify({ message, name });
+}
+
+const isSnapshot = (state: Snapshot | GraphConfig | undefined): state is Snapshot =>
+  state !== undefined && "next" in state && "tasks" in state;
+
+function taskOf(task: SnapshotTask, filter: OutputFilter): ThreadTask {
+  const nested = isSnapshot(task.state) ? task.state : undefined;
+  return {
+    id: task.id,
+    name: task.name,
+    path: (toWire(task.path) as unknown[] | undefined) ?? [],
+    error: errorText(task.error),
+    interrupts: interruptsOf(task),
+    checkpoint: checkpointOf(nested ? nested.config : (task.state as GraphConfig | undefined)),
+    state: nested ? threadStateOf(nested, filter) : null,
+    result: task.result === undefined ? null : toWire(filter.values(task.result)),
+  };
+}
+
+function metadataOf(metadata: JsonObject | undefined, filter: OutputFilter): JsonObject {
+  const { checkpoint_ns, writes, ...rest } = metadata ?? {};
+  return toWire({
+    ...rest,
+    ...(checkpoint_ns ? { checkpoint_ns } : {}),
+    ...(writes != null && { writes: filter.updates(writes) }),
+  }) as JsonObject;
+}
+
+/** The state at a checkpoint as a client may see it. */
+export function threadStateOf(snapshot: Snapshot, filter: OutputFilter): ThreadState {
+  const tasks = snapshot.tasks.map((task) => taskOf(task, filter));
+  const exists = snapshot.createdAt !== undefined;
+  return {
+    values: toWire(filter.values(snapshot.values)),
+    next: [...snapshot.next],
+    tasks,
+    checkpoint: exists ? checkpointOf(snapshot.config) : null,
+    metadata: metadataOf(snapshot.metadata, filter),
+    created_at: snapshot.createdAt ?? null,
+    parent_checkpoint: exists ? checkpointOf(snapshot.parentConfig) : null,
+    interrupts: tasks.flatMap((task) => task.interrupts),
+  };
+}
+
+/** Open interrupts by task id, as a thread shows them. */
+export function openInterrupts(snapshot: Snapshot): Record<string, Interrupt[]> {
+  const open = snapshot.tasks.map((task) => [task.id, interruptsOf(task)] as const);
+  return Object.fromEntries(open.filter(([, interrupts]) => interrupts.length > 0));
+}

@@ -1,0 +1,44 @@
+/** API keys: a request without a known one gets no further than the open routes. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { RequestHandler } from "express";
+import { UnauthorizedError } from "../errors.js";
+import type { Service } from "../service.js";
+import { factsOf } from "./request-facts.js";
+
+type ApiKeys = NonNullable<Service["settings"]["api_keys"]>;
+
+interface KnownKey {
+  name: string | undefined;
+  digest: Buffer;
+}
+
+export function keyGuard(keys: ApiKeys, isOpen: (path: string) => boolean): RequestHandler {
+  const known = keys.map((entry): KnownKey => {
+    const { name, key } = typeof entry === "string" ? { name: undefined, key: entry } : entry;
+    return { name, digest: digest(key) };
+  });
+  return (req, _res, next) => {
+    if (isOpen(req.path)) return next();
+    const found = presented(req.headers).map((key) => find(known, key));
+    const match = found.find((key) => key !== undefined);
+    if (!match) throw new UnauthorizedError("a known API key is needed: x-api-key, or Authorization: Bearer");
+    if (match.name !== undefined) factsOf(req).key = match.name;
+    next();
+  };
+}
+
+/** SDK clients add an x-api-key from their environment, so a Bearer token counts beside one that is not ours. */
+function presented(headers: IncomingHttpHeaders): string[] {
+  const { "x-api-key": key, authorization = "" } = headers;
+  const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  return [key, bearer].filter((text) => typeof text === "string");
+}
+
+/** Digests are compared, in constant time, and all of them: neither length, nor place, nor prefix can be measured. */
+function find(known: readonly KnownKey[], key: string): KnownKey | undefined {
+  const sought = digest(key);
+  return known.filter((each) => timingSafeEqual(each.digest, sought))[0];
+}
+
+const digest = (key: string): Buffer => createHash("sha256").update(key).digest();

@@ -1,0 +1,54 @@
+/** The one place that turns errors into answers. */
+import type { ErrorRequestHandler } from "express";
+import { GraphServeError, InvalidRequestError, type ErrorCode } from "../errors.js";
+import type { Logger } from "../log.js";
+import { factsOf } from "./request-facts.js";
+import { sendJson } from "./respond.js";
+
+const RETRY_AFTER_SECONDS = "1";
+
+/** Server faults whose message is written for clients; of all others they learn no more than that it happened. */
+const PUBLIC_FAULTS: readonly ErrorCode[] = ["storage_unavailable", "shutting_down"];
+
+export function errorHandler(logger: Logger): ErrorRequestHandler {
+  return (thrown: unknown, req, res, _next) => {
+    const error = classify(thrown);
+    const left = res.destroyed && thrown instanceof Error && thrown.name === "AbortError";
+    const request_id = factsOf(req).id;
+    if (error.status >= 500 && !left) {
+      logger.error({ err: thrown, request_id, method: req.method, path: req.path }, "request failed");
+    }
+    // Too late for an answer, or nobody is there to read it.
+    if (res.headersSent || res.destroyed) return void res.destroy();
+    sendJson(res, error.status, errorBody(error, request_id), headersOf(error));
+  };
+}
+
+function classify(thrown: unknown): GraphServeError {
+  if (thrown instanceof GraphServeError) return thrown;
+  // The router could not decode the path's percent signs.
+  if (thrown instanceof URIError)
+    return InvalidRequestError.at(["path"], "is not a valid encoding", "encoding");
+  return new GraphServeError("internal_error", "internal error", { cause: thrown });
+}
+
+interface ErrorBody {
+  detail: unknown;
+  code: ErrorCode;
+  request_id?: string;
+}
+
+/** The body of an error answer; detail is the list of issues where there is one. */
+function errorBody(error: GraphServeError, request_id: string): ErrorBody {
+  const { code, issues, message, hint } = error;
+  const isFault = error.status >= 500;
+  if (isFault && !PUBLIC_FAULTS.includes(code)) return { detail: "internal error", code, request_id };
+  const text = hint ? `${message}; ${hint}` : message;
+  const detail = issues && issues.length > 0 ? issues : text;
+  return { detail, code, ...(isFault && { request_id }) };
+}
+
+function headersOf(error: GraphServeError): Record<string, string> | undefined {
+  if (error.status === 401) return { "WWW-Authenticate": "Bearer" };
+  return error.status === 503 ? { "Retry-After": RETRY_AFTER_SECONDS } : undefined;
+}

@@ -1,0 +1,184 @@
+/** The OpenAPI 3.1 document, from the same route table and schemas that serve the requests. */
+import type { TSchema } from "@sinclair/typebox";
+import { ERROR_CODES, type ErrorCode } from "../errors.js";
+import { ErrorResponse, type JsonObject } from "../models/common.js";
+import { VERSION } from "../version.js";
+import { createComponents, type Components } from "./components.js";
+import { PATH_PARAMETERS, pathParameters, type ResponseSpec, type Route, type Tag } from "./route.js";
+
+export interface OpenApiDocument {
+  openapi: "3.1.0";
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
+  servers: { url: string; description: string }[];
+  tags: { name: Tag; description: string }[];
+  paths: Record<string, Record<string, JsonObject>>;
+  components: { schemas: Record<string, JsonObject>; securitySchemes?: Record<string, JsonObject> };
+  security?: Record<string, string[]>[];
+}
+
+/** Set when requests need an API key. */
+export interface KeySecurity {
+  /** Paths that need none. */
+  openRoutes: readonly string[];
+}
+
+const SECURITY_SCHEMES = {
+  api_key: {
+    type: "apiKey",
+    in: "header",
+    name: "x-api-key",
+    description: "A key of the setting api_keys, as SDK clients send it.",
+  },
+  bearer: { type: "http", scheme: "bearer", description: "A key of the setting api_keys." },
+};
+/** Either will do. */
+const ANY_SCHEME = Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] }));
+
+const TAGS: Record<Tag, string> = {
+  "Health and info": "Whether the service is alive, and what it is.",
+  Assistants: "Named entry points to graphs.",
+  Threads: "Conversations: each holds the evolving state of a graph.",
+  "Thread state": "Checkpoints of a thread: read, edit, go back.",
+  Runs: "Executions of a graph on a thread.",
+  Store: "Long-term memory that graphs share across threads.",
+};
+
+const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
+  invalid_request: "the path, the query or the body is not valid; `detail` lists each fault",
+  unsupported_option: "an option that this version refuses was given",
+  unauthorized: "no known API key, or no verified identity, came with the request",
+  route_not_found: "it is not served",
+  forbidden_origin: "the Host header or the origin of the calling web page is not allowed",
+  thread_not_found: "the thread does not exist",
+  run_not_found: "the thread has no such run",
+  assistant_not_found: "the assistant does not exist",
+  checkpoint_not_found: "the thread has no such checkpoint",
+  thread_exists: "a thread with this id exists",
+  thread_busy: "a run is in flight on the thread, or too many callers wait for it",
+  payload_too_large: "the body is larger than the setting body_limit",
+  storage_unavailable: "the storage does not answer",
+  shutting_down: "the server is shutting down",
+  internal_error: "a fault of the server; its log says more",
+};
+
+/** Build the document. The same routes give the same text. */
+export function buildOpenApi(routes: readonly Route[], keys?: KeySecurity): OpenApiDocument {
+  const components = createComponents();
+  const paths: OpenApiDocument["paths"] = {};
+  for (const route of routes) {
+    const isOpen = keys?.openRoutes.includes(route.path);
+    (paths[route.path] ??= {})[route.method] = {
+      ...operation(route, components, keys && !isOpen ? ["unauthorized"] : []),
+      ...(isOpen && { security: [] }),
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "graph-serve",
+      version: VERSION,
+      description: "Serves compiled LangGraph.js graphs: threads, runs, checkpoints and event streams.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    // Relative to this document, so that it holds under any mount prefix.
+    servers: [{ url: ".", description: "This server." }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name: name as Tag, description })),
+    paths,
+    components: { schemas: components.all(), ...(keys && { securitySchemes: SECURITY_SCHEMES }) },
+    ...(keys && { security: ANY_SCHEME }),
+  };
+}
+
+function operation(route: Route, components: Components, errors: readonly ErrorCode[]): JsonObject {
+  const parameters = [
+    ...pathParameters(route.path).map((name) => parameter("path", name, PATH_PARAMETERS[name], components)),
+    ...named("query", route.query?.properties, components),
+    ...named("header", route.requestHeaders, components),
+  ];
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description && { description: route.description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && { requestBody: requestBody(route.body, components) }),
+    responses: {
+      ...Object.fromEntries(route.responses.map((spec) => [spec.status, response(spec, components)])),
+      ...errorResponses([...errors, ...errorCodes(route)], components),
+    },
+  };
+}
+
+const named = (place: string, schemas: Record<string, TSchema> | undefined, components: Components) =>
+  Object.entries(schemas ?? {}).map(([name, schema]) => parameter(place, name, schema, components));
+
+function parameter(place: string, name: string, schema: TSchema, components: Components): JsonObject {
+  const { description, ...rest } = components.use(schema);
+  return { name, in: place, required: place === "path", description, schema: rest };
+}
+
+function requestBody(schema: TSchema, components: Components): JsonObject {
+  return {
+    required: (schema.required as string[] | undefined) !== undefined,
+    description: `${schema.description} Any content type is read as JSON; an empty body is \`{}\`.`,
+    content: { "application/json": { schema: components.use(schema) } },
+  };
+}
+
+function response(spec: ResponseSpec, components: Components): JsonObject {
+  const { description, schema, contentType = "application/json", headers } = spec;
+  return {
+    description,
+    ...(headers && { headers: responseHeaders(headers, components) }),
+    ...(schema && { content: { [contentType]: { schema: components.use(schema) } } }),
+  };
+}
+
+function responseHeaders(headers: Record<string, TSchema>, components: Components): JsonObject {
+  const entries = Object.entries(headers).map(([name, header]) => {
+    const { description, ...schema } = components.use(header);
+    return [name, { description, schema }];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** The errors of a route by status. */
+function errorResponses(codes: readonly ErrorCode[], components: Components): JsonObject {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERROR_CODES[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const schema = components.use(ErrorResponse);
+  const entries = [...byStatus].map(([status, codes]) => [status, errorResponse(status, codes, schema)]);
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** A route's own errors, and those that any route with such parts can have. */
+function errorCodes(route: Route): ErrorCode[] {
+  const takesInput = route.body ?? route.query ?? route.path.includes("_id}");
+  return [
+    ...route.errors,
+    ...(takesInput ? (["invalid_request"] as const) : []),
+    ...(route.body ? (["payload_too_large"] as const) : []),
+    "forbidden_origin",
+    ...(route.tag === "Health and info" ? [] : (["storage_unavailable", "shutting_down"] as const)),
+    "internal_error",
+  ];
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[], schema: JsonObject): JsonObject {
+  const retry = {
+    "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
+  };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code] ?? code}.`).join(" "),
+    ...(status === 503 && { headers: retry }),
+    content: { "application/json": { schema } },
+  };
+}

@@ -1,0 +1,104 @@
+/** What a route is: data, from which the Express router and the OpenAPI document are both built. */
+import type { IncomingHttpHeaders } from "node:http";
+import { Type, type Static, type TArray, type TObject, type TSchema } from "@sinclair/typebox";
+import type { ErrorCode } from "../errors.js";
+import { Uuid } from "../models/common.js";
+import type { CallerService, RunStream } from "../service.js";
+
+/** Every name that may stand in a path. */
+export const PATH_PARAMETERS = {
+  assistant_id: Type.String({ description: "A graph id, or the assistant's UUID in any of its forms." }),
+  thread_id: Uuid("Id of the thread."),
+  run_id: Uuid("Id of the run."),
+  checkpoint_id: Type.String({ description: "Id of the checkpoint." }),
+  namespace: Type.String({
+    description: "Names of nodes from the graph on, joined by |, such as child|leaf.",
+  }),
+} as const;
+export type PathParameter = keyof typeof PATH_PARAMETERS;
+
+type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParametersOf<Rest>
+  : never;
+
+/** One request, checked: what a handler gets. */
+export interface Call<Params extends string = string, Query = unknown, Body = unknown> {
+  service: CallerService;
+  params: Readonly<Record<Params, string>>;
+  query: Query;
+  body: Body;
+  headers: IncomingHttpHeaders;
+  /** Aborts when the client goes away before its answer is complete. */
+  disconnected: () => AbortSignal;
+}
+
+/** What a handler answers. */
+export type Reply =
+  | { kind: "json"; body: unknown; headers?: Record<string, string> }
+  | { kind: "empty"; status: 202 | 204 }
+  | { kind: "text"; text: string; contentType: string }
+  | { kind: "waiting"; answer: Promise<unknown>; headers: Record<string, string> }
+  | { kind: "stream"; stream: RunStream; headers: Record<string, string> };
+
+export const json = (body: unknown, headers?: Record<string, string>): Reply => ({
+  kind: "json",
+  body,
+  headers,
+});
+export const empty: Reply = { kind: "empty", status: 204 };
+/** Understood, and under way; SDK clients take no body with it. */
+export const accepted: Reply = { kind: "empty", status: 202 };
+
+/** A successful answer, as documented. */
+export interface ResponseSpec {
+  status: 200 | 202 | 204;
+  description: string;
+  schema?: TSchema;
+  contentType?: string;
+  headers?: Record<string, TSchema>;
+}
+
+export type Tag = "Health and info" | "Assistants" | "Threads" | "Thread state" | "Runs" | "Store";
+
+interface RouteShape {
+  /** Operation id, unique over all routes. */
+  id: string;
+  method: "get" | "post" | "put" | "patch" | "delete";
+  /** In OpenAPI's notation: `/threads/{thread_id}`. */
+  path: string;
+  tag: Tag;
+  summary: string;
+  description?: string;
+  query?: TObject;
+  body?: TObject | TArray;
+  /** Request headers that the handler reads. */
+  requestHeaders?: Record<string, TSchema>;
+  responses: readonly ResponseSpec[];
+  /** Codes of the errors particular to this route; those of every route are added by the document. */
+  errors: readonly ErrorCode[];
+}
+
+export interface Route extends RouteShape {
+  handle(call: Call): Promise<Reply> | Reply;
+}
+
+/** Declare a route; the types of path, query and body reach its handler. */
+export function route<
+  const Path extends string,
+  Query extends TObject = TObject,
+  Body extends TObject | TArray = TObject,
+>(
+  spec: Omit<RouteShape, "path" | "query" | "body"> & {
+    path: ParametersOf<Path> extends PathParameter ? Path : never;
+    query?: Query;
+    body?: Body;
+    handle(call: Call<ParametersOf<Path>, Static<Query>, Static<Body>>): Promise<Reply> | Reply;
+  },
+): Route {
+  return spec;
+}
+
+/** The placeholders of a path, in order. */
+export function pathParameters(path: string): PathParameter[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as PathParameter);
+}

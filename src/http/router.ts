@@ -1,0 +1,74 @@
+/** From the route table to Express. */
+import type { Express, Request, RequestHandler, Response } from "express";
+import { GraphServeError } from "../errors.js";
+import type { Service } from "../service.js";
+import { readJson } from "./body.js";
+import { readQuery } from "./query.js";
+import { factsOf } from "./request-facts.js";
+import { disconnectSignal, sendEmpty, sendJson, sendText, sendWhenReady } from "./respond.js";
+import type { Call, Reply, Route } from "./route.js";
+import { sendStream } from "./sse.js";
+import { validate } from "./validate.js";
+
+/** Register every route, and a 405 for the methods that a path does not have. */
+export function registerRoutes(app: Express, service: Service, routes: readonly Route[]): void {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const here = routes.filter((route) => route.path === path);
+    const entry = app.route(path.replace(/\{(\w+)\}/g, ":$1"));
+    for (const route of here) entry[route.method](requestHandler(service, route));
+    entry.all(methodNotAllowed(here.map((route) => route.method)));
+  }
+}
+
+/** One request: query and body checked, one call, one reply. */
+function requestHandler(service: Service, route: Route): RequestHandler {
+  return async (req, res) => {
+    const query = route.query && (await readQuery(route.query, req.query));
+    const body = route.body && (await readBody(route.body, req, service.settings.body_limit));
+    const disconnected = () => disconnectSignal(res);
+    const params = req.params as Call["params"];
+    const { caller } = factsOf(req);
+    const call: Call = {
+      service: caller ? service.as(caller) : service,
+      params,
+      query,
+      body,
+      headers: req.headers,
+      disconnected,
+    };
+    await send(res, await route.handle(call), service);
+  };
+}
+
+async function readBody(schema: NonNullable<Route["body"]>, req: Request, limit: number): Promise<unknown> {
+  const body = await readJson(req, limit);
+  await validate(schema, body, "body");
+  return body;
+}
+
+async function send(res: Response, reply: Reply, service: Service): Promise<void> {
+  if (reply.kind === "json") return sendJson(res, 200, reply.body, reply.headers);
+  if (reply.kind === "empty") return sendEmpty(res, reply.status);
+  if (reply.kind === "waiting") return sendWhenReady(res, reply.answer, reply.headers, service.logger);
+  if (reply.kind === "text") return sendText(res, reply.text, reply.contentType);
+  service.metrics?.streamOpened();
+  try {
+    await sendStream(res, reply.stream, reply.headers, service.logger);
+  } finally {
+    service.metrics?.streamClosed();
+  }
+}
+
+export function methodNotAllowed(methods: readonly Route["method"][]): RequestHandler {
+  const allow = methods.map((method) => method.toUpperCase());
+  if (allow.includes("GET")) allow.push("HEAD");
+  const allowed = allow.join(", ");
+  return (req, res) => {
+    res.setHeader("Allow", allowed);
+    throw new GraphServeError("method_not_allowed", `${req.method} is not allowed here; allowed: ${allowed}`);
+  };
+}
+
+export const routeNotFound: RequestHandler = (req) => {
+  throw new GraphServeError("route_not_found", `there is no route ${req.method} ${req.path.slice(0, 200)}`);
+};

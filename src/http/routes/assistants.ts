@@ -1,0 +1,120 @@
+import { Type } from "@sinclair/typebox";
+import {
+  AssistantCountRequest,
+  AssistantModel,
+  AssistantSearchRequest,
+  GraphDrawing,
+  GraphSchemaModel,
+  SubgraphSchemas,
+} from "../../models/assistant.js";
+import { Count, jsonPage, PAGE_HEADERS } from "../page.js";
+import { json, route } from "../route.js";
+
+const DrawQuery = Type.Object({
+  xray: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Integer({ minimum: 0 })], {
+      description: "Draw subgraphs too: a boolean, or how many levels.",
+      default: false,
+    }),
+  ),
+});
+const SubgraphsQuery = Type.Object({
+  recurse: Type.Optional(
+    Type.Boolean({ description: "Also return subgraphs of subgraphs.", default: false }),
+  ),
+});
+
+export const assistantRoutes = [
+  route({
+    id: "search_assistants",
+    method: "post",
+    path: "/assistants/search",
+    tag: "Assistants",
+    summary: "Search assistants",
+    body: AssistantSearchRequest,
+    responses: [
+      {
+        status: 200,
+        description: "The assistants that match, one page; the fields named by `select` when it is given.",
+        schema: Type.Array(AssistantModel),
+        headers: PAGE_HEADERS,
+      },
+    ],
+    errors: [],
+    handle: async ({ service, body }) => jsonPage(await service.assistants.search(body)),
+  }),
+  route({
+    id: "count_assistants",
+    method: "post",
+    path: "/assistants/count",
+    tag: "Assistants",
+    summary: "Count assistants",
+    body: AssistantCountRequest,
+    responses: [{ status: 200, description: "How many assistants match.", schema: Count }],
+    errors: [],
+    handle: async ({ service, body }) => json(await service.assistants.count(body)),
+  }),
+  route({
+    id: "get_assistant",
+    method: "get",
+    path: "/assistants/{assistant_id}",
+    tag: "Assistants",
+    summary: "Get an assistant",
+    responses: [{ status: 200, description: "The assistant.", schema: AssistantModel }],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, params }) => json(await service.assistants.get(params.assistant_id)),
+  }),
+  route({
+    id: "get_assistant_schemas",
+    method: "get",
+    path: "/assistants/{assistant_id}/schemas",
+    tag: "Assistants",
+    summary: "Get the JSON schemas of an assistant's graph",
+    responses: [{ status: 200, description: "The graph's schemas.", schema: GraphSchemaModel }],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, params }) => json(await service.assistants.schemas(params.assistant_id)),
+  }),
+  route({
+    id: "get_assistant_graph",
+    method: "get",
+    path: "/assistants/{assistant_id}/graph",
+    tag: "Assistants",
+    summary: "Get the drawing of an assistant's graph",
+    query: DrawQuery,
+    responses: [{ status: 200, description: "Nodes and edges of the graph.", schema: GraphDrawing }],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, params, query }) =>
+      json(await service.assistants.draw(params.assistant_id, { xray: query.xray ?? false })),
+  }),
+  route({
+    id: "get_assistant_subgraphs",
+    method: "get",
+    path: "/assistants/{assistant_id}/subgraphs",
+    tag: "Assistants",
+    summary: "Get the schemas of an assistant's subgraphs",
+    query: SubgraphsQuery,
+    responses: [{ status: 200, description: "Schemas by subgraph namespace.", schema: SubgraphSchemas }],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, params, query }) =>
+      json(await service.assistants.subgraphs(params.assistant_id, { recurse: query.recurse ?? false })),
+  }),
+  route({
+    id: "get_assistant_subgraph",
+    method: "get",
+    path: "/assistants/{assistant_id}/subgraphs/{namespace}",
+    tag: "Assistants",
+    summary: "Get the schemas of one subgraph",
+    description: "Without `recurse` only a subgraph of the graph itself is found, not one below it.",
+    query: SubgraphsQuery,
+    responses: [
+      {
+        status: 200,
+        description: "The schemas by namespace; empty when there is no such subgraph.",
+        schema: SubgraphSchemas,
+      },
+    ],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, params: { assistant_id, namespace }, query }) =>
+      json(await service.assistants.subgraphs(assistant_id, { recurse: query.recurse ?? false, namespace })),
+  }),
+];

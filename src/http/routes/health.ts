@@ -1,0 +1,46 @@
+import { HealthResponse, InitialMessageResponse, OkResponse, ServerInfoModel } from "../../models/info.js";
+import { VERSION } from "../../version.js";
+import { json, route } from "../route.js";
+
+export const healthRoutes = [
+  route({
+    id: "get_health",
+    method: "get",
+    path: "/api/health",
+    tag: "Health and info",
+    summary: "Liveness check",
+    responses: [{ status: 200, description: "The service is alive.", schema: HealthResponse }],
+    errors: [],
+    handle: () => json({ status: "ok", version: VERSION }),
+  }),
+  route({
+    id: "get_ok",
+    method: "get",
+    path: "/ok",
+    tag: "Health and info",
+    summary: "Shortest liveness check",
+    responses: [{ status: 200, description: "The service is alive.", schema: OkResponse }],
+    errors: [],
+    handle: () => json({ ok: true }),
+  }),
+  route({
+    id: "get_info",
+    method: "get",
+    path: "/info",
+    tag: "Health and info",
+    summary: "Server identity for SDK clients",
+    responses: [{ status: 200, description: "Name, version and capabilities.", schema: ServerInfoModel }],
+    errors: [],
+    handle: ({ service }) => json(service.info()),
+  }),
+  route({
+    id: "get_initial_message",
+    method: "get",
+    path: "/api/initial-message",
+    tag: "Health and info",
+    summary: "Welcome message",
+    responses: [{ status: 200, description: "The welcome message.", schema: InitialMessageResponse }],
+    errors: [],
+    handle: ({ service }) => json(service.initialMessage()),
+  }),
+];

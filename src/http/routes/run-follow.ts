@@ -1,0 +1,166 @@
+import { Type } from "@sinclair/typebox";
+import { StringEnum } from "../../models/common.js";
+import { CancelManyRequest, RunAnswer, RunCreateRequest, STREAM_MODES } from "../../models/run.js";
+import { InvalidRequestError } from "../../errors.js";
+import { accepted, empty, route } from "../route.js";
+import {
+  ContentLocation,
+  createErrors,
+  pathOf,
+  STREAM_DESCRIPTION,
+  STREAM_HEADERS,
+  streamHeaders,
+} from "./runs.js";
+
+const ANSWER = {
+  status: 200,
+  description:
+    "The final visible values; open interrupts stand under `__interrupt__`, a failure under `__error__`.",
+  schema: RunAnswer,
+  headers: { "Content-Location": ContentLocation },
+} as const;
+
+const cancelOnDisconnect = Type.Optional(
+  Type.Boolean({ default: false, description: "Cancel the run when this client disconnects." }),
+);
+const CancelQuery = Type.Object({
+  wait: Type.Optional(Type.Boolean({ default: false, description: "Answer when the run has ended." })),
+  action: Type.Optional(
+    StringEnum(["interrupt", "rollback"], {
+      default: "interrupt",
+      description: "rollback also deletes the run and its checkpoints.",
+    }),
+  ),
+});
+const CANCEL_RESPONSES = [
+  { status: 202, description: "The run is being cancelled, or has ended before." },
+  { status: 204, description: "The run has ended (with `wait`)." },
+] as const;
+
+/** Where a client left off: -1 for the beginning. */
+function lastEventId(header: string | string[] | undefined): number {
+  if (header === undefined || header === "") return -1;
+  const id = Number(header);
+  if (Number.isInteger(id) && id >= -1) return id;
+  throw InvalidRequestError.at(
+    ["header", "Last-Event-ID"],
+    "must be the id of a frame, or -1",
+    "int_parsing",
+  );
+}
+
+export const runFollowRoutes = [
+  route({
+    id: "wait_for_new_run",
+    method: "post",
+    path: "/threads/{thread_id}/runs/wait",
+    tag: "Runs",
+    summary: "Run and wait for the final values",
+    description: "Headers come at once, then blank lines, then the answer: it may take as long as it takes.",
+    body: RunCreateRequest,
+    responses: [ANSWER],
+    errors: createErrors,
+    handle: async ({ service, params, body, disconnected }) => {
+      const { run, answer } = await service.runs.wait(params.thread_id, body, { signal: disconnected() });
+      return { kind: "waiting", answer, headers: { "Content-Location": pathOf(run) } };
+    },
+  }),
+  route({
+    id: "join_run",
+    method: "get",
+    path: "/threads/{thread_id}/runs/{run_id}/join",
+    tag: "Runs",
+    summary: "Wait for a run's final values",
+    query: Type.Object({ cancel_on_disconnect: cancelOnDisconnect }),
+    responses: [ANSWER],
+    errors: ["run_not_found"],
+    handle: async ({ service, params, query, disconnected }) => {
+      const { run, answer } = await service.joins.join(params.thread_id, params.run_id, {
+        signal: disconnected(),
+        cancelOnDisconnect: query.cancel_on_disconnect,
+      });
+      return { kind: "waiting", answer, headers: { "Content-Location": pathOf(run) } };
+    },
+  }),
+  route({
+    id: "join_run_stream",
+    method: "get",
+    path: "/threads/{thread_id}/runs/{run_id}/stream",
+    tag: "Runs",
+    summary: "Follow a run's event stream",
+    description:
+      "Goes on after the frame named by Last-Event-ID, also after the run has ended. Frames are kept for five minutes; later there are `metadata`, the final `values` and the last frame.",
+    query: Type.Object({
+      stream_mode: Type.Optional(
+        Type.Array(StringEnum(STREAM_MODES), { description: "Only frames of these modes; may be repeated." }),
+      ),
+      cancel_on_disconnect: cancelOnDisconnect,
+    }),
+    requestHeaders: {
+      "Last-Event-ID": Type.Optional(
+        Type.String({ description: "Id of the last frame that was seen; -1 is the beginning." }),
+      ),
+    },
+    responses: [
+      {
+        status: 200,
+        description: STREAM_DESCRIPTION,
+        schema: Type.String({ description: "The event stream." }),
+        contentType: "text/event-stream",
+        headers: STREAM_HEADERS,
+      },
+    ],
+    errors: ["run_not_found"],
+    handle: async ({ service, params, query, headers, disconnected }) => {
+      const stream = await service.joins.stream(params.thread_id, params.run_id, {
+        after: lastEventId(headers["last-event-id"]),
+        modes: query.stream_mode,
+        signal: disconnected(),
+        cancelOnDisconnect: query.cancel_on_disconnect,
+      });
+      return { kind: "stream", stream, headers: streamHeaders(stream) };
+    },
+  }),
+  route({
+    id: "cancel_run",
+    method: "post",
+    path: "/threads/{thread_id}/runs/{run_id}/cancel",
+    tag: "Runs",
+    summary: "Cancel a run",
+    query: CancelQuery,
+    responses: CANCEL_RESPONSES,
+    errors: ["run_not_found", "thread_busy"],
+    handle: async ({ service, params, query }) => {
+      await service.cancels.cancel(params.thread_id, params.run_id, query);
+      return query.wait ? empty : accepted;
+    },
+  }),
+  route({
+    id: "cancel_runs",
+    method: "post",
+    path: "/runs/cancel",
+    tag: "Runs",
+    summary: "Cancel several runs of a thread",
+    query: CancelQuery,
+    body: CancelManyRequest,
+    responses: CANCEL_RESPONSES,
+    errors: ["thread_busy"],
+    handle: async ({ service, query, body }) => {
+      await service.cancels.cancelMany(body, query);
+      return query.wait ? empty : accepted;
+    },
+  }),
+  route({
+    id: "delete_run",
+    method: "delete",
+    path: "/threads/{thread_id}/runs/{run_id}",
+    tag: "Runs",
+    summary: "Delete a run's row",
+    responses: [{ status: 204, description: "The run is deleted; its checkpoints stay." }],
+    errors: ["run_not_found", "thread_busy"],
+    handle: async ({ service, params }) => {
+      await service.cancels.delete(params.thread_id, params.run_id);
+      return empty;
+    },
+  }),
+];

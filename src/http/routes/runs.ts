@@ -1,0 +1,130 @@
+import { Type } from "@sinclair/typebox";
+import { RunCreateRequest, RunListQuery, RunModel, type Run } from "../../models/run.js";
+import type { RunStream } from "../../service.js";
+import { json, route } from "../route.js";
+
+/** Path of a run; never with a mount prefix, since SDK clients prepend their own base URL. */
+export const pathOf = (run: Run) => `/threads/${run.thread_id}/runs/${run.run_id}`;
+
+export const ContentLocation = Type.String({
+  description: "Path of the run; SDK clients read the run id from it.",
+});
+
+/** SDK clients reconnect to the Location of a stream, so only runs that go on without their client have one. */
+export const streamHeaders = ({ run, resumable }: RunStream): Record<string, string> => ({
+  "Content-Location": pathOf(run),
+  ...(resumable && { Location: `${pathOf(run)}/stream` }),
+});
+
+export const STREAM_HEADERS = {
+  "Content-Location": ContentLocation,
+  Location: Type.String({ description: "Where to go on reading, when the run outlives its client." }),
+};
+
+/** `Prefer: respond-async`: accept the run and answer at once. */
+const wantsAsync = (prefer: string | string[] | undefined) =>
+  /(^|[\s,;])respond-async($|[\s,;])/i.test(String(prefer));
+
+export const STREAM_DESCRIPTION = [
+  "Server-sent events. Each frame has `id` (counting up from 0), `event` and `data` (one line of JSON).",
+  "First comes `metadata` {run_id, thread_id, attempt}; then the requested stream modes under their names",
+  "(`values`, `updates`, `custom`, `messages`, ...; of a subgraph as `mode|namespace`); last either `end`",
+  "{run_id, thread_id, status, usage} or `error` {error, message, detail, run_id, status, usage}.",
+  "A comment line is sent every 5 seconds.",
+].join(" ");
+
+export const createErrors = [
+  "assistant_not_found",
+  "thread_not_found",
+  "checkpoint_not_found",
+  "unsupported_option",
+  "thread_busy",
+] as const;
+
+export const runRoutes = [
+  route({
+    id: "create_run",
+    method: "post",
+    path: "/threads/{thread_id}/runs",
+    tag: "Runs",
+    summary: "Run to completion",
+    description:
+      "Answers when the run has ended; a run that failed answers 200 with `status: error`. With `Prefer: respond-async`, or the setting run_create_mode background, it answers at once with `status: pending`.",
+    body: RunCreateRequest,
+    requestHeaders: {
+      Prefer: Type.Optional(
+        Type.String({ description: "`respond-async` answers before the run has ended." }),
+      ),
+    },
+    responses: [
+      {
+        status: 200,
+        description: "The run, ended.",
+        schema: RunModel,
+        headers: {
+          Location: Type.String({ description: "Path of the run." }),
+          "Content-Location": ContentLocation,
+          "X-Tokens-Used": Type.Integer({ description: "Total tokens that the run used." }),
+        },
+      },
+    ],
+    errors: createErrors,
+    handle: async ({ service, params, body, headers, disconnected }) => {
+      if (wantsAsync(headers.prefer) || service.settings.run_create_mode === "background") {
+        const pending = await service.runs.background(params.thread_id, body);
+        return json(pending, { Location: pathOf(pending), "Content-Location": pathOf(pending) });
+      }
+      const run = await service.runs.create(params.thread_id, body, { signal: disconnected() });
+      return json(run, {
+        Location: pathOf(run),
+        "Content-Location": pathOf(run),
+        "X-Tokens-Used": String(run.usage?.total_tokens ?? 0),
+      });
+    },
+  }),
+  route({
+    id: "stream_run",
+    method: "post",
+    path: "/threads/{thread_id}/runs/stream",
+    tag: "Runs",
+    summary: "Run and stream events",
+    description:
+      "A client that disconnects interrupts the run, unless it asked for `on_disconnect: continue`.",
+    body: RunCreateRequest,
+    responses: [
+      {
+        status: 200,
+        description: STREAM_DESCRIPTION,
+        schema: Type.String({ description: "The event stream." }),
+        contentType: "text/event-stream",
+        headers: STREAM_HEADERS,
+      },
+    ],
+    errors: createErrors,
+    handle: async ({ service, params, body, disconnected }) => {
+      const stream = await service.runs.stream(params.thread_id, body, { signal: disconnected() });
+      return { kind: "stream", stream, headers: streamHeaders(stream) };
+    },
+  }),
+  route({
+    id: "list_runs",
+    method: "get",
+    path: "/threads/{thread_id}/runs",
+    tag: "Runs",
+    summary: "List a thread's runs",
+    query: RunListQuery,
+    responses: [{ status: 200, description: "Runs, newest first.", schema: Type.Array(RunModel) }],
+    errors: ["thread_not_found"],
+    handle: async ({ service, params, query }) => json(await service.runs.list(params.thread_id, query)),
+  }),
+  route({
+    id: "get_run",
+    method: "get",
+    path: "/threads/{thread_id}/runs/{run_id}",
+    tag: "Runs",
+    summary: "Get a run",
+    responses: [{ status: 200, description: "The run.", schema: RunModel }],
+    errors: ["thread_not_found", "run_not_found"],
+    handle: async ({ service, params }) => json(await service.runs.get(params.thread_id, params.run_id)),
+  }),
+];

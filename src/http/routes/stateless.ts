@@ -1,0 +1,81 @@
+import { Type } from "@sinclair/typebox";
+import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
+import { json, route } from "../route.js";
+import { STREAM_DESCRIPTION } from "./runs.js";
+
+/** SDK clients read the run's id from this path; the run's thread is none of theirs. */
+const locationOf = (run: Run) => ({ "Content-Location": `/runs/${run.run_id}` });
+const LOCATION = { "Content-Location": Type.String({ description: "SDK clients read the run id from it." }) };
+const errors = ["assistant_not_found", "unsupported_option"] as const;
+
+export const statelessRoutes = [
+  route({
+    id: "create_stateless_run",
+    method: "post",
+    path: "/runs",
+    tag: "Runs",
+    summary: "Run in the background on a thread of its own",
+    body: RunCreateRequest,
+    responses: [{ status: 200, description: "The run, pending.", schema: RunModel, headers: LOCATION }],
+    errors,
+    handle: async ({ service, body }) => {
+      const run = await service.stateless.background(body);
+      return json(run, locationOf(run));
+    },
+  }),
+  route({
+    id: "wait_for_stateless_run",
+    method: "post",
+    path: "/runs/wait",
+    tag: "Runs",
+    summary: "Run on a thread of its own and wait for the final values",
+    body: RunCreateRequest,
+    responses: [
+      {
+        status: 200,
+        description:
+          "The final visible values; open interrupts stand under `__interrupt__`, a failure under `__error__`.",
+        schema: RunAnswer,
+        headers: LOCATION,
+      },
+    ],
+    errors,
+    handle: async ({ service, body, disconnected }) => {
+      const { run, answer } = await service.stateless.wait(body, { signal: disconnected() });
+      return { kind: "waiting", answer, headers: locationOf(run) };
+    },
+  }),
+  route({
+    id: "stream_stateless_run",
+    method: "post",
+    path: "/runs/stream",
+    tag: "Runs",
+    summary: "Run on a thread of its own and stream events",
+    body: RunCreateRequest,
+    responses: [
+      {
+        status: 200,
+        description: STREAM_DESCRIPTION,
+        schema: Type.String({ description: "The event stream." }),
+        contentType: "text/event-stream",
+        headers: LOCATION,
+      },
+    ],
+    errors,
+    handle: async ({ service, body, disconnected }) => {
+      const stream = await service.stateless.stream(body, { signal: disconnected() });
+      return { kind: "stream", stream, headers: locationOf(stream.run) };
+    },
+  }),
+  route({
+    id: "create_stateless_runs",
+    method: "post",
+    path: "/runs/batch",
+    tag: "Runs",
+    summary: "Run several in the background, each on a thread of its own",
+    body: RunBatch,
+    responses: [{ status: 200, description: "The runs, pending.", schema: Type.Array(RunModel) }],
+    errors,
+    handle: async ({ service, body }) => json(await service.stateless.batch(body)),
+  }),
+];

@@ -1,0 +1,88 @@
+import { Type } from "@sinclair/typebox";
+import {
+  MaybeStoreItem,
+  StoreDeleteRequest,
+  StoreItems,
+  StoreNamespaces,
+  StoreNamespacesRequest,
+  StorePutRequest,
+  StoreSearchRequest,
+} from "../../models/store.js";
+import { empty, json, route } from "../route.js";
+
+const ItemQuery = Type.Object({
+  namespace: Type.Optional(Type.String({ description: "Labels of the namespace, joined by full stops." })),
+  key: Type.String({ description: "Key of the item." }),
+  refresh_ttl: Type.Optional(
+    Type.Boolean({ description: "Whether reading renews the item's time to live." }),
+  ),
+});
+
+export const storeRoutes = [
+  route({
+    id: "put_item",
+    method: "put",
+    path: "/store/items",
+    tag: "Store",
+    summary: "Write an item",
+    body: StorePutRequest,
+    responses: [{ status: 204, description: "The item is written." }],
+    errors: [],
+    handle: async ({ service, body }) => {
+      await service.store.put(body);
+      return empty;
+    },
+  }),
+  route({
+    id: "get_item",
+    method: "get",
+    path: "/store/items",
+    tag: "Store",
+    summary: "Get an item",
+    query: ItemQuery,
+    responses: [
+      { status: 200, description: "The item, or null when there is none.", schema: MaybeStoreItem },
+    ],
+    errors: [],
+    handle: async ({ service, query }) => {
+      const { namespace = "", key, refresh_ttl } = query;
+      return json(await service.store.get(namespace === "" ? [] : namespace.split("."), key, refresh_ttl));
+    },
+  }),
+  route({
+    id: "delete_item",
+    method: "delete",
+    path: "/store/items",
+    tag: "Store",
+    summary: "Delete an item",
+    body: StoreDeleteRequest,
+    responses: [{ status: 204, description: "There is no such item any more." }],
+    errors: [],
+    handle: async ({ service, body }) => {
+      await service.store.delete(body);
+      return empty;
+    },
+  }),
+  route({
+    id: "search_items",
+    method: "post",
+    path: "/store/items/search",
+    tag: "Store",
+    summary: "Search items",
+    body: StoreSearchRequest,
+    responses: [{ status: 200, description: "The items that match, one page.", schema: StoreItems }],
+    errors: [],
+    handle: async ({ service, body }) => json({ items: await service.store.search(body) }),
+  }),
+  route({
+    id: "list_namespaces",
+    method: "post",
+    path: "/store/namespaces",
+    tag: "Store",
+    summary: "List namespaces",
+    body: StoreNamespacesRequest,
+    responses: [{ status: 200, description: "Namespaces that hold items.", schema: StoreNamespaces }],
+    errors: [],
+    handle: async ({ service, body }) => json({ namespaces: await service.store.namespaces(body) }),
+  }),
+];

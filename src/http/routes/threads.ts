@@ -1,0 +1,130 @@
+import { Type } from "@sinclair/typebox";
+import {
+  ThreadCountRequest,
+  ThreadCreateRequest,
+  ThreadModel,
+  ThreadPatchRequest,
+  ThreadPruneRequest,
+  ThreadPruneResponse,
+  ThreadSearchRequest,
+} from "../../models/thread.js";
+import { Count, jsonPage, PAGE_HEADERS } from "../page.js";
+import { empty, json, route } from "../route.js";
+
+/** `Prefer: return=minimal`, as SDK clients send it when they do not need the thread back. */
+const wantsNoBody = (prefer: string | string[] | undefined) =>
+  /(^|[\s,;])return=minimal($|[\s,;])/i.test(String(prefer));
+
+export const threadRoutes = [
+  route({
+    id: "create_thread",
+    method: "post",
+    path: "/threads",
+    tag: "Threads",
+    summary: "Create a thread",
+    description:
+      "With `if_exists: do_nothing` a thread that exists is returned as it is; `metadata`, `ttl` and `supersteps` are ignored then.",
+    body: ThreadCreateRequest,
+    responses: [{ status: 200, description: "The thread.", schema: ThreadModel }],
+    errors: ["thread_exists", "thread_busy"],
+    handle: async ({ service, body }) => json(await service.threads.create(body)),
+  }),
+  route({
+    id: "search_threads",
+    method: "post",
+    path: "/threads/search",
+    tag: "Threads",
+    summary: "Search threads",
+    body: ThreadSearchRequest,
+    responses: [
+      {
+        status: 200,
+        description: "The threads that match, one page; the fields named by `select` when it is given.",
+        schema: Type.Array(ThreadModel),
+        headers: PAGE_HEADERS,
+      },
+    ],
+    errors: [],
+    handle: async ({ service, body }) => jsonPage(await service.threads.search(body)),
+  }),
+  route({
+    id: "count_threads",
+    method: "post",
+    path: "/threads/count",
+    tag: "Threads",
+    summary: "Count threads",
+    body: ThreadCountRequest,
+    responses: [{ status: 200, description: "How many threads match.", schema: Count }],
+    errors: [],
+    handle: async ({ service, body }) => json(await service.threads.count(body)),
+  }),
+  route({
+    id: "prune_threads",
+    method: "post",
+    path: "/threads/prune",
+    tag: "Threads",
+    summary: "Delete threads, or drop their history",
+    description:
+      "`delete` interrupts a run in flight first; `keep_latest` leaves out threads on which one is in flight.",
+    body: ThreadPruneRequest,
+    responses: [{ status: 200, description: "How many threads were pruned.", schema: ThreadPruneResponse }],
+    errors: [],
+    handle: async ({ service, body }) => json(await service.threads.prune(body)),
+  }),
+  route({
+    id: "get_thread",
+    method: "get",
+    path: "/threads/{thread_id}",
+    tag: "Threads",
+    summary: "Get a thread",
+    responses: [{ status: 200, description: "The thread with its latest values.", schema: ThreadModel }],
+    errors: ["thread_not_found"],
+    handle: async ({ service, params }) => json(await service.threads.get(params.thread_id)),
+  }),
+  route({
+    id: "update_thread",
+    method: "patch",
+    path: "/threads/{thread_id}",
+    tag: "Threads",
+    summary: "Update a thread's metadata",
+    body: ThreadPatchRequest,
+    requestHeaders: {
+      Prefer: Type.String({ description: "`return=minimal` asks for an answer without a body." }),
+    },
+    responses: [
+      { status: 200, description: "The thread as it is now.", schema: ThreadModel },
+      { status: 204, description: "Done, and `Prefer: return=minimal` was sent." },
+    ],
+    errors: ["thread_not_found"],
+    handle: async ({ service, params, body, headers }) => {
+      const thread = await service.threads.update(params.thread_id, body);
+      return wantsNoBody(headers.prefer) ? empty : json(thread);
+    },
+  }),
+  route({
+    id: "delete_thread",
+    method: "delete",
+    path: "/threads/{thread_id}",
+    tag: "Threads",
+    summary: "Delete a thread",
+    description: "Deletes the thread, its runs and its checkpoints. A run in flight is interrupted first.",
+    responses: [{ status: 204, description: "The thread is gone." }],
+    errors: ["thread_not_found"],
+    handle: async ({ service, params }) => {
+      await service.threads.delete(params.thread_id);
+      return empty;
+    },
+  }),
+  route({
+    id: "copy_thread",
+    method: "post",
+    path: "/threads/{thread_id}/copy",
+    tag: "Threads",
+    summary: "Fork a thread",
+    description:
+      "The new thread holds the source's latest state and its metadata, stamped with `forked_from`.",
+    responses: [{ status: 200, description: "The new thread.", schema: ThreadModel }],
+    errors: ["thread_not_found", "thread_busy"],
+    handle: async ({ service, params }) => json(await service.threads.copy(params.thread_id)),
+  }),
+];

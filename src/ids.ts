@@ -1,0 +1,39 @@
+import { v5, v7 } from "uuid";
+import { InvalidRequestError, type Issue } from "./errors.js";
+
+const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A fresh id for a thread or a run; version 7, so ids sort by time. */
+export const newId = (): string => v7();
+
+/**
+ * The canonical lower-case form of a UUID given plain, in braces, as a URN or without hyphens; undefined for
+ * anything else (spec, Assistants 5).
+ */
+export function canonicalUuid(text: string): string | undefined {
+  const hex = text
+    .toLowerCase()
+    .replace(/^urn:/, "")
+    .replace(/^uuid:/, "")
+    .replace(/^\{(.*)\}$/, "$1")
+    .replaceAll("-", "");
+  if (!/^[0-9a-f]{32}$/.test(hex)) return undefined;
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/**
+ * A thread or run id in the form it is stored and locked under, so that an upper-case id names the same thread.
+ * @throws InvalidRequestError when `text` is no UUID (`invalid_request`)
+ */
+export function requireUuid(text: string, loc: Issue["loc"]): string {
+  const lower = text.toLowerCase();
+  if (!CANONICAL.test(lower)) {
+    throw InvalidRequestError.at(loc, `${JSON.stringify(text.slice(0, 64))} is not a UUID`, "uuid_parsing");
+  }
+  return lower;
+}
+
+/** The deterministic assistant id: UUID version 5 in the URL namespace (spec, Assistants 4). */
+export function assistantUuid(namespace: string, assistantId: string): string {
+  return v5(`${namespace}/${assistantId}`, v5.URL);
+}

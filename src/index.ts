@@ -1,0 +1,43 @@
+/** Public surface for embedding. */
+export { defineConfig } from "./config/define.js";
+export type { Settings, SettingsInput } from "./config/settings.js";
+export * from "./errors.js";
+export { createApp } from "./http/app.js";
+export { startServer } from "./http/server.js";
+export type { Logger } from "./log.js";
+export type { Authenticate, AuthRequest, Identity } from "./models/caller.js";
+export type { Assistant, GraphDrawing, GraphSchema } from "./models/assistant.js";
+export type { Run, RunCreateRequest, RunStatus, StreamMode, TokenUsage } from "./models/run.js";
+export type { RunFrame, RunStream } from "./models/run-stream.js";
+export type { CheckpointConfig, Interrupt, ThreadState } from "./models/state.js";
+export type { Thread, ThreadCreateRequest, ThreadSearchRequest, ThreadStatus } from "./models/thread.js";
+export { openService, type GraphSummary, type Service, type ServiceOptions } from "./service.js";
+// For those who write a storage of their own; see OpenCustomStorage.
+export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storage/checkpointer.js";
+export { contains } from "./storage/contains.js";
+export type { CustomStorageOptions, OpenCustomStorage } from "./storage/custom.js";
+export type { ExplainError, Explanation } from "./storage/driver-errors.js";
+export type { ItemRow, ItemTable, ItemWrite } from "./storage/items.js";
+export { openStorage, type OpenOptions } from "./storage/open.js";
+export { expiryOf, isFinished, patchRun, patchThread } from "./storage/rows.js";
+export type {
+  AcquireOptions,
+  Checkpointer,
+  MetadataStore,
+  Owner,
+  RunOutcome,
+  RunPatch,
+  RunQuery,
+  RunRow,
+  Storage,
+  StorageOptions,
+  ThreadFilter,
+  ThreadLease,
+  ThreadLocks,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRow,
+  UnfinishedRun,
+} from "./storage/storage.js";
+export { createThreadLocks } from "./storage/thread-locks.js";
+export { VERSION } from "./version.js";

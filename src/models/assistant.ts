@@ -1,0 +1,96 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { AnyObject, Limit, Nullable, Offset, Opt, SortOrder, StringEnum, Timestamp, Uuid } from "./common.js";
+
+export const AssistantModel = Type.Object(
+  {
+    assistant_id: Uuid(
+      "Deterministic id: the version 5 UUID of the assistant namespace and the default graph id.",
+    ),
+    graph_id: Type.String({ description: "Key of the graph in the graphs mapping." }),
+    name: Type.String({ description: "The setting assistant_name, else the graph id." }),
+    description: Nullable(Type.String(), { description: "The setting assistant_description." }),
+    config: AnyObject({ description: "Default run config of the assistant." }),
+    context: AnyObject({ description: "Default run context of the assistant." }),
+    metadata: AnyObject({ description: "Metadata of the assistant." }),
+    version: Type.Integer({ description: "Version of the assistant." }),
+    created_at: Timestamp("When the server made the assistant available."),
+    updated_at: Timestamp("When the assistant's graph was last loaded."),
+  },
+  { title: "AssistantModel", description: "A named entry point to a graph." },
+);
+export type Assistant = Static<typeof AssistantModel>;
+
+const schema = (what: string) =>
+  Nullable(AnyObject(), {
+    description: `JSON schema of the graph's ${what}; null when the graph declares none.`,
+  });
+
+export const GraphSchemaModel = Type.Object(
+  {
+    graph_id: Type.String({ description: "Key of the graph in the graphs mapping." }),
+    input_schema: schema("input"),
+    output_schema: schema("output"),
+    state_schema: schema("state"),
+    config_schema: schema("configurable values"),
+    context_schema: schema("context"),
+  },
+  { title: "GraphSchemaModel", description: "JSON schemas derived from the compiled graph." },
+);
+export type GraphSchema = Static<typeof GraphSchemaModel>;
+
+export const GraphDrawing = Type.Object(
+  {
+    nodes: Type.Array(AnyObject(), { description: "Nodes: id, type and data." }),
+    edges: Type.Array(AnyObject(), { description: "Edges: source, target and whether conditional." }),
+  },
+  { title: "GraphDrawing", description: "Nodes and edges of a graph." },
+);
+export type GraphDrawing = Static<typeof GraphDrawing>;
+
+export const SubgraphSchemas = Type.Record(Type.String(), GraphSchemaModel, {
+  title: "SubgraphSchemas",
+  description: "Schemas of the graph's subgraphs by namespace.",
+});
+export type SubgraphSchemas = Static<typeof SubgraphSchemas>;
+
+export const ASSISTANT_FIELDS = [
+  "assistant_id",
+  "graph_id",
+  "name",
+  "description",
+  "config",
+  "context",
+  "metadata",
+  "version",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof Assistant)[];
+
+const assistantFilter = {
+  graph_id: Opt(Type.String(), { description: "Only assistants of this graph." }),
+  name: Opt(Type.String(), { description: "Only assistants whose name holds this text, letter case aside." }),
+  metadata: Opt(AnyObject(), { description: "Only assistants whose metadata contains this object." }),
+};
+
+export const AssistantSearchRequest = Type.Object(
+  {
+    ...assistantFilter,
+    limit: Opt(Limit),
+    offset: Opt(Offset),
+    sort_by: Opt(StringEnum(["assistant_id", "graph_id", "name", "created_at", "updated_at"]), {
+      description: "Field to sort by.",
+    }),
+    sort_order: Opt(SortOrder),
+    select: Opt(Type.Array(StringEnum(ASSISTANT_FIELDS)), {
+      description: "Fields to return; all when left out.",
+    }),
+  },
+  { title: "AssistantSearchRequest", description: "Filters, order and page of an assistant search." },
+);
+export type AssistantSearchRequest = Static<typeof AssistantSearchRequest>;
+
+export const AssistantCountRequest = Type.Object(assistantFilter, {
+  title: "AssistantCountRequest",
+  description: "Filters of an assistant count.",
+});
+export type AssistantCountRequest = Static<typeof AssistantCountRequest>;

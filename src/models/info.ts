@@ -1,0 +1,43 @@
+import { Type, type Static } from "@sinclair/typebox";
+
+export const HealthResponse = Type.Object(
+  {
+    status: Type.String({ description: "`ok` while the process serves." }),
+    version: Type.String({ description: "Version of the server." }),
+  },
+  { title: "HealthResponse", description: "Liveness of the service." },
+);
+export type HealthResponse = Static<typeof HealthResponse>;
+
+export const OkResponse = Type.Object(
+  { ok: Type.Boolean({ description: "True while the process serves." }) },
+  { title: "OkResponse", description: "Shortest liveness answer." },
+);
+
+export const ServerInfoModel = Type.Object(
+  {
+    status: Type.String({ description: "`ok` while the process serves." }),
+    name: Type.String({ description: "Name of the server software." }),
+    version: Type.String({ description: "Version of the server." }),
+    langgraph_js_version: Type.String({
+      description: "Version of @langchain/langgraph that runs the graphs.",
+    }),
+    context: Type.String({
+      description: "Language the graphs are written in, as SDK clients expect it: `js`.",
+    }),
+    flags: Type.Record(Type.String(), Type.Boolean(), {
+      description: "Optional capabilities of the server by name.",
+    }),
+  },
+  { title: "ServerInfoModel", description: "Identity of the server for SDK clients." },
+);
+export type ServerInfo = Static<typeof ServerInfoModel>;
+
+export const InitialMessageResponse = Type.Object(
+  {
+    message: Type.String({ description: "The setting welcome_message." }),
+    version: Type.String({ description: "Version of the server." }),
+  },
+  { title: "InitialMessageResponse", description: "Welcome message for a chat client." },
+);
+export type InitialMessage = Static<typeof InitialMessageResponse>;

@@ -1,0 +1,38 @@
+import type { JsonObject } from "./common.js";
+import type { Run } from "./run.js";
+
+/** One frame of a run's event stream; `data` is JSON text on one line. Ids count up from 0. */
+export interface RunFrame {
+  id: number;
+  event: string;
+  data: string;
+}
+
+/** The reader of a stream fell so far behind that frames it has not seen are gone. */
+export class FramesLostError extends Error {
+  constructor() {
+    super("frames of the run were dropped before they were read");
+    this.name = "FramesLostError";
+  }
+}
+
+/** A run that has been accepted: lock held, row stored. */
+export interface RunStream {
+  run: Run;
+  /**
+   * Frames in order, in batches of those ready together; ends after the `end` or `error` frame. Read once. Throws
+   * FramesLostError instead of leaving a gap.
+   */
+  frames: AsyncIterable<readonly RunFrame[]>;
+  /** The subscriber is gone: interrupts the run unless it asked otherwise (spec, States and transitions). */
+  disconnect(): void;
+  /** True when the run goes on without its subscriber, who may come back for the rest. */
+  resumable: boolean;
+}
+
+/** A run that has been accepted, and what it will answer. */
+export interface WaitingRun {
+  run: Run;
+  /** The final visible values, or the error under `__error__`; rejects only when the storage failed. */
+  answer: Promise<JsonObject>;
+}

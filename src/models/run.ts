@@ -1,0 +1,167 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { AnyObject, Limit, Nullable, Offset, Opt, StringEnum, Timestamp, Uuid } from "./common.js";
+import { CheckpointConfigModel } from "./state.js";
+
+export const RUN_STATUSES = ["pending", "running", "success", "error", "timeout", "interrupted"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export const RunStatusSchema = StringEnum(RUN_STATUSES, { description: "Status of the run." });
+
+export const MULTITASK_STRATEGIES = ["enqueue", "reject", "rollback", "interrupt"] as const;
+export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number];
+
+export const STREAM_MODES = [
+  "values",
+  "updates",
+  "messages",
+  "messages-tuple",
+  "custom",
+  "events",
+  "debug",
+  "tasks",
+  "checkpoints",
+  "tools",
+] as const;
+export type StreamMode = (typeof STREAM_MODES)[number];
+
+export const TokenUsage = Type.Object(
+  {
+    input_tokens: Type.Integer({ description: "Tokens sent to models." }),
+    output_tokens: Type.Integer({ description: "Tokens that models answered." }),
+    total_tokens: Type.Integer({ description: "All tokens." }),
+  },
+  { title: "TokenUsage", description: "Tokens that a run used." },
+);
+export type TokenUsage = Static<typeof TokenUsage>;
+
+const NodeInput = Type.Object(
+  {
+    node: Type.String({ description: "Node to go to." }),
+    input: Type.Unknown({ description: "Input of that node." }),
+  },
+  { description: "A node with an input of its own." },
+);
+const GotoTarget = Type.Union([Type.String(), NodeInput]);
+
+/** A key and a value; JSON Schema 2020-12 spells a tuple `prefixItems`. */
+const Entry = Type.Unsafe<[string, unknown]>({
+  type: "array",
+  prefixItems: [Type.String(), Type.Unknown()],
+  items: false,
+  minItems: 2,
+  maxItems: 2,
+});
+
+export const CommandModel = Type.Object(
+  {
+    update: Opt(Type.Union([AnyObject(), Type.Array(Entry)]), {
+      description: "State update: an object, or pairs of key and value.",
+    }),
+    resume: Type.Optional(
+      Type.Unknown({ description: "Answer to the open interrupt, or a map of interrupt id to answer." }),
+    ),
+    goto: Opt(Type.Union([GotoTarget, Type.Array(GotoTarget)]), {
+      description: "Node or nodes to go to, each a name or {node, input}.",
+    }),
+  },
+  { title: "CommandModel", description: "Resumes or steers a graph." },
+);
+export type CommandRequest = Static<typeof CommandModel>;
+
+const InterruptNodes = Type.Union([StringEnum(["*"]), Type.Array(Type.String())]);
+
+export const RunCreateRequest = Type.Object(
+  {
+    assistant_id: Type.String({ description: "Assistant to run: a graph id or the assistant's UUID." }),
+    input: Type.Optional(
+      Type.Unknown({ description: "New state to merge in; `input.messages` becomes messages." }),
+    ),
+    command: Opt(CommandModel, { description: "Resume or steer the graph; wins over `input`." }),
+    checkpoint: Opt(CheckpointConfigModel, { description: "Checkpoint to start from." }),
+    checkpoint_id: Opt(Type.String(), { description: "Id of the checkpoint to start from." }),
+    stream_mode: Opt(Type.Union([StringEnum(STREAM_MODES), Type.Array(StringEnum(STREAM_MODES))]), {
+      description: 'What the stream carries; ["values"] when left out or empty.',
+      default: ["values"],
+    }),
+    multitask_strategy: Opt(StringEnum(MULTITASK_STRATEGIES, { default: "enqueue" }), {
+      description: "What to do when the thread is busy: enqueue waits, the others answer 409.",
+    }),
+    if_not_exists: Opt(StringEnum(["reject", "create"], { default: "reject" }), {
+      description: "What to do when the thread does not exist.",
+    }),
+    config: Opt(AnyObject(), {
+      description: "Config of the graph invocation: configurable, tags, recursion_limit.",
+    }),
+    context: Opt(AnyObject(), { description: "Context of the graph invocation." }),
+    metadata: Opt(AnyObject(), { description: "Metadata of the run." }),
+    stream_subgraphs: Opt(Type.Boolean({ default: false }), {
+      description: "Stream the events of subgraphs too.",
+    }),
+    stream_resumable: Opt(Type.Boolean({ default: false }), { description: "Accepted for SDK clients." }),
+    interrupt_before: Opt(InterruptNodes, { description: 'Nodes to stop before; "*" is all.' }),
+    interrupt_after: Opt(InterruptNodes, { description: 'Nodes to stop after; "*" is all.' }),
+    on_disconnect: Opt(StringEnum(["cancel", "continue"]), {
+      description:
+        "What a client that leaves does to the run: cancel (the default) interrupts it, continue lets it go on.",
+    }),
+    durability: Opt(StringEnum(["sync", "async", "exit"]), {
+      description: "When checkpoints are written: before the next superstep, meanwhile, or at the end.",
+    }),
+    checkpoint_during: Opt(Type.Boolean(), {
+      description: "Deprecated: false is durability exit, true is async.",
+    }),
+    feedback_keys: Opt(Type.Array(Type.String()), { description: "Accepted and ignored." }),
+    on_completion: Opt(StringEnum(["delete", "keep"]), { description: "Accepted and ignored on threads." }),
+    langsmith_tracer: Opt(AnyObject(), { description: "Accepted and ignored." }),
+    after_seconds: Opt(Type.Number(), { description: "Refused with 400: scheduled runs are out of scope." }),
+    webhook: Opt(Type.String(), { description: "Refused with 400: webhooks are out of scope." }),
+  },
+  { title: "RunCreateRequest", description: "A run to execute." },
+);
+export type RunCreateRequest = Static<typeof RunCreateRequest>;
+
+export const RunModel = Type.Object(
+  {
+    run_id: Uuid("Id of the run."),
+    thread_id: Uuid("Thread that the run belongs to."),
+    assistant_id: Type.String({ description: "Assistant that the run was invoked with." }),
+    created_at: Timestamp("When the run was accepted."),
+    updated_at: Timestamp("When the run's row last changed."),
+    status: RunStatusSchema,
+    metadata: AnyObject({ description: "Metadata of the request, with graph_id and assistant_id." }),
+    kwargs: AnyObject({ description: "Invocation parameters: input, config, checkpoint, stream options." }),
+    multitask_strategy: StringEnum(MULTITASK_STRATEGIES, { description: "Strategy that the request used." }),
+    error: Nullable(Type.String(), { description: "Error message of a failed run, else null." }),
+    usage: Nullable(TokenUsage, { description: "Tokens that the run used; null until it has ended." }),
+  },
+  { title: "RunModel", description: "One execution of a graph against a thread." },
+);
+export type Run = Static<typeof RunModel>;
+
+export const RunBatch = Type.Array(RunCreateRequest, {
+  minItems: 1,
+  maxItems: 100,
+  title: "RunBatch",
+  description: "Runs to execute.",
+});
+
+export const RunAnswer = AnyObject({
+  title: "RunAnswer",
+  description: "Final visible values of a run.",
+});
+
+export const CancelManyRequest = Type.Object(
+  {
+    thread_id: Opt(Uuid("Thread whose runs are meant.")),
+    run_ids: Opt(Type.Array(Uuid("Id of a run.")), { description: "Only these runs." }),
+    status: Opt(StringEnum(["pending", "running", "all"]), { description: "Only runs of this status." }),
+  },
+  { title: "CancelManyRequest", description: "Which runs to cancel." },
+);
+export type CancelManyRequest = Static<typeof CancelManyRequest>;
+
+export const RunListQuery = Type.Object({
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+  status: Type.Optional(RunStatusSchema),
+});
+export type RunListQuery = Static<typeof RunListQuery>;

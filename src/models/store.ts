@@ -1,0 +1,79 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { AnyObject, Limit, Nullable, Offset, Opt, Timestamp } from "./common.js";
+import { MAX_TTL_MINUTES } from "./thread.js";
+
+const Namespace = (description: string) => Type.Array(Type.String(), { description });
+const Key = Type.String({ minLength: 1, description: "Key of the item in its namespace." });
+
+export const StoreItemModel = Type.Object(
+  {
+    namespace: Namespace("Labels of the namespace, from the outermost."),
+    key: Key,
+    value: AnyObject({ description: "The item itself." }),
+    created_at: Timestamp("When the item was first written."),
+    updated_at: Timestamp("When the item was last written."),
+  },
+  { title: "StoreItemModel", description: "An item of the long-term memory." },
+);
+export type StoreItem = Static<typeof StoreItemModel>;
+
+export const StorePutRequest = Type.Object(
+  {
+    namespace: Namespace("Labels of the namespace; none may be empty or hold a full stop."),
+    key: Key,
+    value: AnyObject({ description: "The item itself." }),
+    index: Type.Optional(Type.Unknown({ description: "Accepted and ignored: there is no semantic index." })),
+    ttl: Opt(Type.Number({ exclusiveMinimum: 0, maximum: MAX_TTL_MINUTES }), {
+      description: "Minutes that the item lives after it was last written or read.",
+    }),
+  },
+  { title: "StorePutRequest", description: "An item to write." },
+);
+export type StorePutRequest = Static<typeof StorePutRequest>;
+
+export const StoreDeleteRequest = Type.Object(
+  { namespace: Namespace("Labels of the namespace."), key: Key },
+  { title: "StoreDeleteRequest", description: "The item to delete." },
+);
+export type StoreDeleteRequest = Static<typeof StoreDeleteRequest>;
+
+export const StoreSearchRequest = Type.Object(
+  {
+    namespace_prefix: Opt(Namespace("Namespace to search, with all below it."), {
+      description: "Namespace to search, with all below it; everything when left out.",
+    }),
+    filter: Opt(AnyObject(), {
+      description: "Values that items must have; $eq, $ne, $gt, $gte, $lt, $lte compare.",
+    }),
+    limit: Opt(Limit),
+    offset: Opt(Offset),
+    query: Opt(Type.String(), { description: "Accepted and ignored: there is no semantic index." }),
+    refresh_ttl: Opt(Type.Boolean(), { description: "Accepted; reading always renews the time to live." }),
+  },
+  { title: "StoreSearchRequest", description: "Which items to find." },
+);
+export type StoreSearchRequest = Static<typeof StoreSearchRequest>;
+
+export const StoreItems = Type.Object(
+  { items: Type.Array(StoreItemModel, { description: "Items of this page, by namespace and key." }) },
+  { title: "StoreItems", description: "Items found." },
+);
+
+export const StoreNamespacesRequest = Type.Object(
+  {
+    prefix: Opt(Namespace("First labels."), { description: "First labels; `*` is any label." }),
+    suffix: Opt(Namespace("Last labels."), { description: "Last labels; `*` is any label." }),
+    max_depth: Opt(Type.Integer({ minimum: 1 }), { description: "Cut namespaces to so many labels." }),
+    limit: Opt(Limit, { description: "Most namespaces to return; 100 when left out." }),
+    offset: Opt(Offset),
+  },
+  { title: "StoreNamespacesRequest", description: "Which namespaces to list." },
+);
+export type StoreNamespacesRequest = Static<typeof StoreNamespacesRequest>;
+
+export const StoreNamespaces = Type.Object(
+  { namespaces: Type.Array(Namespace("Labels."), { description: "Namespaces that hold items, sorted." }) },
+  { title: "StoreNamespaces", description: "Namespaces found." },
+);
+
+export const MaybeStoreItem = Nullable(StoreItemModel, { description: "The item, or null." });

@@ -1,0 +1,176 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { AnyObject, Limit, Nullable, Offset, Opt, SortOrder, StringEnum, Timestamp, Uuid } from "./common.js";
+import { CommandModel } from "./run.js";
+import { InterruptModel } from "./state.js";
+
+export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
+export type ThreadStatus = (typeof THREAD_STATUSES)[number];
+
+export const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
+export type TtlStrategy = (typeof TTL_STRATEGIES)[number];
+/** Longest time to live: 365 days, in minutes. */
+export const MAX_TTL_MINUTES = 525_600;
+
+export const ThreadTtl = Type.Object(
+  {
+    strategy: StringEnum(TTL_STRATEGIES, {
+      description: "What happens at the end: delete the thread, or keep its latest checkpoint only.",
+    }),
+    ttl_minutes: Type.Number({ description: "Minutes to live after the last update." }),
+    expires_at: Timestamp("When the time ends; every run, state write and patch renews it."),
+  },
+  { title: "ThreadTtl", description: "Time to live of a thread." },
+);
+
+export const ThreadModel = Type.Object(
+  {
+    thread_id: Uuid("Id of the thread."),
+    created_at: Timestamp("When the thread was created."),
+    updated_at: Timestamp("When the thread last changed."),
+    state_updated_at: Nullable(Timestamp("When the thread's state last changed.")),
+    metadata: AnyObject({ description: "Metadata of the thread." }),
+    config: AnyObject({ description: "Config of the last run." }),
+    status: StringEnum(THREAD_STATUSES, { description: "Status of the thread." }),
+    values: AnyObject({ description: "Latest values that the output schema lets through." }),
+    interrupts: Type.Record(Type.String(), Type.Array(InterruptModel), {
+      description: "Open interrupts by task id.",
+    }),
+    error: Nullable(Type.String(), { description: "Message of the error that ended the last run." }),
+    ttl: Nullable(ThreadTtl, { description: "Time to live, or null." }),
+    extracted: Type.Optional(AnyObject({ description: "Values picked by `extract`." })),
+  },
+  { title: "ThreadModel", description: "A conversation and its evolving state." },
+);
+export type Thread = Static<typeof ThreadModel>;
+
+const TtlMinutes = Type.Number({
+  exclusiveMinimum: 0,
+  maximum: MAX_TTL_MINUTES,
+  description: "Minutes to live.",
+});
+const TtlRequest = Type.Union([
+  TtlMinutes,
+  Type.Object({
+    strategy: Opt(StringEnum(TTL_STRATEGIES), {
+      description: "What happens at the end; delete when left out.",
+    }),
+    ttl: Opt(TtlMinutes, { description: "Minutes to live; null for no end." }),
+  }),
+]);
+export type TtlRequest = Static<typeof TtlRequest>;
+const ttlField = Opt(TtlRequest, { description: "Time to live: minutes, or {strategy, ttl}." });
+
+export const SuperstepModel = Type.Object(
+  {
+    updates: Type.Array(
+      Type.Object({
+        values: Type.Optional(Type.Unknown({ description: "Values that the node writes." })),
+        command: Opt(CommandModel, { description: "A command instead of values." }),
+        as_node: Opt(Type.String(), { description: "Node that the write is attributed to." }),
+      }),
+      { description: "Node updates of this superstep.", minItems: 1 },
+    ),
+  },
+  { title: "SuperstepModel", description: "Updates applied together, before any run executes." },
+);
+export type Superstep = Static<typeof SuperstepModel>;
+
+export const ThreadCreateRequest = Type.Object(
+  {
+    thread_id: Opt(Uuid("Id of the new thread; generated when left out.")),
+    metadata: Opt(AnyObject(), { description: "Metadata of the thread." }),
+    if_exists: Opt(StringEnum(["raise", "do_nothing"], { default: "raise" }), {
+      description: "When the id is taken: raise answers 409, do_nothing returns the existing thread.",
+    }),
+    ttl: ttlField,
+    supersteps: Opt(Type.Array(SuperstepModel), { description: "State to seed the thread with." }),
+  },
+  { title: "ThreadCreateRequest", description: "A thread to create." },
+);
+export type ThreadCreateRequest = Static<typeof ThreadCreateRequest>;
+
+export const ThreadPatchRequest = Type.Object(
+  {
+    metadata: Opt(AnyObject(), { description: "Merged over the thread's metadata, key by key." }),
+    ttl: ttlField,
+  },
+  { title: "ThreadPatchRequest", description: "Changes to a thread." },
+);
+export type ThreadPatchRequest = Static<typeof ThreadPatchRequest>;
+
+export const ThreadPruneRequest = Type.Object(
+  {
+    thread_ids: Type.Array(Uuid("Id of a thread."), {
+      minItems: 1,
+      maxItems: 1000,
+      description: "Threads to prune; those that do not exist are left out.",
+    }),
+    strategy: Opt(StringEnum(TTL_STRATEGIES, { default: "delete" }), {
+      description: "delete removes the threads; keep_latest drops all but their latest checkpoints.",
+    }),
+  },
+  { title: "ThreadPruneRequest", description: "Threads to delete, or to cut down to their latest state." },
+);
+export type ThreadPruneRequest = Static<typeof ThreadPruneRequest>;
+
+export const ThreadPruneResponse = Type.Object(
+  { pruned_count: Type.Integer({ minimum: 0, description: "Number of threads that were pruned." }) },
+  { title: "ThreadPruneResponse", description: "What a prune has done." },
+);
+export type ThreadPruneResult = Static<typeof ThreadPruneResponse>;
+
+export const THREAD_FIELDS = [
+  "thread_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "metadata",
+  "config",
+  "context",
+  "status",
+  "values",
+  "interrupts",
+  "error",
+  "ttl",
+] as const;
+export const THREAD_SORT_FIELDS = [
+  "thread_id",
+  "status",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+] as const;
+export type ThreadSortField = (typeof THREAD_SORT_FIELDS)[number];
+
+const threadFilter = {
+  ids: Opt(Type.Array(Uuid("Id of a thread.")), { description: "Only these threads." }),
+  metadata: Opt(AnyObject(), { description: "Only threads whose metadata contains this object." }),
+  values: Opt(AnyObject(), { description: "Only threads whose visible values contain this object." }),
+  status: Opt(StringEnum(THREAD_STATUSES), { description: "Only threads of this status." }),
+};
+
+export const ThreadSearchRequest = Type.Object(
+  {
+    ...threadFilter,
+    limit: Opt(Limit),
+    offset: Opt(Offset),
+    sort_by: Opt(StringEnum(THREAD_SORT_FIELDS), {
+      description: "Field to sort by; updated_at when left out.",
+    }),
+    sort_order: Opt(SortOrder, { description: "Sort direction; desc when left out." }),
+    select: Opt(Type.Array(StringEnum(THREAD_FIELDS)), {
+      description: "Fields to return; all when left out.",
+    }),
+    extract: Opt(Type.Record(Type.String(), Type.String(), { maxProperties: 10 }), {
+      description: "Values to pick into `extracted`, by name, such as values.messages[-1].content.",
+    }),
+  },
+  { title: "ThreadSearchRequest", description: "Filters, order, page and fields of a thread search." },
+);
+export type ThreadSearchRequest = Static<typeof ThreadSearchRequest>;
+
+export const ThreadCountRequest = Type.Object(threadFilter, {
+  title: "ThreadCountRequest",
+  description: "Filters of a thread count.",
+});
+export type ThreadCountRequest = Static<typeof ThreadCountRequest>;

@@ -1,0 +1,75 @@
+/** What every operation works with. */
+import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
+import { newId } from "../ids.js";
+import type { Logger } from "../log.js";
+import { ItemStore } from "../storage/item-store.js";
+import { createMemoryItems } from "../storage/items-in-memory.js";
+import type { ItemTable } from "../storage/items.js";
+import type { Metrics } from "../metrics.js";
+import type { Caller } from "../models/caller.js";
+import type { Storage } from "../storage/storage.js";
+import { RunCheckpointer } from "./run-checkpointer.js";
+
+export interface OpsSettings {
+  assistant_name?: string;
+  assistant_description?: string;
+  run_timeout_seconds?: number;
+  allow_unfiltered_events: boolean;
+  ignore_on_disconnect_continue: boolean;
+}
+
+export interface OpsContext {
+  readonly settings: OpsSettings;
+  readonly storage: Storage;
+  /** What graphs write through; the storage's own is for everything else. */
+  readonly checkpointer: RunCheckpointer;
+  readonly registry: GraphRegistry;
+  /** Long-term memory of the graphs, and its rows. */
+  readonly store: ItemStore;
+  readonly items: ItemTable;
+  readonly logger: Logger;
+  /** Id of this process among those that share the storage. */
+  readonly ownerId: string;
+  /** On whose behalf the operations work; the server's own when left out. */
+  readonly caller?: Caller;
+  /** Told what happens; undefined while metrics are off. */
+  readonly metrics?: Metrics;
+}
+
+type RegistrySettings = Pick<
+  RegistryOptions,
+  "default_assistant_id" | "assistant_namespace" | "list_all_assistants"
+>;
+
+export interface ContextParts extends Pick<OpsContext, "storage" | "logger"> {
+  settings: OpsSettings & RegistrySettings;
+  graphs: RegistryOptions["graphs"];
+  /** As in `RegistryOptions`. */
+  unfiltered?: boolean;
+  metrics?: Metrics;
+}
+
+export function createContext(parts: ContextParts): OpsContext {
+  const { settings, graphs, storage, logger, unfiltered, metrics } = parts;
+  const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
+  if (!storage.items)
+    logger.warn({ scheme: storage.scheme }, "the graphs' long-term store is kept in memory only");
+  const items = storage.items ?? createMemoryItems();
+  const store = new ItemStore(items);
+  const checkpointer = new RunCheckpointer(storage.checkpointer);
+  const registry = new GraphRegistry({
+    graphs,
+    default_assistant_id,
+    assistant_namespace,
+    list_all_assistants,
+    checkpointer,
+    store,
+    unfiltered,
+    onUnknownOutput: (graph_id) =>
+      logger.warn({ graph_id }, "the graph's output schema cannot be introspected: no values are shown"),
+  });
+  return { settings, storage, checkpointer, registry, store, items, logger, ownerId: newId(), metrics };
+}
+
+/** The present time as rows keep it. */
+export const now = (): string => new Date().toISOString();

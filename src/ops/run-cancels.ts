@@ -1,0 +1,99 @@
+/** Stopping runs and taking them back. */
+import { GraphServeError, InvalidRequestError, ThreadBusyError } from "../errors.js";
+import { requireUuid } from "../ids.js";
+import type { CancelManyRequest } from "../models/run.js";
+import type { RunRow } from "../storage/storage.js";
+import { now, type OpsContext } from "./context.js";
+import { RunAborted } from "./run-abort.js";
+import { runRow } from "./run-rows.js";
+import type { RunTasks } from "./run-tasks.js";
+import { ownThread } from "./thread-rows.js";
+import { graphOf, latestSnapshot, restingStatus } from "./thread-state.js";
+
+export interface CancelOptions {
+  /** Resolve only when the run has ended. */
+  wait?: boolean;
+  /** `rollback` also deletes the run and its checkpoints. */
+  action?: "interrupt" | "rollback";
+}
+
+const isOver = ({ status }: RunRow) => status !== "pending" && status !== "running";
+/** Runs that one call may cancel. */
+const MOST_RUNS = 1000;
+
+export class RunCancels {
+  readonly #context: OpsContext;
+  readonly #tasks: RunTasks;
+
+  constructor(context: OpsContext, tasks: RunTasks) {
+    this.#context = context;
+    this.#tasks = tasks;
+  }
+
+  /** Interrupt a run; one that has ended stays as it is. @throws NotFoundError (`run_not_found`) */
+  async cancel(threadId: string, runId: string, options: CancelOptions = {}): Promise<void> {
+    await this.#cancel(await runRow(this.#context, threadId, runId), options);
+  }
+
+  /** Interrupt several runs: those named, or all of a thread, of the status named. */
+  async cancelMany(
+    { thread_id, run_ids, status }: CancelManyRequest,
+    options: CancelOptions = {},
+  ): Promise<void> {
+    if (thread_id == null) throw InvalidRequestError.at(["body", "thread_id"], "is required", "missing");
+    const id = requireUuid(thread_id, ["body", "thread_id"]);
+    const wanted = run_ids && new Set(run_ids.map((runId) => runId.toLowerCase()));
+    if (this.#context.caller && !(await ownThread(this.#context, id))) return;
+    const rows = await this.#context.storage.metadata.listRuns({ threadId: id, limit: MOST_RUNS, offset: 0 });
+    const chosen = rows.filter(
+      (row) =>
+        !isOver(row) &&
+        (!wanted || wanted.has(row.run_id)) &&
+        (status == null || status === "all" || status === row.status),
+    );
+    await Promise.all(chosen.map((row) => this.#cancel(row, options)));
+  }
+
+  /**
+   * Delete the row of a run that has ended; its checkpoints stay.
+   * @throws NotFoundError (`run_not_found`)
+   * @throws ThreadBusyError while it is in flight (`thread_busy`)
+   */
+  async delete(threadId: string, runId: string): Promise<void> {
+    const row = await runRow(this.#context, threadId, runId);
+    if (!isOver(row)) throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
+    await this.#context.storage.metadata.deleteRun(row.thread_id, row.run_id);
+    this.#tasks.logs.forget(row.run_id);
+  }
+
+  async #cancel(row: RunRow, { wait, action }: CancelOptions): Promise<void> {
+    if (isOver(row)) return;
+    const handle = this.#tasks.find(row.run_id);
+    if (!handle) {
+      throw new GraphServeError(
+        "thread_busy",
+        `run "${row.run_id}" is executed by another process: cancel it there`,
+      );
+    }
+    handle.stop(RunAborted.because("cancelled"));
+    if (wait || action === "rollback") await handle.answer;
+    if (action === "rollback") await this.#rollBack(row);
+  }
+
+  /** As if the run had never been: its checkpoints go, and the thread is what they leave. */
+  async #rollBack({ thread_id, run_id }: RunRow): Promise<void> {
+    const { storage } = this.#context;
+    const lease = await storage.locks.acquire(thread_id, { wait: true, first: true });
+    try {
+      await storage.checkpointer.deleteRun(thread_id, run_id);
+      await storage.metadata.deleteRun(thread_id, run_id);
+      this.#tasks.logs.forget(run_id);
+      const row = await storage.metadata.getThread(thread_id);
+      if (!row) return;
+      const status = restingStatus(await latestSnapshot(await graphOf(this.#context, row), thread_id));
+      await storage.metadata.updateThread(thread_id, { updated_at: now(), status, error: null });
+    } finally {
+      await lease?.release();
+    }
+  }
+}

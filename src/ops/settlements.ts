@@ -1,0 +1,66 @@
+/** Stores how runs ended, and keeps at it when the storage is away for a while. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { GraphServeError } from "../errors.js";
+import type { RunOutcome } from "../storage/storage.js";
+import type { OpsContext } from "./context.js";
+
+const PAUSES_MS = [0, 50, 250];
+
+export class Settlements {
+  readonly #context: OpsContext;
+  /** Outcomes that could not be stored yet, by thread. */
+  readonly #deferred = new Map<string, RunOutcome[]>();
+
+  constructor(context: OpsContext) {
+    this.#context = context;
+  }
+
+  /** Store an outcome; false when the storage refused it time and again. Never rejects. */
+  async store(outcome: RunOutcome): Promise<boolean> {
+    for (const pause of PAUSES_MS) {
+      if (pause > 0) await sleep(pause);
+      try {
+        await this.#context.storage.metadata.settleRuns([outcome]);
+        return true;
+      } catch (error) {
+        const fields = { err: error, run_id: outcome.runId, thread_id: outcome.threadId };
+        this.#context.logger.error(fields, "the end of a run could not be stored");
+        // Whatever is no failure of the storage would fail again.
+        if (!(error instanceof GraphServeError)) break;
+      }
+    }
+    return false;
+  }
+
+  /** Keep an outcome for later. */
+  defer(outcome: RunOutcome): void {
+    const outcomes = this.#deferred.get(outcome.threadId) ?? [];
+    this.#deferred.set(outcome.threadId, [...outcomes, outcome]);
+  }
+
+  /**
+   * Store what was kept for a thread, so that an old run's end never overwrites a new run's beginning.
+   * @throws StorageUnavailableError (`storage_unavailable`)
+   */
+  async flush(threadId: string): Promise<void> {
+    const outcomes = this.#deferred.get(threadId);
+    if (!outcomes) return;
+    await this.#context.storage.metadata.settleRuns(outcomes);
+    this.#deferred.delete(threadId);
+  }
+
+  /** Store all that was kept, as far as the storage takes it. Never rejects. */
+  async flushAll(): Promise<void> {
+    for (const threadId of this.#deferred.keys()) {
+      try {
+        await this.flush(threadId);
+      } catch (error) {
+        this.#context.logger.error(
+          { err: error, thread_id: threadId },
+          "the end of a run still cannot be stored",
+        );
+        return;
+      }
+    }
+  }
+}

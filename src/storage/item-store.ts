@@ -1,0 +1,164 @@
+/** LangGraph's store over the rows of a backend: what graphs get as their long-term memory. */
+import {
+  BaseStore,
+  InvalidNamespaceError,
+  type Item,
+  type ListNamespacesOperation,
+  type MatchCondition,
+  type Operation,
+  type OperationResults,
+  type PutOperation,
+  type SearchItem,
+  type SearchOperation,
+} from "@langchain/langgraph-checkpoint";
+import { isRecord, type JsonObject } from "../models/common.js";
+import { expiryOf, type ItemRow, type ItemTable } from "./items.js";
+
+const now = (): string => new Date().toISOString();
+
+/**
+ * A namespace as rows keep it.
+ * @throws InvalidNamespaceError for an empty label, or one that holds a full stop
+ */
+export function namespaceText(labels: readonly string[]): string {
+  for (const label of labels) {
+    if (typeof label !== "string" || label === "" || label.includes(".")) {
+      throw new InvalidNamespaceError(
+        `namespace label ${JSON.stringify(label)} is not allowed: labels are texts that are neither empty nor hold a "."`,
+      );
+    }
+  }
+  return labels.join(".");
+}
+
+const labelsOf = (namespace: string): string[] => (namespace === "" ? [] : namespace.split("."));
+
+const itemOf = ({ namespace, key, value, created_at, updated_at }: ItemRow): Item => ({
+  namespace: labelsOf(namespace),
+  key,
+  value,
+  createdAt: new Date(created_at),
+  updatedAt: new Date(updated_at),
+});
+
+type Comparison = (have: unknown, want: unknown) => boolean;
+const ordered =
+  (test: (order: number) => boolean): Comparison =>
+  (have, want) => {
+    if (typeof have !== typeof want || (typeof have !== "number" && typeof have !== "string")) return false;
+    return test(have < (want as typeof have) ? -1 : have === want ? 0 : 1);
+  };
+
+const same: Comparison = (have, want) => JSON.stringify(have) === JSON.stringify(want);
+
+/** The operators of LangGraph's store filters. */
+const OPERATORS: Record<string, Comparison> = {
+  $eq: same,
+  $ne: (have, want) => !same(have, want),
+  $gt: ordered((order) => order > 0),
+  $gte: ordered((order) => order >= 0),
+  $lt: ordered((order) => order < 0),
+  $lte: ordered((order) => order <= 0),
+};
+
+function passes(have: unknown, want: unknown): boolean {
+  if (!isRecord(want)) return same(have, want);
+  const operators = Object.entries(want).filter(([name]) => Object.hasOwn(OPERATORS, name));
+  if (operators.length === 0) return same(have, want);
+  return operators.every(([name, operand]) => OPERATORS[name]?.(have, operand));
+}
+
+function matchesFilter(value: JsonObject, filter: JsonObject | undefined): boolean {
+  return Object.entries(filter ?? {}).every(([key, want]) =>
+    passes(Object.hasOwn(value, key) ? value[key] : undefined, want),
+  );
+}
+
+function matchesPath(labels: readonly string[], { matchType, path }: MatchCondition): boolean {
+  if (path.length > labels.length) return false;
+  const part = matchType === "prefix" ? labels : labels.slice(labels.length - path.length);
+  return path.every((label, index) => label === "*" || label === part[index]);
+}
+
+export class ItemStore extends BaseStore {
+  readonly #items: ItemTable;
+
+  constructor(items: ItemTable) {
+    super();
+    this.#items = items;
+  }
+
+  /** In order: an operation sees what those before it wrote. */
+  async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    const results: unknown[] = [];
+    for (const operation of operations) results.push(await this.#run(operation));
+    return results as OperationResults<Op>;
+  }
+
+  #run(operation: Operation): Promise<unknown> {
+    if ("namespacePrefix" in operation) return this.#search(operation);
+    if ("value" in operation) return this.#put(operation);
+    if ("key" in operation) return this.read(operation.namespace, operation.key);
+    return this.#list(operation);
+  }
+
+  async read(namespace: string[], key: string, { refresh = true } = {}): Promise<Item | null> {
+    const at = now();
+    const row = await this.#items.get(namespaceText(namespace), key, at);
+    if (!row) return null;
+    if (refresh) await this.#refresh([row], at);
+    return itemOf(row);
+  }
+
+  /** As `put`, with a time to live in minutes. */
+  async write(namespace: string[], key: string, value: JsonObject, ttlMinutes: number | null): Promise<void> {
+    const at = now();
+    await this.#items.put({
+      namespace: namespaceText(namespace),
+      key,
+      value,
+      updated_at: at,
+      ttl_minutes: ttlMinutes,
+      expires_at: expiryOf(at, ttlMinutes),
+    });
+  }
+
+  async #put({ namespace, key, value }: PutOperation): Promise<void> {
+    if (value === null) return this.#items.delete(namespaceText(namespace), key);
+    return this.write(namespace, key, value as JsonObject, null);
+  }
+
+  /** Semantic search needs an embedding model, which a server without one cannot do: `query` orders nothing. */
+  async #search({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
+    const at = now();
+    const rows = await this.#items.under(namespaceText(namespacePrefix), at);
+    const page = rows.filter(({ value }) => matchesFilter(value, filter)).slice(offset, offset + limit);
+    await this.#refresh(page, at);
+    return page.map(itemOf);
+  }
+
+  async #list({
+    matchConditions = [],
+    maxDepth,
+    limit,
+    offset,
+  }: ListNamespacesOperation): Promise<string[][]> {
+    const all = (await this.#items.namespaces(now())).map(labelsOf);
+    const matching = all.filter((labels) =>
+      matchConditions.every((condition) => matchesPath(labels, condition)),
+    );
+    const cut = matching.map((labels) => labels.slice(0, maxDepth).join("."));
+    return [...new Set(cut)]
+      .sort()
+      .slice(offset, offset + limit)
+      .map(labelsOf);
+  }
+
+  /** Reading an item counts its time to live anew. */
+  async #refresh(rows: readonly ItemRow[], at: string): Promise<void> {
+    for (const { namespace, key, ttl_minutes } of rows) {
+      const expiresAt = expiryOf(at, ttl_minutes);
+      if (expiresAt !== null) await this.#items.touch(namespace, key, expiresAt);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Rows of the long-term memory that graphs share across threads (LangGraph's "store"). */
+import type { JsonObject } from "../models/common.js";
+
+export interface ItemRow {
+  /** Labels joined by full stops, which no label holds. */
+  namespace: string;
+  key: string;
+  value: JsonObject;
+  created_at: string;
+  updated_at: string;
+  ttl_minutes: number | null;
+}
+
+export interface ItemWrite extends Omit<ItemRow, "created_at"> {
+  /** When the item ends, ISO 8601; null for never. */
+  expires_at: string | null;
+}
+
+/** Every method is atomic, and shows no item that has expired at `at`. */
+export interface ItemTable {
+  get(namespace: string, key: string, at: string): Promise<ItemRow | undefined>;
+  /** Insert or replace; an item that is there already keeps its `created_at`. */
+  put(item: ItemWrite): Promise<void>;
+  delete(namespace: string, key: string): Promise<void>;
+  /** Items of a namespace and of all below it, by namespace and key; every item for "". */
+  under(namespace: string, at: string): Promise<ItemRow[]>;
+  /** Namespaces that hold items, sorted. */
+  namespaces(at: string): Promise<string[]>;
+  /** Count the time to live of an item anew. */
+  touch(namespace: string, key: string, expiresAt: string): Promise<void>;
+  /** Delete what has expired. */
+  expire(at: string): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+
+/** When an item that was written or read at `at` ends. */
+export function expiryOf(at: string, ttlMinutes: number | null): string | null {
+  return ttlMinutes === null ? null : new Date(Date.parse(at) + ttlMinutes * MINUTE_MS).toISOString();
+}

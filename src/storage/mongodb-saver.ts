@@ -1,0 +1,123 @@
+import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
+import type { Db, Document, MongoClient } from "mongodb";
+import type { CheckpointKey } from "./checkpointer.js";
+import type { MongodbDriver } from "./mongodb-driver.js";
+import { tooLarge, VALUE_LIMIT } from "./mongodb-errors.js";
+
+/** The collections that the official saver uses by itself, so that its tables can be taken over and handed back. */
+const CHECKPOINTS = "checkpoints";
+const WRITES = "checkpoint_writes";
+
+interface SaverOptions {
+  client: MongoClient;
+  dbName: string;
+}
+
+/** The official saver, less what stops it from storing all metadata and from saying what is too large. */
+export function createSaver(driver: MongodbDriver, options: SaverOptions): MongoDBSaver {
+  const saver = new (withAnyMetadata(driver.MongoDBSaver))(options);
+  saver.serde = boundedSerializer(saver.serde);
+  return saver;
+}
+
+/** Make the saver's indexes: its `setup` hands errors back in a list. */
+export async function setUp(saver: MongoDBSaver): Promise<void> {
+  const [error] = await saver.setup();
+  if (error !== undefined) throw error;
+}
+
+/**
+ * A saver that makes only plain entries of the metadata searchable. The official one stores all of it as fields, and
+ * servers refuse names that begin with "$", or read those with a full stop as paths. The metadata itself is whole.
+ */
+function withAnyMetadata(Saver: typeof MongoDBSaver): typeof MongoDBSaver {
+  return class extends Saver {
+    override async put(
+      config: RunnableConfig,
+      checkpoint: Checkpoint,
+      metadata: CheckpointMetadata,
+    ): Promise<RunnableConfig> {
+      const { thread_id, checkpoint_ns = "", checkpoint_id: parent } = placeOf(config);
+      const place = { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id };
+      const [[type, checkpointBytes], [, metadataBytes]] = await Promise.all([
+        this.serde.dumpsTyped(checkpoint),
+        this.serde.dumpsTyped(metadata),
+      ]);
+      const fields = {
+        parent_checkpoint_id: parent,
+        type,
+        checkpoint: checkpointBytes,
+        metadata: metadataBytes,
+        metadata_search: searchable(metadata),
+      };
+      await this.db.collection(CHECKPOINTS).updateOne(place, { $set: fields }, { upsert: true });
+      return { configurable: place };
+    }
+  };
+}
+
+interface Place {
+  thread_id: string;
+  checkpoint_ns?: string;
+  checkpoint_id?: string;
+}
+
+/** Texts only: anything else that a client put there would be read as an operator. */
+function placeOf({ configurable = {} }: RunnableConfig): Place {
+  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
+  if (typeof thread_id !== "string") throw new Error("configurable.thread_id must be a text");
+  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+  return { thread_id, checkpoint_ns: text(checkpoint_ns), checkpoint_id: text(checkpoint_id) };
+}
+
+function searchable(metadata: object): Document {
+  return Object.fromEntries(
+    Object.entries(metadata).filter(
+      ([key, value]) => /^[a-z_]\w*$/i.test(key) && (value === null || typeof value !== "object"),
+    ),
+  );
+}
+
+/** Refuses what no document holds, where its size is known and can be told. */
+function boundedSerializer(inner: SerializerProtocol): SerializerProtocol {
+  return {
+    async dumpsTyped(value: unknown) {
+      const dumped = await inner.dumpsTyped(value);
+      if (dumped[1].byteLength > VALUE_LIMIT) throw tooLarge(dumped[1].byteLength);
+      return dumped;
+    },
+    // The driver reads bytes as a Buffer.
+    loadsTyped: async (type, data): Promise<unknown> =>
+      inner.loadsTyped(type, typeof data === "string" ? data : new Uint8Array(data)),
+  };
+}
+
+/**
+ * Deletes checkpoints and writes as `WrapOptions.keepOnly` says. Not in one step, but in an order in which each is
+ * harmless when it is the last: writes without a checkpoint are never read, and a parent that is gone ends a history.
+ */
+export async function keepOnly(db: Db, thread_id: string, keep: readonly CheckpointKey[]): Promise<void> {
+  const others = { thread_id, ...noneOf("checkpoint_id", keep) };
+  await db.collection(CHECKPOINTS).deleteMany(others);
+  await db.collection(WRITES).deleteMany(others);
+  await db
+    .collection(CHECKPOINTS)
+    .updateMany(
+      { thread_id, parent_checkpoint_id: { $ne: null }, ...noneOf("parent_checkpoint_id", keep) },
+      { $unset: { parent_checkpoint_id: "" } },
+    );
+}
+
+/** The condition that the id in `field` names none of these checkpoints. */
+function noneOf(field: string, keys: readonly CheckpointKey[]): Document {
+  if (keys.length === 0) return {};
+  const byNamespace = new Map<string, string[]>();
+  for (const { checkpoint_ns, checkpoint_id } of keys) {
+    const ids = byNamespace.get(checkpoint_ns);
+    if (ids) ids.push(checkpoint_id);
+    else byNamespace.set(checkpoint_ns, [checkpoint_id]);
+  }
+  return { $nor: [...byNamespace].map(([checkpoint_ns, ids]) => ({ checkpoint_ns, [field]: { $in: ids } })) };
+}

@@ -1,0 +1,122 @@
+import type { Db, MongoClient, MongoClientOptions } from "mongodb";
+import { ConfigError } from "../errors.js";
+import { wrapCheckpointer } from "./checkpointer.js";
+import { storageError, type ExplainError } from "./driver-errors.js";
+import { loadMongodbDriver, type MongodbDriver } from "./mongodb-driver.js";
+import { explainMongodb } from "./mongodb-errors.js";
+import { createMongodbItems } from "./mongodb-items.js";
+import { MongodbThreadLocks } from "./mongodb-locks.js";
+import { MongodbMetadataStore } from "./mongodb-metadata.js";
+import { createSaver, keepOnly, setUp } from "./mongodb-saver.js";
+import { prepare, requirePrepared } from "./mongodb-schema.js";
+import { isMongodbUri, placeOf, type MongodbPlace } from "./mongodb-uri.js";
+import type { Storage, StorageOptions, ThreadLocks } from "./storage.js";
+import { createThreadLocks } from "./thread-locks.js";
+
+/** How long a call waits for a server to be found, and for its answer, in milliseconds. */
+const TIMEOUT = 10_000;
+
+/**
+ * Both stores in the database that the URI's path names (graph_serve when it names none), and thread locks that hold
+ * across all processes on it. Rows are in collections that begin with `gs_`, checkpoints in those of the official
+ * MongoDBSaver. Only plain commands are sent, so that MongoDB-compatible servers do as well.
+ * @throws ConfigError when the URI or an option is wrong (`config_invalid`)
+ * @throws StorageUnavailableError when the server cannot be used, or mongodb not loaded (`storage_unavailable`)
+ */
+export async function openMongodb(options: StorageOptions): Promise<Storage> {
+  const { uri, place } = readUri(options);
+  const driver = await loadMongodbDriver();
+  const client = createClient(driver, uri, clientOptions(options, place));
+  try {
+    return await openStores(driver, client, place, options);
+  } catch (error) {
+    await client.close();
+    throw storageError(error, explainMongodb(place.hosts));
+  }
+}
+
+async function openStores(
+  driver: MongodbDriver,
+  client: MongoClient,
+  { database, hosts, location }: MongodbPlace,
+  options: StorageOptions,
+): Promise<Storage> {
+  const db = client.db(database);
+  const explain = explainMongodb(hosts);
+  const saver = createSaver(driver, { client, dbName: database });
+  await client.connect();
+  if (options.readOnly) await requirePrepared(db, location);
+  else {
+    await prepare(db);
+    await setUp(saver);
+  }
+  const locks = await openLocks(db, options, explain);
+  return {
+    scheme: "mongodb",
+    durable: true,
+    location,
+    metadata: new MongodbMetadataStore(db, explain),
+    checkpointer: wrapCheckpointer(saver, {
+      keepOnly: (threadId, keep) => keepOnly(db, threadId, keep),
+      explain,
+    }),
+    items: createMongodbItems(db, explain),
+    locks: locks.threads,
+    close: async () => {
+      await locks.close();
+      await client.close();
+    },
+  };
+}
+
+/** Who only reads takes no lock that others would see. */
+async function openLocks(
+  db: Db,
+  { max_queued_runs: maxWaiting, readOnly }: StorageOptions,
+  explain: ExplainError,
+): Promise<{ threads: ThreadLocks; close(): Promise<void> }> {
+  if (readOnly) return { threads: createThreadLocks({ maxWaiting }), close: async () => undefined };
+  const threads = await MongodbThreadLocks.open(db, { maxWaiting, explain });
+  return { threads, close: () => threads.close() };
+}
+
+function readUri({ checkpointer_uri: uri }: StorageOptions): { uri: string; place: MongodbPlace } {
+  const place = uri === undefined || !isMongodbUri(uri) ? undefined : placeOf(uri);
+  if (uri !== undefined && place) return { uri, place };
+  throw new ConfigError("checkpointer_scheme mongodb needs a checkpointer_uri that names its server", {
+    hint: "set checkpointer_uri to a URI such as mongodb://user:password@host:27017/graph_serve",
+  });
+}
+
+/** What the URI sets itself is left to it. */
+function clientOptions({ checkpointer_options }: StorageOptions, place: MongodbPlace): MongoClientOptions {
+  const unknown = Object.keys(checkpointer_options).find((name) => name !== "pool_max_size");
+  if (unknown !== undefined) {
+    throw new ConfigError(`checkpointer_options.${unknown} is not known; known is pool_max_size`, {
+      hint: "options of the driver go into checkpointer_uri, such as ?tls=true",
+    });
+  }
+  const { pool_max_size: maxPoolSize } = checkpointer_options;
+  const ours: MongoClientOptions = {
+    appName: "graph-serve",
+    serverSelectionTimeoutMS: TIMEOUT,
+    connectTimeoutMS: TIMEOUT,
+    socketTimeoutMS: TIMEOUT,
+    waitQueueTimeoutMS: TIMEOUT,
+    // What was acknowledged outlives the server that took it.
+    w: "majority",
+    ...(maxPoolSize !== undefined && { maxPoolSize }),
+  };
+  return Object.fromEntries(Object.entries(ours).filter(([name]) => !place.options.has(name.toLowerCase())));
+}
+
+/** The driver's own message may repeat parts of the URI. */
+function createClient(driver: MongodbDriver, uri: string, options: MongoClientOptions): MongoClient {
+  try {
+    return new driver.MongoClient(uri, options);
+  } catch {
+    throw new ConfigError("checkpointer_uri is not a valid connection string of MongoDB", {
+      hint: "write mongodb://user:password@host:27017/database, special characters percent-encoded",
+    });
+  }
+}

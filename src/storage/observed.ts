@@ -1,0 +1,78 @@
+/** A storage whose calls are timed. */
+import type { Checkpointer, Storage } from "./storage.js";
+
+/** Told of each call that has settled, however it did. */
+export type OnCall = (operation: string, seconds: number) => void;
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Those that end with their promise: a list goes on as long as its reader likes. */
+const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([
+  "getTuple",
+  "put",
+  "putWrites",
+  "deleteThread",
+  "getDeltaChannelHistory",
+  "copyLatest",
+  "deleteRun",
+  "keepLatest",
+]);
+
+/** The same storage; calls of its stores are told to `onCall` as `metadata.getThread`, `checkpoints.put`, ... */
+export function observeStorage(storage: Storage, onCall: OnCall): Storage {
+  const observed = new Map<string | symbol, object>([
+    ["metadata", timed(storage.metadata, "metadata", onCall, () => true)],
+    [
+      "checkpointer",
+      timed(storage.checkpointer, "checkpoints", onCall, (name) => CHECKPOINTER_CALLS.has(name)),
+    ],
+  ]);
+  if (storage.items)
+    observed.set(
+      "items",
+      timed(storage.items, "items", onCall, () => true),
+    );
+  return new Proxy(storage, {
+    get: (target, name) => observed.get(name) ?? ownValue(target, name),
+  });
+}
+
+function timed<T extends object>(
+  store: T,
+  prefix: string,
+  onCall: OnCall,
+  isCall: (name: string) => boolean,
+): T {
+  const methods = new Map<string | symbol, Method>();
+  return new Proxy(store, {
+    get(target, name) {
+      const known = methods.get(name);
+      if (known) return known;
+      const value = ownValue(target, name);
+      if (typeof value !== "function" || name === "constructor") return value;
+      const method =
+        typeof name === "string" && isCall(name)
+          ? timedMethod(value as Method, `${prefix}.${name}`, onCall)
+          : (value as Method);
+      methods.set(name, method);
+      return method;
+    },
+  });
+}
+
+/** Methods belong to the object itself: private fields are not reached through a proxy. */
+function ownValue(target: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name, target);
+  return typeof value === "function" && name !== "constructor" ? (value as Method).bind(target) : value;
+}
+
+function timedMethod(method: Method, operation: string, onCall: OnCall): Method {
+  return async (...args) => {
+    const start = performance.now();
+    try {
+      return await method(...args);
+    } finally {
+      onCall(operation, (performance.now() - start) / 1000);
+    }
+  };
+}

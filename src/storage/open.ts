@@ -1,0 +1,94 @@
+import { ConfigError } from "../errors.js";
+import { storageModule, type ModuleTarget } from "../module-target.js";
+import { nearest } from "../nearest.js";
+import { isMongodbUri } from "./mongodb-uri.js";
+import { isPostgresUri } from "./postgres-uri.js";
+import { isRedisUri } from "./redis-uri.js";
+import { isSqliteUri } from "./sqlite-location.js";
+import type { Storage, StorageOptions } from "./storage.js";
+
+export interface OpenOptions extends StorageOptions {
+  /** Folder that a relative path is resolved against; the process's own when left out. */
+  cwd?: string;
+}
+
+interface Backend {
+  /** Whether a connection string is of this scheme. */
+  matches(uri: string): boolean;
+  open(options: OpenOptions): Promise<Storage>;
+}
+
+const postgres: Backend = {
+  matches: isPostgresUri,
+  open: async (options) => (await import("./postgres.js")).openPostgres(options),
+};
+
+const mongodb: Backend = {
+  matches: isMongodbUri,
+  open: async (options) => (await import("./mongodb.js")).openMongodb(options),
+};
+
+const redis: Backend = {
+  matches: isRedisUri,
+  open: async (options) => {
+    const { openMemory } = await import("./memory.js");
+    return (await import("./redis.js")).openRedis(options, openMemory);
+  },
+};
+
+/** Every backend, by scheme; each is loaded when it is opened, and its packages with it. */
+const BACKENDS: Record<string, Backend> = {
+  memory: {
+    matches: () => false,
+    open: async (options) => (await import("./memory.js")).openMemory(options),
+  },
+  sqlite: {
+    matches: isSqliteUri,
+    open: async (options) => (await import("./sqlite.js")).openSqlite(options),
+  },
+  postgres,
+  postgresql: postgres,
+  mongodb,
+  mongo: mongodb,
+  redis,
+  rediss: redis,
+};
+
+export const STORAGE_SCHEMES: readonly string[] = Object.keys(BACKENDS);
+
+/**
+ * Open both stores of the scheme. The scheme alone selects them: a URI of another one is ignored (spec, Persistence 3).
+ * A scheme may also name a module of one's own that opens them; see `OpenCustomStorage`.
+ * @throws ConfigError when the scheme is unknown, or needs a URI and has none (`config_invalid`)
+ * @throws StorageUnavailableError when the storage cannot be reached (`storage_unavailable`)
+ */
+export async function openStorage(options: OpenOptions): Promise<Storage> {
+  const { checkpointer_scheme: scheme, checkpointer_uri: uri } = options;
+  const backend = backendOf(scheme);
+  return backend.open(uri && backend.matches(uri) ? options : { ...options, checkpointer_uri: undefined });
+}
+
+/**
+ * Whether the scheme's storage uses this URI; false means that it is ignored.
+ * @throws ConfigError when the scheme is unknown (`config_invalid`)
+ */
+export function uriMatchesScheme(scheme: string, uri: string): boolean {
+  return backendOf(scheme).matches(uri);
+}
+
+function backendOf(scheme: string): Backend {
+  const backend = Object.hasOwn(BACKENDS, scheme) ? BACKENDS[scheme] : undefined;
+  if (backend) return backend;
+  const module = storageModule(scheme);
+  if (module) return customBackend(module);
+  const similar = nearest(scheme.toLowerCase(), STORAGE_SCHEMES);
+  throw new ConfigError(`checkpointer_scheme ${JSON.stringify(scheme)} is not known`, {
+    hint: `${similar ? `did you mean "${similar}"? ` : ""}The schemes are: ${STORAGE_SCHEMES.join(", ")}`,
+  });
+}
+
+/** A storage of one's own takes whatever URI it is given. */
+const customBackend = (module: ModuleTarget): Backend => ({
+  matches: () => true,
+  open: async (options) => (await import("./custom.js")).openCustom(module, options),
+});

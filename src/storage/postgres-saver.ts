@@ -1,0 +1,170 @@
+import {
+  BaseCheckpointSaver,
+  WRITES_IDX_MAP,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { CheckpointKey } from "./checkpointer.js";
+import type { Serialized } from "./postgres-batch.js";
+import type { PostgresPool } from "./postgres-pool.js";
+import { toJson } from "./postgres-rows.js";
+import * as sql from "./postgres-saver-sql.js";
+import { tuplesOf } from "./postgres-tuples.js";
+import { PostgresWriter } from "./postgres-writer.js";
+
+/** Checkpoints that one statement of a list reads, with all their values. */
+const PAGE = 25;
+
+interface Place {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string | undefined;
+}
+
+/**
+ * A checkpointer on the tables of the official PostgresSaver, which reads what this one writes and the other way
+ * round. Every call is one statement, all or nothing, and calls that meet share one: a superstep's checkpoint takes its
+ * values along, the writes of tasks that ended meanwhile, and what other runs have to store.
+ */
+export class FastPostgresSaver extends BaseCheckpointSaver {
+  readonly #pool: PostgresPool;
+  readonly #schema: string;
+  readonly #writer: PostgresWriter;
+  readonly #sql: Record<"delete" | "prune", string>;
+
+  constructor(pool: PostgresPool, schema: string) {
+    super();
+    this.#pool = pool;
+    this.#schema = schema;
+    this.#writer = new PostgresWriter(pool, schema);
+    this.#sql = {
+      delete: `${sql.deleteCheckpoints(schema)} SELECT 1`,
+      prune: sql.keepCheckpoints(schema),
+    };
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (!config.configurable?.thread_id) return undefined;
+    const [tuple] = await this.#read(placeOf(config), 1);
+    return tuple;
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const { limit = Infinity, before, filter } = options;
+    const place = (config.configurable ?? {}) as Partial<Place>;
+    // Ids order the checkpoints of one namespace only.
+    const isPaged = place.thread_id !== undefined && place.checkpoint_ns !== undefined;
+    let end = before?.configurable?.checkpoint_id as string | undefined;
+    for (let left = limit; left > 0; left -= PAGE) {
+      const size = isPaged ? Math.min(left, PAGE) : limit;
+      const tuples = await this.#read(place, size, end, filter);
+      yield* tuples;
+      if (!isPaged || tuples.length < size) return;
+      end = tuples.at(-1)?.config.configurable?.checkpoint_id as string;
+    }
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { channel_values, ...rest } = checkpoint;
+    const { id } = checkpoint;
+    const [[, metadataBytes], values] = await Promise.all([
+      this.serde.dumpsTyped(metadata),
+      Promise.all(
+        Object.entries(newVersions).map(async ([channel, version]) => {
+          const isSet = Object.hasOwn(channel_values, channel);
+          const value = isSet ? await this.#serialize(channel_values[channel]) : EMPTY;
+          return { channel, version: String(version), value };
+        }),
+      ),
+    ]);
+    const entry = {
+      thread: thread_id,
+      ns: checkpoint_ns,
+      id,
+      parent,
+      checkpoint: JSON.stringify(rest),
+      metadata: Buffer.from(metadataBytes).toString(),
+      values,
+    };
+    await this.#writer.store(thread_id, { checkpoints: [entry], writes: [] });
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: id } };
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
+    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    const byIndex = new Map<number, PendingWrite>();
+    writes.forEach((write, index) => {
+      const place = WRITES_IDX_MAP[write[0]] ?? index;
+      if (replace || !byIndex.has(place)) byIndex.set(place, write);
+    });
+    const entries = [...byIndex].map(async ([idx, [channel, value]]) => {
+      const place = { thread: thread_id, ns: checkpoint_ns, id: checkpoint_id, task: taskId, idx };
+      return { ...place, channel, value: await this.#serialize(value), replace };
+    });
+    await this.#writer.store(thread_id, { checkpoints: [], writes: await Promise.all(entries) });
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#pool.query(this.#sql.delete, [threadId]);
+  }
+
+  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
+    const namespaces = keep.map(({ checkpoint_ns }) => checkpoint_ns);
+    await this.#pool.query(this.#sql.prune, [
+      threadId,
+      namespaces,
+      keep.map(({ checkpoint_id }) => checkpoint_id),
+    ]);
+  }
+
+  async #read(
+    place: Partial<Place>,
+    limit: number,
+    before?: string,
+    filter: Record<string, unknown> = {},
+  ): Promise<CheckpointTuple[]> {
+    const values: unknown[] = [];
+    const tests: string[] = [];
+    const test = (left: string, value: unknown) => tests.push(`${left} $${values.push(value)}`);
+    if (place.thread_id) test("thread_id =", place.thread_id);
+    if (place.checkpoint_ns != null) test("checkpoint_ns =", place.checkpoint_ns);
+    if (place.checkpoint_id) test("checkpoint_id =", place.checkpoint_id);
+    if (before !== undefined) test("checkpoint_id <", before);
+    if (Object.keys(filter).length > 0) test("metadata @>", toJson(filter));
+    const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
+    const text = sql.readCheckpoints(
+      this.#schema,
+      where,
+      `$${values.push(limit === Infinity ? null : limit)}`,
+    );
+    return tuplesOf(await this.#pool.query<sql.CheckpointRow>(text, values), this.serde);
+  }
+
+  async #serialize(value: unknown): Promise<Serialized> {
+    const [type, bytes] = await this.serde.dumpsTyped(value);
+    return { type, bytes };
+  }
+}
+
+/** A channel whose value is gone. */
+const EMPTY: Serialized = { type: "empty", bytes: undefined };
+
+function placeOf(config: RunnableConfig): Place {
+  const { thread_id, checkpoint_ns, checkpoint_id } = (config.configurable ?? {}) as Partial<Place>;
+  if (!thread_id) throw new Error("configurable.thread_id is needed to reach a checkpoint");
+  return { thread_id, checkpoint_ns: checkpoint_ns ?? "", checkpoint_id };
+}

@@ -1,0 +1,239 @@
+/** The contract every backend fulfils: rows in the metadata store, graph state in the checkpointer, one lock a thread. */
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import type { ItemTable } from "./items.js";
+import type { JsonObject, SortOrder } from "../models/common.js";
+import type { MultitaskStrategy, RunStatus, TokenUsage } from "../models/run.js";
+import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/thread.js";
+
+export interface ThreadRow {
+  /** Canonical lower-case UUID. */
+  thread_id: string;
+  /** ISO 8601 UTC with milliseconds, like every time of a row. */
+  created_at: string;
+  updated_at: string;
+  state_updated_at: string | null;
+  metadata: JsonObject;
+  config: JsonObject;
+  status: ThreadStatus;
+  error: string | null;
+  /** Expires `ttl_minutes` after `updated_at`: derived, so that every update renews it. */
+  ttl: { strategy: TtlStrategy; ttl_minutes: number } | null;
+}
+
+/** Changes to a thread row; keys left out stay as they are. */
+export interface ThreadPatch {
+  updated_at: string;
+  state_updated_at?: string | null;
+  /** Merged over the row's metadata, top-level key by key, in the same atomic step. */
+  mergeMetadata?: JsonObject;
+  config?: JsonObject;
+  status?: ThreadStatus;
+  error?: string | null;
+  ttl?: ThreadRow["ttl"];
+}
+
+export interface ThreadFilter {
+  ids?: readonly string[];
+  /** Containment as in `contains()` of ./contains.ts; keys are data, never operators. */
+  metadata?: JsonObject;
+  status?: ThreadStatus;
+}
+
+export interface ThreadQuery extends ThreadFilter {
+  /** Ties are broken by thread_id in the same direction; a null state_updated_at sorts as the oldest. */
+  sortBy: ThreadSortField;
+  sortOrder: SortOrder;
+  limit: number;
+  offset: number;
+}
+
+export interface RunRow {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  created_at: string;
+  updated_at: string;
+  status: RunStatus;
+  metadata: JsonObject;
+  kwargs: JsonObject;
+  multitask_strategy: MultitaskStrategy;
+  /** Always present; the message on failure, else null (spec, Persistence 5). */
+  error: string | null;
+  usage: TokenUsage | null;
+  /** Process that executes the run: see `Owner`. */
+  owner: string;
+}
+
+export interface RunPatch {
+  updated_at: string;
+  status?: RunStatus;
+  error?: string | null;
+  usage?: TokenUsage | null;
+}
+
+export interface RunQuery {
+  threadId: string;
+  status?: RunStatus;
+  limit: number;
+  offset: number;
+}
+
+/** The end of a run and what it makes of its thread, stored in one step. */
+export interface RunOutcome {
+  runId: string;
+  run: RunPatch;
+  threadId: string;
+  thread: ThreadPatch;
+}
+
+/** A serving process. A run whose owner no longer lives was cut off (reliability: recovery). */
+export interface Owner {
+  /** Unique per process start. */
+  id: string;
+  host: string;
+  pid: number;
+  /** Time of the last heartbeat, ISO 8601. */
+  seen_at: string;
+}
+
+/** A run left `pending` or `running`, with what is known of its owner. */
+export interface UnfinishedRun {
+  run_id: string;
+  thread_id: string;
+  /** Undefined when the owner never sent a heartbeat or was removed. */
+  owner: Owner | undefined;
+}
+
+/**
+ * Thread rows and run rows. Every method is atomic. Rows handed out are copies: changing them changes nothing stored.
+ * Errors of the backend surface as `storage_unavailable`, and `payload_too_large` where it bounds a row; nothing else is
+ * thrown.
+ */
+export interface MetadataStore {
+  /** Insert a row; false when the id is taken, and then nothing is changed. */
+  insertThread(row: ThreadRow): Promise<boolean>;
+  getThread(threadId: string): Promise<ThreadRow | undefined>;
+  /** Apply a patch and return the row as it is then; undefined when there is no such thread. */
+  updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
+  /** Rows of one page and the number of all matching rows. */
+  searchThreads(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }>;
+  countThreads(filter: ThreadFilter): Promise<number>;
+  /** Delete a thread's row and its run rows; false when there is no such thread. Checkpoints are the caller's. */
+  deleteThread(threadId: string): Promise<boolean>;
+  /** Threads whose time to live ended before `now` and that are not busy, the longest expired first, at most `limit`. */
+  expiredThreads(now: string, limit: number): Promise<ThreadRow[]>;
+
+  /** Insert a run row and apply a patch to its thread, both or neither. False when the thread is gone. */
+  insertRun(row: RunRow, thread: ThreadPatch): Promise<boolean>;
+  /** A run of this thread; undefined when the run is unknown or belongs to another thread. */
+  getRun(threadId: string, runId: string): Promise<RunRow | undefined>;
+  /** Change a run that is still `pending` or `running`; terminal rows stay as they are. */
+  updateRun(runId: string, patch: RunPatch): Promise<void>;
+  /**
+   * Store how runs ended, all or nothing. An outcome whose run is already terminal is left out whole, its thread too;
+   * one whose thread is gone, or is not the run's, changes nothing.
+   */
+  settleRuns(outcomes: readonly RunOutcome[]): Promise<void>;
+  /** Delete one run row; false when there is no such run on this thread. Its checkpoints are the caller's. */
+  deleteRun(threadId: string, runId: string): Promise<boolean>;
+  /** Newest first (created_at, then run_id), one page. */
+  listRuns(query: RunQuery): Promise<RunRow[]>;
+
+  /** Note that this process lives; inserts or renews its row. */
+  beat(owner: Owner): Promise<void>;
+  /** Forget an owner; its unfinished runs then count as cut off. */
+  removeOwner(ownerId: string): Promise<void>;
+  unfinishedRuns(): Promise<UnfinishedRun[]>;
+}
+
+/** The right to run on a thread. */
+export interface ThreadLease {
+  /** Give the thread to the next waiter. Later calls do nothing. Never rejects. */
+  release(): void | Promise<void>;
+  /** Aborts when the lease was lost, for instance with its connection; absent where that cannot happen. */
+  readonly lost?: AbortSignal;
+}
+
+export interface AcquireOptions {
+  /** False: answer undefined at once when the thread is taken. */
+  wait: boolean;
+  /** True: go before those who already wait, and never find the queue full. */
+  first?: boolean;
+  /** Leaves the queue; the call then rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** One lease a thread at a time; waiters are served in order of arrival (spec, Concurrency rules). */
+export interface ThreadLocks {
+  /**
+   * @throws ThreadBusyError when the thread's queue is full (`thread_busy`)
+   */
+  acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined>;
+  isHeld(threadId: string): boolean;
+  /** How many wait for this thread. */
+  waiting(threadId: string): number;
+}
+
+/**
+ * A checkpointer whose quirks are hidden (see ./checkpointer.ts): `run_id` and the public scalar configurable keys are
+ * stamped into every checkpoint's metadata, `list` needs a thread, takes `limit: 0` for nothing and filters by
+ * containment, namespaces are always explicit, and writes of a fenced run are refused.
+ */
+export interface Checkpointer extends BaseCheckpointSaver {
+  /** Refuse every later write of this run, until `unfence`. */
+  fence(runId: string): void;
+  unfence(runId: string): void;
+  /**
+   * Write the latest checkpoint of `sourceId` in each of `namespaces`, with its pending writes, under `targetId`: no
+   * history, `metadata.source` is "fork", no run_id (spec, Thread behaviour 3). A checkpoint with delta channels takes
+   * the ancestors along that its values are rebuilt from. With `at` the root checkpoint of that id is copied instead
+   * of the latest, without what was written after it.
+   */
+  copyLatest(sourceId: string, targetId: string, namespaces: readonly string[], at?: string): Promise<void>;
+  /** Drop the checkpoints that a run wrote, in every namespace of its thread. */
+  deleteRun(threadId: string, runId: string): Promise<void>;
+  /** Drop all checkpoints of a thread but the latest in each of `namespaces` (and what its delta channels need). */
+  keepLatest(threadId: string, namespaces: readonly string[]): Promise<void>;
+}
+
+/** Something about the setup of a storage that is right, or should be put right. */
+export interface StorageFinding {
+  /** Stable name, such as `journal_mode`. */
+  name: string;
+  ok: boolean;
+  detail: string;
+  fix?: string;
+}
+
+/** Both stores of one scheme, and the lock that goes with them. */
+export interface Storage {
+  readonly scheme: string;
+  /** True when all that was written, rows and checkpoints, survives the process. */
+  readonly durable: boolean;
+  /** Where it is, safe to print: no password. Undefined for memory. */
+  readonly location?: string;
+  readonly metadata: MetadataStore;
+  readonly checkpointer: Checkpointer;
+  readonly locks: ThreadLocks;
+  /** Rows of the long-term memory; left out where there is no room for them, and then they last as long as the process. */
+  readonly items?: ItemTable;
+  /** Checks of the setup, where the backend has some. */
+  findings?(): StorageFinding[];
+  /** Release files and connections. Call once, when nothing uses the storage any more. */
+  close(): Promise<void>;
+}
+
+/** What a backend is opened with; a resolved configuration fits it. */
+export interface StorageOptions {
+  checkpointer_scheme: string;
+  checkpointer_uri?: string;
+  checkpointer_options: {
+    /** Connections of the pool of a relational server; default 10 (spec, Persistence 6). */
+    pool_max_size?: number;
+    [option: string]: unknown;
+  };
+  /** Most callers that may wait for one thread. */
+  max_queued_runs: number;
+  /** Only read: nothing is created, brought up to date or changed, and a storage that is not there is an error. */
+  readOnly?: boolean;
+}

@@ -1,0 +1,57 @@
+/** Which nodes and conditional edges the cases never reached. */
+import { edgesOf, edgeText, END, START, type Edge } from "./edges.js";
+import type { Host } from "./hosts.js";
+import type { CaseOutcome } from "./run-case.js";
+
+export interface GraphCoverage {
+  graph: string;
+  nodes: { total: number; reached: number; missing: string[] };
+  /** Conditional edges. */
+  edges: { total: number; reached: number; missing: string[] };
+}
+
+interface Reached {
+  host: Host;
+  nodes: Set<string>;
+  edges: Set<string>;
+}
+
+export class Coverage {
+  readonly #graphs = new Map<string, Reached>();
+
+  /** Count what a case of the host has reached. */
+  take(host: Host, { nodes, edges }: Pick<CaseOutcome, "nodes" | "edges">): void {
+    const found = this.#graphs.get(host.graph);
+    const reached = found ?? { host, nodes: new Set<string>(), edges: new Set<string>() };
+    this.#graphs.set(host.graph, reached);
+    for (const node of nodes) reached.nodes.add(node);
+    for (const edge of edges) reached.edges.add(edgeText(edge));
+  }
+
+  get graphs(): GraphCoverage[] {
+    return Array.from(this.#graphs.values(), ({ host, nodes, edges }) => {
+      const names = host.drawing.nodes.map(({ id }) => String(id));
+      const all = names.filter((name) => name !== START && name !== END);
+      const conditional = edgesOf(host.drawing).filter((edge: Edge) => edge.conditional);
+      return {
+        graph: host.graph,
+        nodes: tally(all, nodes),
+        edges: tally([...new Set(conditional.map(edgeText))], edges),
+      };
+    });
+  }
+
+  /** Share of nodes that were reached, in per cent, over all graphs; 100 when there are none. */
+  get nodePercent(): number {
+    const { graphs } = this;
+    const sum = (pick: (graph: GraphCoverage) => number) =>
+      graphs.reduce((total, graph) => total + pick(graph), 0);
+    const total = sum(({ nodes }) => nodes.total);
+    return total === 0 ? 100 : (100 * sum(({ nodes }) => nodes.reached)) / total;
+  }
+}
+
+function tally(all: readonly string[], reached: ReadonlySet<string>) {
+  const missing = all.filter((one) => !reached.has(one));
+  return { total: all.length, reached: all.length - missing.length, missing };
+}

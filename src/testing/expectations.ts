@@ -1,0 +1,99 @@
+/** Compares what was seen of a run with what was expected of it. */
+import type { SettingPath } from "../config/document.js";
+import { isRecord } from "../models/common.js";
+import { parsePath, valueAt } from "../models/value-path.js";
+import type { Bounds, Expectation } from "./case-model.js";
+import { isVerbs, mismatches } from "./matcher.js";
+import type { Observation } from "./observation.js";
+import { streamFailures } from "./stream-expectations.js";
+import { bounded, placeText, unmet, type Unmet } from "./unmet.js";
+
+/** All that a step's expectations look at. */
+export interface Seen {
+  run: Observation;
+  /** Final values that a client sees. */
+  values: unknown;
+  /** Edges taken, as texts. */
+  edges: string[];
+}
+
+type Check = (expected: never, seen: Seen) => Unmet[] | Promise<Unmet[]>;
+
+const CHECKS: Partial<Record<keyof Expectation, Check>> = {
+  status: (expected: string, { run }) =>
+    run.status === expected
+      ? []
+      : [unmet(["status"], statusMessage(expected, run), { expected, actual: run.status })],
+  values: async (expected: Record<string, unknown>, { values }) => {
+    const found = Object.entries(expected).map(([path, matcher]) =>
+      matched(["values", path], matcher, valueAt(values, parsePath(path) ?? [])),
+    );
+    return (await Promise.all(found)).flat();
+  },
+  nodes: (expected: unknown, { run }) => matched(["nodes"], expected, run.nodes),
+  edges: (expected: unknown, { edges }) => matched(["edges"], expected, edges),
+  stream: (expected: NonNullable<Expectation["stream"]>, { run }) => streamFailures(expected, run),
+  interrupt: (expected: unknown, { run }) => interruptFailures(expected, run),
+  tokens: (expected: NonNullable<Expectation["tokens"]>, { run }) => {
+    const { input, output, ...total } = expected;
+    const { input_tokens, output_tokens, total_tokens } = run.usage;
+    return [
+      ...bounded(["tokens"], total, total_tokens, "tokens"),
+      ...(input ? bounded(["tokens", "input"], input, input_tokens, "input tokens") : []),
+      ...(output ? bounded(["tokens", "output"], output, output_tokens, "output tokens") : []),
+    ];
+  },
+  duration: (expected: Bounds, { run }) =>
+    bounded(["duration"], expected, Math.round(run.durationMs), "milliseconds"),
+  error: (expected: unknown, { run }) => matched(["error"], expected, run.error),
+};
+
+/** Every expectation that the run does not meet, snapshots and private keys aside. */
+export async function unmetExpectations(expect: Expectation, seen: Seen): Promise<Unmet[]> {
+  const all: Unmet[] = [];
+  for (const [key, expected] of Object.entries(expect)) {
+    all.push(...((await CHECKS[key as keyof Expectation]?.(expected as never, seen)) ?? []));
+  }
+  // A run that failed unasked explains the rest.
+  return expect.status === undefined && expect.error === undefined ? [...unaskedError(seen), ...all] : all;
+}
+
+/** A run that ended in an error which no expectation speaks of. */
+export function unaskedError({ run }: Pick<Seen, "run">): Unmet[] {
+  if (run.status !== "error" && run.status !== "timeout") return [];
+  const message = statusMessage("success or interrupted", run);
+  return [unmet(["status"], message, { expected: "success", actual: run.status })];
+}
+
+function statusMessage(expected: string, { status, error, interrupts }: Observation): string {
+  if (error !== undefined) return `the run ended as ${status}, not ${expected}: ${error}`;
+  if (status === "interrupted" && interrupts.length > 0)
+    return `the run waits for an answer to ${JSON.stringify(interrupts[0]?.value)}, it did not end as ${expected}`;
+  if (expected === "interrupted") return `the run asked nothing, it ended as ${status}`;
+  return `the run ended as ${status}, not ${expected}`;
+}
+
+async function interruptFailures(expected: unknown, { interrupts, status }: Observation): Promise<Unmet[]> {
+  const [first] = interrupts;
+  if (typeof expected === "boolean") {
+    if (expected === (first !== undefined)) return [];
+    const message = expected ? `the graph asked nothing, it ended as ${status}` : "the graph asked something";
+    return [unmet(["interrupt"], message, { expected, actual: first?.value })];
+  }
+  if (!first) return [unmet(["interrupt"], `the graph asked nothing, it ended as ${status}`, { expected })];
+  if (!isRecord(expected) || isVerbs(expected)) return matched(["interrupt"], expected, first.value);
+  const found = Object.entries(expected).map(([path, matcher]) =>
+    matched(["interrupt", path], matcher, valueAt(first.value, parsePath(path) ?? [path])),
+  );
+  return (await Promise.all(found)).flat();
+}
+
+async function matched(path: SettingPath, matcher: unknown, actual: unknown): Promise<Unmet[]> {
+  const explicit = isVerbs(matcher);
+  return (await mismatches(matcher, actual)).map(({ verb, message, ...values }) => ({
+    path: explicit ? [...path, verb] : path,
+    expectation: `${placeText(path)} ${verb}`,
+    message: `${placeText(path)} ${message}`,
+    ...values,
+  }));
+}

@@ -1,0 +1,7 @@
+/** Public surface of `graph-serve/testing`. */
+export type { CaseFileSource, CaseSource, Expectation, Step } from "./case-model.js";
+export { publishedSchema } from "./case-model.js";
+export type { CaseResult, CaseStatus, Failure, SuiteResult } from "./result.js";
+export { runCases, type RunCasesOptions } from "./run-cases.js";
+export type { SnapshotPolicy } from "./snapshot.js";
+export type { TapeMode } from "./tape/tapes.js";

@@ -1,0 +1,50 @@
+/** What running cases gives. */
+import type { GraphServeError, SourceLocation } from "../errors.js";
+
+/** One expectation that does not hold. */
+export interface Failure {
+  /** Number of the step, from 1; undefined when the case has one. */
+  step?: number;
+  /** Such as `values.messages[-1].content match`. */
+  expectation: string;
+  /** What is wrong, in one line. */
+  message: string;
+  expected?: unknown;
+  actual?: unknown;
+  location?: SourceLocation;
+}
+
+/** `stopped`: the command was told to stop while the case ran. */
+export type CaseStatus = "passed" | "failed" | "skipped" | "stopped";
+
+export interface CaseResult {
+  /** Absolute path of the case file, or the graph's source when there is none. */
+  file: string;
+  name: string;
+  graph: string;
+  status: CaseStatus;
+  failures: Failure[];
+  /** Why it was skipped, what was written, that it passed at the third attempt. */
+  note?: string;
+  durationMs: number;
+  attempts: number;
+  /** Nodes in the order they ran, over all steps. */
+  nodes: string[];
+  tokens: number;
+  /** The fault of a graph that could not be loaded, or of a storage or server that could not be reached. */
+  fault?: GraphServeError;
+}
+
+export interface SuiteResult {
+  cases: CaseResult[];
+  durationMs: number;
+  /** The signal that ended the suite early. */
+  stoppedBy?: string;
+}
+
+/** How many cases have each status. */
+export function countOf({ cases }: Pick<SuiteResult, "cases">): Record<CaseStatus, number> {
+  const counts = { passed: 0, failed: 0, skipped: 0, stopped: 0 };
+  for (const { status } of cases) counts[status] += 1;
+  return counts;
+}

@@ -1,0 +1,73 @@
+/** Case files from code: for those who would rather have their test runner around them. */
+import { dirname, resolve } from "node:path";
+import { parseGraphTarget } from "../config/graph-target.js";
+import { loadConfig } from "../config/load.js";
+import { useLangGraphOf } from "../user-langgraph.js";
+import { findCaseFiles, readCaseFile } from "./case-files.js";
+import { Hosts, localHosts, type OpenService } from "./hosts.js";
+import { createRedaction } from "./redact.js";
+import type { SuiteResult } from "./result.js";
+import { runCaseFiles } from "./run-case-files.js";
+import { selectCases } from "./run-suite.js";
+import type { SnapshotPolicy } from "./snapshot.js";
+import type { TapeMode } from "./tape/tapes.js";
+
+export interface RunCasesOptions {
+  /** Folder to work in: the configuration is searched from here; the working directory when left out. */
+  cwd?: string;
+  /** Case files or folders; all case files below `cwd` when left out. */
+  paths?: readonly string[];
+  /** Configuration file to read instead of searching for one. */
+  config?: string;
+  /** Only the cases whose name fits this text or regular expression. */
+  name?: string;
+  /** Cases at once; 1 when left out. */
+  concurrency?: number;
+  /** Further attempts of a case that fails; none when left out. */
+  retries?: number;
+  /** Seconds that a case may take; 30 when left out. */
+  timeout?: number;
+  /** What becomes of snapshots: `write` the missing (default), `update` all, or only `check`. */
+  snapshots?: SnapshotPolicy;
+  /** Where models and tools answer from: `replay` (default), `record`, `strict`, or `live` for no recording. */
+  tapes?: TapeMode | "live";
+  /** Aborts to stop: the case that runs ends, the others are left out. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Run case files in this process, as `graph-serve test` does. A case that fails does not throw: each result has its
+ * `failures`, an empty list when all is well.
+ * @throws ConfigError for a fault of a case file or the configuration (`config_invalid`)
+ */
+export async function runCases(options: RunCasesOptions = {}): Promise<SuiteResult> {
+  const cwd = resolve(options.cwd ?? ".");
+  const config = await loadConfig({ cwd, ...(options.config !== undefined && { file: options.config }) });
+  const paths = await findCaseFiles(cwd, options.paths ?? []);
+  const files = await Promise.all(paths.map(readCaseFile));
+  const { name, retries, concurrency, timeout = 30, tapes = "replay", snapshots = "write" } = options;
+  const hosts = new Hosts(localHosts(config, openGraphs));
+  try {
+    return await runCaseFiles(files, selectCases(files, { ...(name !== undefined && { name }) }), {
+      hosts,
+      timeoutSeconds: timeout,
+      signal: options.signal ?? new AbortController().signal,
+      snapshots,
+      tapeMode: tapes === "live" ? undefined : tapes,
+      redact: createRedaction({ ...process.env, ...config.env }),
+      ...(retries !== undefined && { retries }),
+      ...(concurrency !== undefined && { concurrency }),
+    });
+  } finally {
+    await hosts.close();
+  }
+}
+
+/** As the command line opens them: the env file's variables and the project's copy of LangGraph first. */
+const openGraphs: OpenService = async ({ settings, baseDir, env }) => {
+  for (const [name, value] of Object.entries(env)) process.env[name] ??= value;
+  const [source = ""] = Object.values(settings.graphs);
+  useLangGraphOf(dirname(resolve(baseDir, parseGraphTarget(source).path)));
+  const { openService } = await import("../service.js");
+  return openService({ settings, cwd: baseDir });
+};

@@ -1,0 +1,99 @@
+/** Snapshots: what a run showed, without what is new in every run, kept in a file beside the cases. */
+import { readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { ConfigError, errorMessage } from "../errors.js";
+import type { JsonObject } from "../models/common.js";
+import type { Seen } from "./expectations.js";
+import type { Redact } from "./redact.js";
+import { firstDifference, sorted, steady } from "./steady.js";
+import { unmet, type Unmet } from "./unmet.js";
+
+/** `write` what is missing, `update` what differs too, or `check` only: then a missing one fails. */
+export type SnapshotPolicy = "write" | "update" | "check";
+
+type Snapshots = Record<string, Record<string, unknown>>;
+
+/** The snapshots of one case file. */
+export class SnapshotFile {
+  readonly #path: string;
+  readonly #policy: SnapshotPolicy;
+  readonly #redact: Redact;
+  readonly #before: Snapshots;
+  readonly #now: Snapshots;
+
+  private constructor(path: string, policy: SnapshotPolicy, redact: Redact, snapshots: Snapshots) {
+    this.#path = path;
+    this.#policy = policy;
+    this.#redact = redact;
+    this.#before = snapshots;
+    this.#now = structuredClone(snapshots);
+  }
+
+  /** @throws ConfigError when the file is malformed (`config_invalid`) */
+  static async open(caseFile: string, policy: SnapshotPolicy, redact: Redact): Promise<SnapshotFile> {
+    const path = `${caseFile}.snap`;
+    return new SnapshotFile(path, policy, redact, await readSnapshots(path));
+  }
+
+  /** Compare a step's run with its snapshot, or take it as the snapshot, as the policy says. */
+  compare(name: string, step: number, seen: Seen): Unmet[] {
+    const actual = this.#redact(snapshotOf(seen));
+    const key = `step ${step}`;
+    const expected = this.#before[name]?.[key];
+    if (expected === undefined && this.#policy === "check") {
+      return [unmet(["snapshot"], "there is no snapshot, and --ci writes none", { actual })];
+    }
+    if (expected === undefined || this.#policy === "update") {
+      (this.#now[name] ??= {})[key] = actual;
+      return [];
+    }
+    const difference = firstDifference(expected, actual, []);
+    if (!difference) return [];
+    const { path, ...values } = difference;
+    const message = `the snapshot differs at ${path.join(".") || "its top"}; -u accepts it`;
+    return [unmet(["snapshot"], message, values)];
+  }
+
+  /** Write what is new; with `update`, snapshots of cases that are gone go too. True when the file changed. */
+  async save(caseNames: readonly string[]): Promise<boolean> {
+    const kept = Object.entries(this.#now).filter(
+      ([name]) => this.#policy !== "update" || caseNames.includes(name),
+    );
+    const next = Object.fromEntries(kept);
+    if (isDeepStrictEqual(next, this.#before)) return false;
+    await writeFile(this.#path, `${JSON.stringify(sorted(next), null, 2)}\n`);
+    return true;
+  }
+}
+
+async function readSnapshots(path: string): Promise<Snapshots> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as Snapshots;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new ConfigError(`${basename(path)} cannot be read: ${errorMessage(error)}`, {
+      hint: "delete it, and run the cases once to write it anew",
+      location: { file: path },
+      cause: error,
+    });
+  }
+}
+
+/** What a snapshot keeps of a run. */
+export function snapshotOf({ run, values, edges }: Seen): JsonObject {
+  const { status, nodes, usage, error, counts } = run;
+  const interrupts = run.interrupts.map(({ value }) => value);
+  return sorted(
+    steady({
+      status,
+      values,
+      nodes,
+      edges,
+      usage,
+      events: counts,
+      interrupts,
+      ...(error !== undefined && { error }),
+    }),
+  ) as JsonObject;
+}

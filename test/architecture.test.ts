@@ -1,0 +1,142 @@
+/** Enforces the layers and the habits of the source tree; every failure names the file that strays. */
+import { basename, dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readSourceTree, type Import } from "./helpers/source-tree.js";
+
+/** Who may import whom; a layer is a folder of src, or a file or two at its top. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  root: ["root"],
+  models: ["models"],
+  config: ["root", "config"],
+  graphs: ["root", "models", "graphs"],
+  storage: ["root", "models", "storage"],
+  ops: ["root", "models", "graphs", "storage", "ops"],
+  service: ["root", "models", "config", "graphs", "storage", "ops", "service"],
+  http: ["root", "models", "service", "http"],
+  testing: ["root", "models", "config", "service", "http", "testing"],
+  cli: ["root", "models", "config", "service", "http", "testing", "cli"],
+  index: ["root", "models", "config", "graphs", "storage", "service", "http"],
+};
+const FILES_AT_THE_TOP: Record<string, string> = {
+  "code-frame.ts": "root",
+  "errors.ts": "root",
+  "ids.ts": "root",
+  "log.ts": "root",
+  "metrics.ts": "root",
+  "module-hooks.ts": "root",
+  "module-target.ts": "root",
+  "nearest.ts": "root",
+  "user-langgraph.ts": "root",
+  "version.ts": "root",
+  "auth-hook.ts": "service",
+  "service.ts": "service",
+  "service-options.ts": "service",
+  "index.ts": "index",
+};
+
+/** The storage backends, and the packages that only the files named after them may import. */
+const BACKENDS: Record<string, readonly string[]> = {
+  memory: [],
+  sqlite: ["better-sqlite3", "@langchain/langgraph-checkpoint-sqlite"],
+  postgres: ["pg", "@langchain/langgraph-checkpoint-postgres"],
+  mongodb: ["mongodb", "@langchain/langgraph-checkpoint-mongodb"],
+  redis: ["redis"],
+};
+const PACKAGES_OF_BACKENDS = Object.values(BACKENDS).flat();
+const MAX_LINES = 250;
+
+const sources = readSourceTree(join(import.meta.dirname, "../src"));
+const imports = sources.flatMap((source) => source.imports);
+const files = new Set(sources.map(({ file }) => file));
+const ownImports = imports.filter(({ to }) => files.has(to));
+
+function layerOf(file: string): string {
+  return file.includes("/") ? (file.split("/")[0] ?? "") : (FILES_AT_THE_TOP[file] ?? `unknown (${file})`);
+}
+
+function backendOf(file: string): string | undefined {
+  if (dirname(file) !== "storage") return undefined;
+  return Object.keys(BACKENDS).find((name) => new RegExp(`^${name}[-.]`).test(basename(file)));
+}
+
+const shown = ({ from, to }: Import): string => `${from} -> ${to}`;
+
+/** The packages of backends that come along when `file` is imported. */
+function packagesLoadedWith(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  return imports
+    .filter((one) => one.from === file && !one.isLazy && !one.isTypeOnly)
+    .flatMap(({ to }) => (PACKAGES_OF_BACKENDS.includes(to) ? [to] : packagesLoadedWith(to, seen)));
+}
+
+/** Every file that `file` leads to, by whatever imports. */
+function reachableFrom(file: string, seen = new Set<string>()): Set<string> {
+  for (const { to } of ownImports.filter(({ from }) => from === file)) {
+    if (seen.has(to)) continue;
+    seen.add(to);
+    reachableFrom(to, seen);
+  }
+  return seen;
+}
+
+describe("layers", () => {
+  it("every file belongs to a known layer", () => {
+    expect(sources.map(({ file }) => layerOf(file)).filter((layer) => !(layer in MAY_IMPORT))).toEqual([]);
+  });
+
+  it("relative imports stay inside src", () => {
+    expect(imports.filter(({ to }) => to.startsWith("..")).map(shown)).toEqual([]);
+  });
+
+  it("imports follow the table of layers", () => {
+    const strays = ownImports.filter(({ from, to }) => !MAY_IMPORT[layerOf(from)]?.includes(layerOf(to)));
+    expect(strays.map(shown)).toEqual([]);
+  });
+
+  it("imports form no cycle", () => {
+    expect([...files].filter((file) => reachableFrom(file).has(file))).toEqual([]);
+  });
+});
+
+describe("backends", () => {
+  it("ops know no storage backend", () => {
+    const strays = ownImports.filter(({ from, to }) => layerOf(from) === "ops" && backendOf(to));
+    expect(strays.map(shown)).toEqual([]);
+  });
+
+  it("no backend imports another", () => {
+    const strays = ownImports.filter(({ from, to }) => {
+      const [own, other] = [backendOf(from), backendOf(to)];
+      return own && other && own !== other;
+    });
+    expect(strays.map(shown)).toEqual([]);
+  });
+
+  it("packages of a backend stay in it", () => {
+    const strays = imports.filter(({ from, to }) =>
+      Object.entries(BACKENDS).some(([name, packages]) => packages.includes(to) && backendOf(from) !== name),
+    );
+    expect(strays.map(shown)).toEqual([]);
+  });
+
+  it("backends with packages are imported lazily", () => {
+    const eager = ownImports.filter(({ isLazy, isTypeOnly }) => !isLazy && !isTypeOnly);
+    const strays = eager.filter(({ from, to }) => !backendOf(from) && packagesLoadedWith(to).length > 0);
+    expect(strays.map(shown)).toEqual([]);
+  });
+});
+
+describe("habits", () => {
+  it("no file exports a default", () => {
+    expect(sources.filter(({ hasDefaultExport }) => hasDefaultExport).map(({ file }) => file)).toEqual([]);
+  });
+
+  it("no file uses the type any", () => {
+    expect(sources.flatMap(({ file, anyLines }) => anyLines.map((line) => `${file}:${line}`))).toEqual([]);
+  });
+
+  it("no file is longer than 250 lines", () => {
+    expect(sources.filter(({ lines }) => lines > MAX_LINES).map(({ file }) => file)).toEqual([]);
+  });
+});

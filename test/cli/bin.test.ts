@@ -1,0 +1,83 @@
+/** The executable as it is installed: bin/ beside dist/, in a process of its own. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { VERSION } from "../../src/version.js";
+import { installPackage } from "../helpers/installed.js";
+import { createProject, echoGraph, type Project } from "./harness.js";
+
+let installed: string;
+let project: Project;
+
+beforeAll(async () => {
+  installed = await installPackage();
+  project = await createProject({ "graph.ts": echoGraph() });
+});
+afterAll(async () => {
+  await rm(installed, { recursive: true, force: true });
+  await project.remove();
+});
+
+const graphServe = (...argv: string[]): ChildProcess =>
+  spawn(process.execPath, [join(installed, "bin/graph-serve.js"), ...argv], {
+    cwd: project.dir,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+async function finish(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, "exit") as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
+}
+
+async function untilListening(child: ChildProcess): Promise<string> {
+  let seen = "";
+  for await (const chunk of child.stderr!.iterator({ destroyOnReturn: false })) {
+    seen += String(chunk);
+    const match = /(http:\/\/[\d.]+:\d+)/.exec(seen);
+    if (match?.[1]) return match[1];
+  }
+  throw new Error(`never listened: ${seen}`);
+}
+
+describe("the executable", () => {
+  it("prints its version", async () => {
+    expect(await finish(graphServe("--version"))).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
+  });
+
+  it("a usage fault is its exit code", async () => {
+    const { code, stderr } = await finish(graphServe("strat"));
+    expect(code).toBe(2);
+    expect(stderr).toContain("did you mean start?");
+  });
+
+  it("ends though the graph keeps a timer", async () => {
+    await project.put("timer.ts", `${echoGraph()}\nsetInterval(() => undefined, 1000);\n`);
+    const { code, stdout } = await finish(graphServe("run", "./timer.ts", "--message", "hi", "--json"));
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "success" });
+  });
+
+  it.each(["dev", "start"])("%s serves and SIGTERM ends it with 0", async (command) => {
+    const child = graphServe(command, "./graph.ts", "-p", "0");
+    const url = await untilListening(child);
+    expect(await (await fetch(`${url}/ok`)).json()).toEqual({ ok: true });
+    child.stderr!.resume();
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+
+  it("a reader that leaves early ends it quietly", async () => {
+    const child = graphServe("openapi");
+    const stderr = text(child.stderr!);
+    child.stdout!.destroy();
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(await stderr).toBe("");
+  });
+});

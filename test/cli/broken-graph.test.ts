@@ -1,0 +1,148 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cli, type CliResult } from "./harness.js";
+import { seedProject, type Seeded } from "./seeded.js";
+
+let seeded: Seeded;
+beforeEach(async () => {
+  seeded = await seedProject();
+});
+afterEach(() => seeded.project.remove());
+
+const read = (argv: string[]): Promise<CliResult> => cli(argv, { cwd: seeded.project.dir });
+
+interface Card {
+  thread: { status: string; values: object; interrupts: object };
+  state: { next: string[]; tasks: { name: string; error: string | null; interrupts: { id: string }[] }[] };
+}
+const cardOf = async (thread: string, ...flags: string[]): Promise<{ card: Card; stderr: string }> => {
+  const { code, stdout, stderr } = await read(["inspect", "thread", thread, "--json", ...flags]);
+  expect({ code, stdout }).toMatchObject({ code: 0 });
+  return { card: JSON.parse(stdout) as Card, stderr };
+};
+
+const HIDDEN = /^warn {2}values hidden: the graph does not load \(.+\); --raw shows them$/m;
+
+describe("reading without a loadable graph", () => {
+  it.each([
+    ["has a syntax error", (dir: string) => [dir, "export const graph = ("] as const],
+    ["throws", (dir: string) => [dir, "throw new Error('at import');"] as const],
+    ["exports no graph", (dir: string) => [dir, "export const graph = 1;"] as const],
+    [
+      "fails in its factory",
+      (dir: string) => [dir, "export function graph() { throw new Error('no key'); }"] as const,
+    ],
+  ])("works when the module %s", async (_, content) => {
+    await seeded.project.put("graph.ts", content("")[1]);
+    const { card, stderr } = await cardOf(seeded.chat);
+    expect(stderr).toMatch(HIDDEN);
+    expect(card.thread).toMatchObject({ status: "idle", values: {} });
+  });
+
+  it("works when the module is gone", async () => {
+    await rm(join(seeded.project.dir, "ask.ts"));
+    const { card, stderr } = await cardOf(seeded.asking);
+    expect(stderr).toMatch(HIDDEN);
+    expect(card.state.next).toEqual(["ask"]);
+    expect(Object.values(card.thread.interrupts)).toMatchObject([[{ value: { question: "about cats?" } }]]);
+  });
+
+  it("finds the same tasks, questions and errors", async () => {
+    const [asking, failed] = [await cardOf(seeded.asking), await cardOf(seeded.failed)];
+    for (const name of ["ask.ts", "fail.ts"]) await rm(join(seeded.project.dir, name));
+    const [bareAsking, bareFailed] = [await cardOf(seeded.asking), await cardOf(seeded.failed)];
+    expect(bareAsking.card.state.tasks).toEqual(asking.card.state.tasks);
+    expect(bareFailed.card.state.tasks).toEqual(failed.card.state.tasks);
+  });
+
+  it("--raw shows the values and says so", async () => {
+    await rm(join(seeded.project.dir, "vault.ts"));
+    const { card, stderr } = await cardOf(seeded.vault, "--raw");
+    expect(card.thread.values).toEqual({ n: 2, secret: "classified" });
+    expect(stderr).toBe("warn  --raw: this shows what clients of the server never see\n");
+  });
+
+  it("works without a configuration", async () => {
+    await rm(join(seeded.project.dir, "graph-server.config.json"));
+    const { card, stderr } = await cardOf(seeded.chat);
+    expect(card.thread.status).toBe("idle");
+    expect(stderr).toContain("(no graph is configured)");
+    const uri = ["--checkpointer-uri", ".graph-serve/dev.db"];
+    const raw = await read([
+      "inspect",
+      "state",
+      seeded.chat,
+      "--path",
+      "messages[-1].content",
+      "--raw",
+      ...uri,
+    ]);
+    expect(raw.stdout).toBe("echo: other two\n");
+  });
+
+  it("works when the schema has changed", async () => {
+    const before = (await read(["history", seeded.vault, "--json"])).stdout;
+    await seeded.project.put(
+      "vault.ts",
+      `import { Annotation, START, StateGraph } from "@langchain/langgraph";
+      const State = Annotation.Root({ n: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }), other: Annotation<number> });
+      export const graph = new StateGraph(State).addNode("renamed", () => ({})).addEdge(START, "renamed").compile();`,
+    );
+    const { code, stdout } = await read(["history", seeded.vault, "--json"]);
+    expect(code).toBe(0);
+    const ids = (text: string) =>
+      (JSON.parse(text) as { items: { checkpoint: object }[] }).items.map(({ checkpoint }) => checkpoint);
+    expect(ids(stdout)).toEqual(ids(before));
+    expect((await read(["inspect", "thread", seeded.vault])).code).toBe(0);
+  });
+
+  it("every reading command goes on", async () => {
+    for (const name of ["graph.ts", "ask.ts", "fail.ts", "vault.ts"])
+      await seeded.project.put(name, "syntax error");
+    for (const argv of [
+      ["threads", "list"],
+      ["threads", "get", seeded.chat],
+      ["runs", "list", seeded.chat],
+      ["inspect", "run", seeded.run],
+      ["inspect", "checkpoint", seeded.chat],
+      ["inspect", "state", seeded.chat],
+      ["history", seeded.chat],
+      ["diff", `${seeded.chat}@0`, seeded.chat, "--raw"],
+    ]) {
+      expect({ argv, code: (await read(argv)).code }).toEqual({ argv, code: 0 });
+    }
+  });
+
+  it("threads can be changed and deleted", async () => {
+    for (const name of ["graph.ts", "ask.ts", "fail.ts", "vault.ts"])
+      await seeded.project.put(name, "syntax error");
+    expect((await read(["threads", "patch", seeded.chat, "--metadata", "seen=true"])).code).toBe(0);
+    expect((await read(["threads", "delete", seeded.chat, "--yes"])).code).toBe(0);
+    expect((await read(["threads", "get", seeded.chat])).code).toBe(4);
+  });
+});
+
+describe("the output filter", () => {
+  it("hides what clients do not see", async () => {
+    for (const argv of [
+      ["threads", "list"],
+      ["threads", "get", seeded.vault],
+      ["inspect", "thread", seeded.vault, "--full"],
+      ["inspect", "checkpoint", seeded.vault, "0", "--writes"],
+      ["history", seeded.vault],
+      ["diff", `${seeded.vault}@0`, seeded.vault],
+    ]) {
+      for (const form of [[], ["--json"]]) {
+        const { stdout } = await read([...argv, ...form]);
+        expect({ argv, hidden: /classified|secret/.test(stdout) }).toEqual({ argv, hidden: false });
+      }
+    }
+  });
+
+  it("--raw opens it offline", async () => {
+    const { stdout, stderr } = await read(["inspect", "state", seeded.vault, "--raw"]);
+    expect(JSON.parse(stdout)).toEqual({ n: 2, secret: "classified" });
+    expect(stderr).toContain("--raw");
+  });
+});

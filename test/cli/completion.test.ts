@@ -1,0 +1,103 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cli } from "./harness.js";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+const scripts: Record<string, string> = {};
+let folder: string;
+const fileOf = (shell: string) => join(folder, `completion.${shell}`);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "graph-serve-completion-"));
+  for (const shell of SHELLS) {
+    const { code, stdout } = await cli(["completion", shell]);
+    expect(code).toBe(0);
+    scripts[shell] = stdout;
+    await writeFile(fileOf(shell), stdout);
+  }
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const isInstalled = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
+
+/** What bash offers for the last of these words. */
+function offered(...words: string[]): string[] {
+  const line = ["graph-serve", ...words];
+  const quoted = line.map((word) => `'${word}'`).join(" ");
+  const program = `source '${fileOf("bash")}'; COMP_WORDS=(${quoted}); COMP_CWORD=${line.length - 1}
+    _graph_serve; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync("bash", ["--norc", "-c", program], { encoding: "utf8" }).split("\n").filter(Boolean);
+}
+
+describe("bash", () => {
+  it.each([
+    [["sch"], ["schemas"]],
+    [
+      ["config", ""],
+      ["print", "path", "validate", "schema"],
+    ],
+    [["config", "print", "--or"], ["--origin"]],
+    [["graph", "--format", "m"], ["mermaid"]],
+    [["graph", "./graph.ts", "--xr"], ["--xray"]],
+    [
+      ["completion", ""],
+      ["bash", "zsh", "fish"],
+    ],
+    [["schemas", "--out", ""], []],
+    [
+      ["dev", "--js"],
+      ["--json", "--jsonl"],
+    ],
+    [["--vers"], ["--version"]],
+    [["dev", "--vers"], []],
+  ])("%j is completed", (words, expected) => {
+    expect(offered(...words)).toEqual(expected);
+  });
+
+  it("every command of the help is offered", async () => {
+    const { stdout } = await cli(["--help"]);
+    const commands = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout)?.[1] ?? "";
+    const names = [...commands.matchAll(/^ {2}([a-z]+)/gm)]
+      .map(([, name]) => name)
+      .filter((n) => n !== "help");
+    expect(names.length).toBeGreaterThan(8);
+    expect(offered("")).toEqual(expect.arrayContaining(names));
+  });
+});
+
+describe("other shells", () => {
+  it.each(["zsh", "fish"])("%s finds no fault in its script", (shell) => {
+    if (isInstalled(shell)) {
+      const { status, stderr } = spawnSync(shell, ["-n", fileOf(shell)], { encoding: "utf8" });
+      expect([status, stderr]).toEqual([0, ""]);
+    }
+    expect(scripts[shell]).toContain("graph-serve");
+    expect(scripts[shell]).toMatch(/'\/config\/print'/);
+    expect(scripts[shell]).toMatch(/origin/);
+  });
+
+  it("fish completes in its own way", (context) => {
+    if (!isInstalled("fish")) context.skip();
+    const program = `source '${fileOf("fish")}'; complete -C 'graph-serve config p'`;
+    const { stdout } = spawnSync("fish", ["--no-config", "-c", program], { encoding: "utf8" });
+    expect(stdout.split("\n").map((line) => line.split("\t")[0])).toEqual(
+      expect.arrayContaining(["print", "path"]),
+    );
+  });
+});
+
+describe("the command", () => {
+  it("json holds the script", async () => {
+    const { stdout } = await cli(["completion", "bash", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({ shell: "bash", script: scripts.bash?.replace(/\n$/, "\n") });
+  });
+
+  it.each([[["completion"]], [["completion", "tcsh"]]])("%j is bad usage", async (argv) => {
+    const { code, stdout } = await cli([...argv, "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "invalid_request" } });
+  });
+});

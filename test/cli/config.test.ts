@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cli, createProject, type Project } from "./harness.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject({
+    "graph-server.config.json": {
+      graphs: { agent: "./graph.ts:graph" },
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "sqlite://user:hunter2@host/threads.db",
+      env: { MODEL_KEY: "sk-123" },
+    },
+  });
+});
+afterEach(() => project.remove());
+
+const run = (argv: string[], env: Record<string, string> = {}) =>
+  cli(["config", ...argv], { cwd: project.dir, env });
+
+describe("config print", () => {
+  it("masks secrets unless asked", async () => {
+    const { code, stdout } = await run(["print"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/checkpointer_uri +sqlite:\/\/user:\*+@host\/threads\.db/);
+    expect(stdout).not.toMatch(/hunter2|sk-123/);
+    expect((await run(["print", "--show-secrets"])).stdout).toMatch(/hunter2[\s\S]*sk-123/);
+  });
+
+  it("shows where each setting comes from", async () => {
+    const { stdout } = await run(["print", "--origin"], { GRAPH_SERVE_PORT: "4000" });
+    expect(stdout).toMatch(/checkpointer_scheme +sqlite +graph-server\.config\.json:5/);
+    expect(stdout).toMatch(/port +4000 +GRAPH_SERVE_PORT/);
+    expect(stdout).toMatch(/host +127\.0\.0\.1 +default/);
+  });
+
+  it("prints one document with --json", async () => {
+    const { stdout } = await run(["print", "--origin", "--json"]);
+    const document = JSON.parse(stdout) as { settings: object; origins: object };
+    expect(document.settings).toMatchObject({ graphs: { agent: "./graph.ts:graph" }, port: 2024 });
+    expect(document.origins).toMatchObject({ port: { kind: "default" } });
+  });
+
+  it("a fault shows the line and exits 2", async () => {
+    await project.put("graph-server.config.json", '{\n  "prot": 1\n}\n');
+    const { code, stdout, stderr } = await run(["print"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toBe(
+      [
+        'error  unknown setting "prot"',
+        "   at  graph-server.config.json:2:3",
+        "         1 | {",
+        '       > 2 |   "prot": 1',
+        "           |   ^",
+        "         3 | }",
+        '  fix  did you mean "port"?',
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("a fault is a document with --json", async () => {
+    const file = await project.put("graph-server.config.json", '{\n  "port": "x"\n}\n');
+    const { code, stdout } = await run(["print", "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "config_invalid", file, line: 2 } });
+  });
+});
+
+describe("config path, validate, schema", () => {
+  it("path prints the file", async () => {
+    expect(await run(["path"])).toMatchObject({
+      code: 0,
+      stdout: `${project.dir}/graph-server.config.json\n`,
+    });
+  });
+
+  it("--config and --cwd choose the file", async () => {
+    await project.put("other/conf.yaml", "port: 4001\n");
+    const { stdout } = await cli(["config", "path", "--cwd", "other", "-c", "conf.yaml"], {
+      cwd: project.dir,
+    });
+    expect(stdout).toBe(`${project.dir}/other/conf.yaml\n`);
+  });
+
+  it("validate names the graphs", async () => {
+    expect((await run(["validate"])).stdout).toBe("graph-server.config.json is valid; graphs: agent\n");
+  });
+
+  it("warnings go to stderr", async () => {
+    await project.put("graph-server.config.json", { checkpointer_uri: "./x.db" });
+    const { code, stderr } = await run(["validate"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("warn  checkpointer_uri is ignored");
+  });
+
+  it("schema is a JSON schema with descriptions", async () => {
+    const schema = JSON.parse((await run(["schema"])).stdout) as {
+      properties: Record<string, { description: string }>;
+    };
+    expect(schema.properties.port?.description).toContain("Port to listen on");
+  });
+});

@@ -1,0 +1,230 @@
+import { access, readFile, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  createProject,
+  echoGraph,
+  startCli,
+  type CliOptions,
+  type Project,
+  type RunningCli,
+} from "./harness.js";
+
+let project: Project;
+const running: RunningCli[] = [];
+beforeEach(async () => {
+  project = await createProject({ "graph.ts": echoGraph() });
+});
+afterEach(async () => {
+  for (const cli of running.splice(0)) {
+    cli.stop();
+    await cli.exit;
+  }
+  await project.remove();
+});
+
+interface Dev extends RunningCli {
+  url: string;
+}
+
+async function startDev(argv: string[] = ["./graph.ts", "-p", "0"], options: CliOptions = {}): Promise<Dev> {
+  const cli = startCli(["dev", ...argv], { cwd: project.dir, ...options });
+  running.push(cli);
+  const ready = cli.stderr.until(/at (http:\S+)|API +(http:\S+)/);
+  const failed = cli.exit.then((code) => {
+    throw new Error(`dev ended with ${code}: ${cli.stderr.text}`);
+  });
+  const match = await Promise.race([ready, failed]);
+  return Object.assign(cli, { url: (match[1] ?? match[2]) as string });
+}
+
+interface Answer {
+  thread_id: string;
+  status: string;
+}
+
+async function post<T>(url: string, path: string, body: unknown): Promise<T> {
+  const response = await fetch(url + path, { method: "POST", body: JSON.stringify(body) });
+  expect(response.status).toBe(200);
+  return (await response.json()) as T;
+}
+
+async function say(url: string, text: string): Promise<unknown> {
+  const { thread_id } = await post<Answer>(url, "/threads", {});
+  const input = { messages: [{ role: "user", content: text }] };
+  await post(url, `/threads/${thread_id}/runs`, { assistant_id: "agent", input });
+  const state = (await (await fetch(`${url}/threads/${thread_id}/state`)).json()) as {
+    values: { messages: { content: unknown }[] };
+  };
+  return state.values.messages.at(-1)?.content;
+}
+
+const occupy = async (): Promise<{ server: Server; port: number }> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+};
+
+describe("dev", () => {
+  it("serves a graph file and stops in order", async () => {
+    const dev = await startDev();
+    expect(await say(dev.url, "hi")).toBe("echo: hi");
+    const marker = JSON.parse(await readFile(join(project.dir, ".graph-serve/dev.json"), "utf8")) as object;
+    expect(marker).toEqual({ url: dev.url, pid: process.pid });
+    expect(await readFile(join(project.dir, ".graph-serve/.gitignore"), "utf8")).toBe("*\n");
+    dev.stop();
+    expect(await dev.exit).toBe(0);
+    await expect(access(join(project.dir, ".graph-serve/dev.json"))).rejects.toThrow("ENOENT");
+    await expect(fetch(`${dev.url}/ok`)).rejects.toThrow();
+    expect(dev.stdout.text).toBe("");
+  });
+
+  it("a terminal gets the banner in 12 lines", async () => {
+    const dev = await startDev(undefined, { isTTY: true, env: { NO_COLOR: "1" } });
+    await dev.stderr.until(/quit\n/);
+    const lines = dev.stderr.text.trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(12);
+    expect(dev.stderr.text).toMatch(/graph-serve \d+\.\d+\.\d+ {3}ready in \d+ ms/);
+    expect(dev.stderr.text).toMatch(/Graph {4}agent {2}\.\/graph\.ts:graph {3}1 node, input \{messages\}/);
+    expect(dev.stderr.text).toMatch(/Storage {2}sqlite \.graph-serve\/dev\.db/);
+    dev.stdin.push("q");
+    expect(await dev.exit).toBe(0);
+  });
+
+  it("logs one line a request", async () => {
+    const dev = await startDev();
+    const before = dev.stderr.text.length;
+    await fetch(`${dev.url}/ok?secret=1`);
+    await dev.stderr.until(/GET {4}\/ok {2}200 {2}\d+ ms\n/, before);
+    expect(dev.stderr.text).not.toContain("secret");
+  });
+
+  it("--json prints one document when ready", async () => {
+    const dev = await startDev(["./graph.ts", "-p", "0", "--json"]);
+    await dev.stdout.until(/\}\n$/);
+    expect(JSON.parse(dev.stdout.text)).toMatchObject({
+      url: dev.url,
+      graphs: [{ id: "agent", nodes: ["reply"] }],
+    });
+  });
+
+  it("threads survive a restart", async () => {
+    const first = await startDev();
+    const { thread_id } = await post<Answer>(first.url, "/threads", { metadata: { kept: true } });
+    first.stop();
+    await first.exit;
+    const second = await startDev();
+    const thread = await (await fetch(`${second.url}/threads/${thread_id}`)).json();
+    expect(thread).toMatchObject({ metadata: { kept: true } });
+  });
+
+  it("scheme memory leaves no database", async () => {
+    const dev = await startDev(["./graph.ts", "-p", "0", "--checkpointer-scheme", "memory"]);
+    expect(await say(dev.url, "hi")).toBe("echo: hi");
+    await expect(access(join(project.dir, ".graph-serve/dev.db"))).rejects.toThrow("ENOENT");
+  });
+
+  it("a port that was asked for and is taken is an error", async () => {
+    const { server, port } = await occupy();
+    try {
+      const dev = startCli(["dev", "./graph.ts", "-p", String(port)], { cwd: project.dir });
+      expect(await dev.exit).toBe(2);
+      expect(dev.stderr.text).toContain(`error  port ${port} of 127.0.0.1 is taken`);
+      expect(dev.stderr.text).toContain(`-p ${port + 1}`);
+    } finally {
+      server.close();
+    }
+  });
+
+  it("a public address is warned about", async () => {
+    const dev = await startDev(["./graph.ts", "-p", "0", "--host", "0.0.0.0"]);
+    expect(dev.stderr.text).toContain("warn  0.0.0.0 is reachable from other machines");
+  });
+
+  it("without any graph says what to do", async () => {
+    await rm(join(project.dir, "graph.ts"));
+    await project.put("graph-server.config.json", {});
+    const dev = startCli(["dev"], { cwd: project.dir });
+    expect(await dev.exit).toBe(2);
+    expect(dev.stderr.text).toContain("there is no graph");
+    expect(dev.stderr.text).toContain("graph-serve init");
+  });
+});
+
+describe("dev reloads", () => {
+  it("a saved graph serves at once", async () => {
+    const dev = await startDev();
+    expect(await say(dev.url, "hi")).toBe("echo: hi");
+    await project.put("graph.ts", echoGraph("again"));
+    await dev.stderr.until(/reloaded graph\.ts in \d+ ms/);
+    expect(await say(dev.url, "hi")).toBe("again: hi");
+  });
+
+  it("a broken save keeps the last good graph", async () => {
+    const dev = await startDev();
+    await project.put("graph.ts", "export const graph = ;\n");
+    await dev.stderr.until(/error {2}[\s\S]*last good graphs go on serving/);
+    expect(dev.stderr.text).toContain("graph.ts:1");
+    expect(await say(dev.url, "hi")).toBe("echo: hi");
+    await project.put("graph.ts", echoGraph("mended"));
+    await dev.stderr.until(/reloaded graph\.ts/);
+    expect(await say(dev.url, "hi")).toBe("mended: hi");
+  });
+
+  it("a changed config restarts at the same address", async () => {
+    await project.put("graph-server.config.json", {
+      graphs: { agent: "./graph.ts" },
+      welcome_message: "one",
+    });
+    const dev = await startDev(["-p", "0"]);
+    const { thread_id } = await post<Answer>(dev.url, "/threads", {});
+    await project.put("graph-server.config.json", {
+      graphs: { agent: "./graph.ts" },
+      welcome_message: "two",
+    });
+    await dev.stderr.until(/reloaded graph-server\.config\.json/);
+    const message = await (await fetch(`${dev.url}/api/initial-message`)).json();
+    expect(message).toMatchObject({ message: "two" });
+    expect((await fetch(`${dev.url}/threads/${thread_id}`)).status).toBe(200);
+  });
+
+  it("a broken config keeps the old settings", async () => {
+    await project.put("graph-server.config.json", {
+      graphs: { agent: "./graph.ts" },
+      welcome_message: "one",
+    });
+    const dev = await startDev(["-p", "0"]);
+    await project.put("graph-server.config.json", { prot: 1 });
+    await dev.stderr.until(/unknown setting "prot"[\s\S]*last good/);
+    const message = await (await fetch(`${dev.url}/api/initial-message`)).json();
+    expect(message).toMatchObject({ message: "one" });
+  });
+
+  it("an edited env file reaches the graph", async () => {
+    await project.put(".env", "GREETING_WORD=hello\n");
+    await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" }, env: ".env" });
+    await project.put(
+      "graph.ts",
+      echoGraph("${process.env.GREETING_WORD}").replaceAll('"${', "`${").replace('}: "', "}: `"),
+    );
+    const dev = await startDev(["-p", "0"]);
+    expect(await say(dev.url, "hi")).toBe("hello: hi");
+    await project.put(".env", "GREETING_WORD=ciao\n");
+    await dev.stderr.until(/reloaded \.env/);
+    expect(await say(dev.url, "hi")).toBe("ciao: hi");
+  });
+
+  it("--no-reload has no watcher, r reloads", async () => {
+    const dev = await startDev(["./graph.ts", "-p", "0", "--no-reload"], {
+      isTTY: true,
+      env: { NO_COLOR: "1" },
+    });
+    await project.put("graph.ts", echoGraph("by key"));
+    expect(await say(dev.url, "hi")).toBe("echo: hi");
+    dev.stdin.push("r");
+    await dev.stderr.until(/reloaded graph\.ts/);
+    expect(await say(dev.url, "hi")).toBe("by key: hi");
+  });
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { nodeCheck, tracingCheck } from "../../src/cli/doctor/environment.js";
+import { isInCaret } from "../../src/cli/doctor/versions.js";
+import { cli, createProject, echoGraph, startCli, type Project } from "./harness.js";
+
+interface Check {
+  check: string;
+  status: string;
+  detail: string;
+  fix?: string;
+}
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject({
+    "graph.ts": echoGraph(),
+    "graph-server.config.json": { graphs: { agent: "./graph.ts:graph" } },
+  });
+});
+afterEach(() => project.remove());
+
+async function checks(
+  ...argv: string[]
+): Promise<{ code: number; items: Check[]; of: (name: string) => Check }> {
+  const { code, stdout } = await cli(["doctor", ...argv, "--json"], { cwd: project.dir });
+  const { items } = JSON.parse(stdout) as { items: Check[] };
+  const of = (name: string) =>
+    items.find(({ check }) => check === name) ?? { check: "", status: "", detail: "" };
+  return { code, items, of };
+}
+
+describe("a healthy project", () => {
+  it("every check is ok", async () => {
+    const { code, items, of } = await checks();
+    expect(code).toBe(0);
+    expect(items.filter(({ status }) => status !== "ok")).toEqual([]);
+    expect(items.map(({ check }) => check)).toEqual([
+      "node",
+      "tracing",
+      "@langchain/core",
+      "@langchain/langgraph",
+      "@langchain/langgraph-checkpoint",
+      "one core",
+      "config",
+      "graph agent",
+      "storage",
+    ]);
+    expect(of("storage").detail).toBe("sqlite: not there yet, the first run makes it");
+    expect(of("graph agent").detail).toContain("1 node");
+  });
+
+  it("a database is looked into", async () => {
+    await cli(["run", "--message", "hi"], { cwd: project.dir });
+    const { of } = await checks();
+    expect(of("storage").detail).toMatch(/^sqlite .*\.graph-serve\/dev\.db$/);
+    expect(of("journal_mode")).toMatchObject({ status: "ok", detail: "journal mode wal" });
+    expect(of("busy_timeout").status).toBe("ok");
+    expect(of("stale runs")).toMatchObject({ status: "ok", detail: "none" });
+  });
+
+  it("lines stand aligned and uncoloured in a pipe", async () => {
+    const { stdout, stderr } = await cli(["doctor"], { cwd: project.dir });
+    expect(stdout).toMatch(/^ok {4}node {29}Node\.js /);
+    expect(stdout + stderr).not.toContain("\u001b");
+    expect(stderr).toBe("all is well\n");
+  });
+});
+
+it.each([40, 80])("lines fit into %i columns", async (columns) => {
+  await project.put("graph-server.config.json", {
+    graphs: { agent: "./nowhere/at/all/to/be/found.ts:graph" },
+  });
+  const { stdout, exit } = startCli(["doctor"], { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } });
+  Object.assign(stdout, { columns });
+  expect(await exit).toBe(1);
+  expect(Math.max(...stdout.text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(columns);
+  expect(stdout.text).not.toContain("\u001b");
+  expect(stdout.text).toMatch(/fix /);
+});
+
+describe("faults", () => {
+  it("a broken configuration is told with the rest", async () => {
+    await project.put("graph-server.config.json", '{ "prot": 1 }');
+    const { code, of } = await checks();
+    expect(code).toBe(1);
+    expect(of("config")).toMatchObject({ status: "fail" });
+    expect(of("config").fix).toContain("port");
+    expect(of("node").status).toBe("ok");
+  });
+
+  it("each graph that does not load is told", async () => {
+    await project.put("wrapper.ts", "export const graph = { graph: 'later' };");
+    await project.put("broken.ts", "export const graph = ;");
+    await project.put("graph-server.config.json", {
+      graphs: { agent: "./graph.ts:graph", wrapper: "./wrapper.ts:graph", broken: "./broken.ts" },
+    });
+    const { code, of } = await checks();
+    expect(code).toBe(1);
+    expect(of("graph agent").status).toBe("ok");
+    expect(of("graph wrapper")).toMatchObject({
+      status: "fail",
+      detail: "./wrapper.ts:graph is an object, not a graph",
+      fix: "export a compiled graph, or a function that returns one",
+    });
+    expect(of("graph broken")).toMatchObject({ status: "fail" });
+    expect(of("graph broken").fix).not.toBe("");
+  });
+
+  it("an unreachable storage is told", async () => {
+    await project.put("notes.db", "this is no database".repeat(100));
+    const { code, of } = await checks("--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./notes.db");
+    expect(code).toBe(1);
+    expect(of("storage")).toMatchObject({ status: "fail", fix: expect.any(String) as string });
+  });
+
+  it("warnings do not fail", async () => {
+    await project.put("graph-server.config.json", {
+      graphs: { agent: "./own.ts:graph" },
+      checkpointer_scheme: "memory",
+    });
+    await project.put(
+      "own.ts",
+      `import { MemorySaver } from "@langchain/langgraph";\n${echoGraph().replace(".compile()", ".compile({ checkpointer: new MemorySaver() })")}`,
+    );
+    const { code, items, of } = await checks();
+    expect(code).toBe(0);
+    expect(of("storage").detail).toBe("memory: threads end with the server");
+    expect(items.filter(({ status }) => status === "warn")).toMatchObject([
+      { check: "graph agent", fix: "compile it without a checkpointer" },
+    ]);
+  });
+
+  it("tracing by the environment is a warning", async () => {
+    const { code, stdout, stderr } = await cli(["doctor"], {
+      cwd: project.dir,
+      env: { LANGSMITH_TRACING: "true" },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "LANGSMITH_TRACING is on: inputs and outputs of every run are sent to LangSmith",
+    );
+    expect(stderr).toBe("0 to put right, 1 to know of\n");
+  });
+});
+
+describe("single checks", () => {
+  it("an old Node.js fails", () => {
+    expect(nodeCheck("20.19.0", ">=20.19").status).toBe("ok");
+    expect(nodeCheck("20.9.1", ">=20.19")).toMatchObject({
+      status: "fail",
+      fix: "install Node.js 20.19 or later",
+    });
+  });
+
+  it.each([
+    ["1.4.0", true],
+    ["1.10.2", true],
+    ["1.3.9", false],
+    ["2.0.0", false],
+    ["1.4.1-rc.1", true],
+  ])("%s against ^1.4.0", (version, expected) => {
+    expect(isInCaret(version, "^1.4.0")).toBe(expected);
+  });
+
+  it.each([
+    [{ LANGCHAIN_TRACING_V2: "TRUE" }, "warn"],
+    [{ LANGSMITH_TRACING: "false" }, "ok"],
+    [{}, "ok"],
+  ])("tracing of %j", (env, expected) => {
+    expect(tracingCheck(env).status).toBe(expected);
+  });
+});

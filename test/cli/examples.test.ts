@@ -1,0 +1,81 @@
+/** The examples that the help of the debugging commands ends with are run as they stand. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startCli } from "./harness.js";
+import { createThreadProject, type ThreadProject } from "./thread-fixture.js";
+
+const COMMANDS = [
+  "schemas",
+  "graph",
+  "doctor",
+  "recover",
+  "completion",
+  "replay",
+  "fork",
+  "state set",
+  "export",
+  "import",
+  "pull",
+];
+
+let project: ThreadProject;
+let url: string;
+let server: ReturnType<typeof startCli>;
+
+beforeAll(async () => {
+  project = await createThreadProject();
+  server = startCli(
+    ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
+    {
+      cwd: project.dir,
+    },
+  );
+  [url] = await Promise.race([
+    server.stderr.until(/http:\/\/127\.0\.0\.1:\d+/),
+    server.stdout.until(/http:\/\/127\.0\.0\.1:\d+/),
+  ]);
+});
+afterAll(async () => {
+  server.stop();
+  await server.exit;
+  await project.remove();
+});
+
+async function examplesOf(command: string): Promise<string[]> {
+  const { code, stdout } = await project.run([...command.split(" "), "--help"]);
+  expect(code).toBe(0);
+  const text = /\nExamples:\n([\s\S]*)$/.exec(stdout)?.[1] ?? "";
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => line.trim());
+}
+
+/** The words of an example; where its output goes, and what stands for a real id, replaced. */
+function wordsOf(example: string): { argv: string[]; out: string | undefined } {
+  const [command = "", out] = example.split(/ > /);
+  const words = command.match(/'[^']*'|\S+/g) ?? [];
+  const argv = words.slice(1).map((word) => {
+    if (/^0198c0de/.test(word)) return project.threadId;
+    return word.startsWith("http://127.0.0.1:2024") ? url : word.replace(/^'|'$/g, "");
+  });
+  return { argv, out };
+}
+
+describe.each(COMMANDS)("%s", (command) => {
+  it("has examples that run", async () => {
+    const examples = await examplesOf(command);
+    expect(examples.length).toBeGreaterThan(0);
+    await project.run(["export", project.threadId, "--out", "thread.json"]);
+    for (const example of examples) {
+      const { argv, out } = wordsOf(example);
+      const isOwnPlace = /^(schemas|doctor|completion|pull)$/.test(argv[0] ?? "");
+      const words = argv.includes("--step") ? argv.filter((word) => word !== "--step") : argv;
+      const place = isOwnPlace ? [] : undefined;
+      const result = await (place
+        ? project.bare(words)
+        : project.run(example === "graph-serve import thread.json" ? [...words, "--as", "new"] : words));
+      expect([example, result.code, result.stderr.includes("error  ")]).toEqual([example, 0, false]);
+      if (out !== undefined) await project.put(out, result.stdout);
+    }
+  });
+});

@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RunOutcome } from "../../src/cli/run/outcome.js";
+import type { ThreadState } from "../../src/models/state.js";
+import type { Thread } from "../../src/models/thread.js";
+import { startCli } from "./harness.js";
+import { chatGraph, createThreadProject, type ThreadProject } from "./thread-fixture.js";
+
+let project: ThreadProject;
+beforeEach(async () => {
+  project = await createThreadProject();
+});
+afterEach(() => project.remove());
+
+interface ForkDocument {
+  thread_id: string;
+  checkpoint_id: string | null;
+  thread: Thread;
+  run: RunOutcome | null;
+}
+
+const fork = (...argv: string[]) => project.json<ForkDocument>(["fork", project.threadId, ...argv]);
+const history = async (threadId: string) =>
+  (await project.json<{ items: ThreadState[] }>(["history", threadId])).document.items;
+const texts = (values: unknown) =>
+  (values as { messages: { content: string }[] }).messages.map(({ content }) => content);
+
+describe("fork", () => {
+  it("the latest state goes on, question and all", async () => {
+    const { code, document } = await fork();
+    expect(code).toBe(0);
+    expect(document.thread_id).not.toBe(project.threadId);
+    expect(document.thread.metadata.forked_from).toBe(project.threadId);
+    const [state] = await history(document.thread_id);
+    expect(state?.next).toEqual(["pay"]);
+    expect(state?.interrupts.map(({ value }) => value)).toEqual([{ question: "how much?" }]);
+  });
+
+  it("an earlier checkpoint keeps the values of then", async () => {
+    const before = await history(project.threadId);
+    const { document } = await fork("--at", "1");
+    const states = await history(document.thread_id);
+    expect(states).toHaveLength(1);
+    expect(texts(states[0]?.values)).toEqual(["hello", "echo: hello"]);
+    expect(await history(project.threadId)).toEqual(before);
+  });
+
+  it("run goes on from there", async () => {
+    const [, , input] = (await history(project.threadId)).filter(
+      ({ metadata }) => metadata.source === "input",
+    );
+    const { code, document } = await fork("--at", input?.checkpoint?.checkpoint_id ?? "", "--run");
+    expect([code, document.run?.status]).toEqual([0, "success"]);
+    expect(texts(document.run?.values)).toEqual(["hello", "echo: hello"]);
+  });
+
+  it("values are written before the run", async () => {
+    const { document } = await fork(
+      "--at",
+      "1",
+      "--values",
+      '{"count": 40}',
+      "--as-node",
+      "__start__",
+      "--run",
+    );
+    expect(document.run?.values).toMatchObject({ count: 41 });
+  });
+
+  it("a branch stays on the thread", async () => {
+    const before = await history(project.threadId);
+    const { document } = await fork(
+      "--branch",
+      "--at",
+      "1",
+      "--values",
+      '{"count": 7}',
+      "--as-node",
+      "reply",
+    );
+    expect(document.thread_id).toBe(project.threadId);
+    const after = await history(project.threadId);
+    expect(after).toHaveLength(before.length + 1);
+    expect(after[0]?.checkpoint?.checkpoint_id).toBe(document.checkpoint_id);
+    expect(after[0]?.values).toMatchObject({ count: 7 });
+  });
+
+  it("people get the id and the next command", async () => {
+    const { stdout, stderr } = await project.run(["fork", project.threadId]);
+    expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
+    expect(stderr).toContain(`--thread ${stdout.trim()} --resume true`);
+  });
+
+  it.each<[string[], number, string]>([
+    [["fork", "0198c0de-0000-7000-8000-00000000dead"], 4, "thread_not_found"],
+    [["fork", "THREAD", "--at", "99"], 4, "checkpoint_not_found"],
+    [["fork", "THREAD", "--values", "{"], 2, "invalid_request"],
+    [["fork", "THREAD", "--values", "3"], 2, "invalid_request"],
+    [["fork", "THREAD", "--values", "{}", "--as-node", "nobody"], 2, "invalid_request"],
+    [["state", "set", "THREAD"], 2, "invalid_request"],
+    [["state", "set", "0198c0de-0000-7000-8000-00000000dead", "--values", "{}"], 4, "thread_not_found"],
+    [["replay", "THREAD", "--execute", "--exit-code"], 2, "invalid_request"],
+    [["replay", "THREAD", "--execute", "--against", "./none.ts"], 2, "graph_load_failed"],
+  ])("%j exits with %i", async (argv, exit, code) => {
+    const words = argv.map((word) => (word === "THREAD" ? project.threadId : word));
+    const result = await project.json<{ error: { code: string } }>(words);
+    expect([result.code, result.document.error.code]).toEqual([exit, code]);
+  });
+
+  it("refused values leave no copy behind", async () => {
+    const count = async () =>
+      (await project.json<{ items: unknown[] }>(["threads", "list"])).document.items.length;
+    const before = await count();
+    expect((await fork("--values", "{}", "--as-node", "nobody")).code).toBe(2);
+    expect(await count()).toBe(before);
+  });
+});
+
+describe("state set", () => {
+  it("values go through the reducers", async () => {
+    const { code, document } = await project.json<{ checkpoint_id: string }>([
+      "state",
+      "set",
+      project.threadId,
+      "--values",
+      '{"count": 9, "messages": [{"role": "user", "content": "by hand"}]}',
+      "--as-node",
+      "reply",
+    ]);
+    expect(code).toBe(0);
+    const [state] = await history(project.threadId);
+    expect(state?.checkpoint?.checkpoint_id).toBe(document.checkpoint_id);
+    expect(state?.values).toMatchObject({ count: 9 });
+    expect(texts(state?.values)).toEqual(["hello", "echo: hello", "pay 5", "echo: pay 5", "by hand"]);
+  });
+
+  it("an earlier checkpoint gets a branch", async () => {
+    const argv = [
+      "state",
+      "set",
+      project.threadId,
+      "--values",
+      '{"count": 2}',
+      "--as-node",
+      "reply",
+      "--at",
+      "1",
+    ];
+    const { stdout } = await project.run(argv);
+    const [state] = await history(project.threadId);
+    expect(stdout.trim()).toBe(state?.checkpoint?.checkpoint_id);
+    expect(texts(state?.values)).toEqual(["hello", "echo: hello"]);
+  });
+});
+
+interface ExecuteDocument {
+  thread_id: string;
+  run: RunOutcome;
+  equal?: boolean;
+  steps?: { old: string | null; new: string | null; equal: boolean; changes: object[] }[];
+  items?: ThreadState[];
+}
+const execute = (...argv: string[]) =>
+  project.json<ExecuteDocument>(["replay", project.threadId, "--execute", ...argv]);
+
+describe("replay with execution", () => {
+  it("the last run is run again on a copy", async () => {
+    const before = await history(project.threadId);
+    const { code, document } = await execute();
+    expect([code, document.run.status]).toEqual([0, "interrupted"]);
+    expect(document.thread_id).not.toBe(project.threadId);
+    expect(document.items?.map(({ metadata }) => metadata.step)).toEqual([3, 4]);
+    expect(await history(project.threadId)).toEqual(before);
+  });
+
+  it("in place it makes a branch", async () => {
+    const before = await history(project.threadId);
+    const { document } = await execute("--in-place");
+    expect(document.thread_id).toBe(project.threadId);
+    expect((await history(project.threadId)).length).toBeGreaterThan(before.length);
+  });
+
+  it("the same graph gives the same steps", async () => {
+    const { code, document } = await execute("--compare", "--exit-code");
+    expect([code, document.equal]).toEqual([0, true]);
+    expect(document.steps?.every(({ equal, changes }) => equal && changes.length === 0)).toBe(true);
+  });
+
+  it("an edited graph shows where it differs", async () => {
+    await project.put("edited.ts", chatGraph("loud"));
+    const { code, document } = await execute("--against", "./edited.ts:graph", "--compare", "--exit-code");
+    expect([code, document.equal]).toEqual([1, false]);
+    expect(document.steps?.map(({ equal }) => equal)).toEqual([true, false]);
+    const { code: shownCode, stdout } = await project.run([
+      "replay",
+      project.threadId,
+      "--execute",
+      "--against",
+      "./edited.ts:graph",
+      "--compare",
+    ]);
+    expect(shownCode).toBe(0);
+    expect(stdout).toMatch(/^= step 3 {2}__start__ +step 3 {2}__start__$/m);
+    expect(stdout).toMatch(/^≠ step 4 {2}reply +step 4 {2}reply$/m);
+    expect(stdout).toContain('"echo: pay 5" -> "loud: pay 5"');
+  });
+
+  it("a run that fails now is shown and told", async () => {
+    const failing = chatGraph().replace("count: (state.count ?? 0) + 1", 'count: JSON.parse("{")');
+    await project.put("failing.ts", failing);
+    const { code, document } = await execute("--against", "./failing.ts:graph");
+    expect([code, document.run.status]).toEqual([1, "error"]);
+    const compared = await execute("--against", "./failing.ts:graph", "--compare", "--exit-code");
+    expect([compared.code, compared.document.equal]).toEqual([1, false]);
+  });
+});
+
+it("a server forks and branches as well", async () => {
+  const server = startCli(
+    ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
+    { cwd: project.dir },
+  );
+  const [url] = await Promise.race([
+    server.stderr.until(/http:\/\/127\.0\.0\.1:\d+/),
+    server.stdout.until(/http:\/\/127\.0\.0\.1:\d+/),
+  ]);
+  const latest = await fork("--url", url);
+  expect([latest.code, latest.document.thread.metadata.forked_from]).toEqual([0, project.threadId]);
+  const earlier = await project.json<{ error: { code: string } }>([
+    "fork",
+    project.threadId,
+    "--at",
+    "1",
+    "--url",
+    url,
+  ]);
+  expect([earlier.code, earlier.document.error.code]).toEqual([2, "unsupported_option"]);
+  const branch = await fork("--at", "1", "--branch", "--url", url, "--run");
+  expect([branch.code, branch.document.thread_id]).toEqual([0, project.threadId]);
+  const again = await execute("--in-place", "--url", url, "--compare");
+  expect([again.code, again.document.equal]).toEqual([0, true]);
+  server.stop();
+  await server.exit;
+});

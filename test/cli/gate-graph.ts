@@ -1,0 +1,15 @@
+/** A graph whose node says that it is running and then waits until the run is aborted. */
+export const gateGraphSource = `
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+
+export const graph = new StateGraph(Annotation.Root({ n: Annotation<number> }))
+  .addNode("wait", async (_state, config) => {
+    config.writer?.("inside");
+    await new Promise((_resolve, reject) => {
+      config.signal?.addEventListener("abort", () => reject(config.signal?.reason), { once: true });
+    });
+    return { n: 2 };
+  })
+  .addEdge(START, "wait")
+  .compile();
+`;

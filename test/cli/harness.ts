@@ -1,0 +1,154 @@
+/** The command line in this process: arguments in, exit code and captured streams out. */
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import type { Input, Output } from "../../src/cli/io.js";
+import { main } from "../../src/cli/main.js";
+
+export class Capture implements Output {
+  text = "";
+  readonly isTTY: boolean;
+  readonly columns: number;
+  #waiting: (() => void)[] = [];
+
+  constructor(isTTY = false, columns = 80) {
+    this.isTTY = isTTY;
+    this.columns = columns;
+  }
+
+  write(text: string): boolean {
+    this.text += text;
+    for (const wake of this.#waiting.splice(0)) wake();
+    return true;
+  }
+
+  /** Resolves once the text from `offset` on matches. */
+  async until(pattern: RegExp, offset = 0): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.text.slice(offset));
+      if (match) return match;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+}
+
+export interface CliOptions {
+  cwd?: string;
+  stdin?: string;
+  env?: Record<string, string>;
+  isTTY?: boolean;
+  /** Width of the terminal. */
+  columns?: number;
+}
+
+export interface RunningCli {
+  stdout: Capture;
+  stderr: Capture;
+  stdin: Input & { push(chunk: string | null): boolean };
+  /** Send the process a signal. */
+  stop(signal?: string): void;
+  exit: Promise<number>;
+}
+
+/** Start a command that runs until it is stopped. */
+export function startCli(
+  argv: string[],
+  { cwd, stdin, env, isTTY = false, columns }: CliOptions = {},
+): RunningCli {
+  const stdout = new Capture(isTTY, columns);
+  const stderr = new Capture(isTTY);
+  const input = Object.assign(new Readable({ read: () => undefined }), {
+    isTTY,
+    setRawMode: () => undefined,
+  });
+  if (stdin !== undefined) {
+    input.push(stdin);
+    input.push(null);
+  }
+  const controller = new AbortController();
+  const io = {
+    stdout,
+    stderr,
+    stdin: input,
+    env: env ?? {},
+    cwd: cwd ?? process.cwd(),
+    signal: controller.signal,
+  };
+  return {
+    stdout,
+    stderr,
+    stdin: input,
+    stop: (signal = "SIGTERM") => controller.abort(signal),
+    exit: main(argv, io),
+  };
+}
+
+export interface CliResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Run a command to its end. */
+export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
+  const { exit, stdout, stderr } = startCli(argv, options);
+  return { code: await exit, stdout: stdout.text, stderr: stderr.text };
+}
+
+export interface Project {
+  dir: string;
+  put(name: string, content: string | object): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** A folder of its own, in which graphs find the packages of this checkout. */
+export async function createProject(files: Record<string, string | object> = {}): Promise<Project> {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-cli-")));
+  await symlink(join(process.cwd(), "node_modules"), join(dir, "node_modules"), "junction");
+  const put = async (name: string, content: string | object): Promise<string> => {
+    const file = join(dir, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+    return file;
+  };
+  for (const [name, content] of Object.entries(files)) await put(name, content);
+  return { dir, put, remove: () => rm(dir, { recursive: true, force: true }) };
+}
+
+/** A graph that answers the last message with `prefix` before it. */
+export const echoGraph = (prefix = "echo"): string => `
+import { AIMessage } from "@langchain/core/messages";
+import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("reply", (state) => ({
+    messages: [new AIMessage("${prefix}: " + String(state.messages.at(-1)?.content))],
+  }))
+  .addEdge(START, "reply")
+  .addEdge("reply", END)
+  .compile();
+`;
+
+/** A graph that asks before it does anything. */
+export const askingGraph = `
+import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({ topic: Annotation<string>, answer: Annotation<string> });
+export const graph = new StateGraph(State)
+  .addNode("ask", (state) => ({ answer: String(interrupt({ question: "about " + state.topic + "?" })) }))
+  .addEdge(START, "ask")
+  .addEdge("ask", END)
+  .compile();
+`;
+
+export const failingGraph = `
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+
+export const graph = new StateGraph(Annotation.Root({ n: Annotation<number> }))
+  .addNode("burst", () => {
+    throw new RangeError("kaboom");
+  })
+  .addEdge(START, "burst")
+  .compile();
+`;

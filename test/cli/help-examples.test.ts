@@ -1,0 +1,109 @@
+/** The examples that `--help` shows are run as they stand, on a template, with the ids of a thread that is there. */
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startServer, type RunningServer } from "../../src/http/server.js";
+import { openService } from "../../src/service.js";
+import { cli, createProject, type Project } from "./harness.js";
+
+const THREAD = "0198c0de-0000-7000-8000-000000000000";
+const RUN = "0198c0de-0000-7000-8000-000000000001";
+const CHECKPOINT = "1f0c5a3e-7b2d-6abc-8000-c0ffee000000";
+const SERVER = "http://127.0.0.1:2024";
+
+const COMMANDS = [
+  "threads",
+  "threads list",
+  "threads get",
+  "threads create",
+  "threads copy",
+  "threads patch",
+  "threads prune",
+  "runs",
+  "runs list",
+  "runs get",
+  "inspect",
+  "inspect thread",
+  "inspect run",
+  "inspect checkpoint",
+  "inspect state",
+  "history",
+  "diff",
+  // Last: it takes the thread away.
+  "threads delete",
+];
+
+let project: Project;
+let server: RunningServer;
+let ids: Record<string, string>;
+beforeAll(async () => {
+  project = await createProject();
+  await cp(join(import.meta.dirname, "../../templates/chat"), project.dir, { recursive: true });
+  const { exitCode, outcome } = await firstRun();
+  expect(exitCode).toBe(0);
+  const service = await openService({
+    cwd: project.dir,
+    graphs: { agent: "./graph.ts:graph" },
+    settings: { checkpointer_scheme: "sqlite", checkpointer_uri: ".graph-serve/dev.db" },
+  });
+  const { checkpoint, values } = await service.state.get(outcome.thread_id);
+  await project.put("expected.json", values as object);
+  server = await startServer(service, { host: "127.0.0.1", port: 0 });
+  ids = {
+    [THREAD]: outcome.thread_id,
+    [RUN]: outcome.run_id,
+    [CHECKPOINT]: checkpoint?.checkpoint_id ?? "",
+    [SERVER]: server.url,
+  };
+});
+afterAll(async () => {
+  await server.close(0);
+  await project.remove();
+});
+
+async function firstRun() {
+  const { code, stdout } = await cli(["run", "--message", "hello", "--json"], { cwd: project.dir });
+  return { exitCode: code, outcome: JSON.parse(stdout) as { thread_id: string; run_id: string } };
+}
+
+async function examplesOf(command: string): Promise<string[]> {
+  const { code, stdout } = await cli([...command.split(" "), "--help"]);
+  expect(code).toBe(0);
+  const [, text = ""] = stdout.split("Examples:\n");
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+/** The words of a shell line, quotes taken off, redirection left out. */
+function wordsOf(line: string): string[] {
+  const [command = ""] = line.split(" > ");
+  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
+  return words.map(([, double, single, plain]) => double ?? single ?? plain ?? "");
+}
+
+it.each(COMMANDS)("the examples of %s work", async (command) => {
+  const examples = await examplesOf(command);
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) {
+    const known = Object.entries(ids).reduce((text, [id, real]) => text.replaceAll(id, real), example);
+    const [program, ...argv] = wordsOf(known);
+    const { code, stderr } = await cli(argv, { cwd: project.dir });
+    expect({ program, example, code, stderr: code === 0 ? "" : stderr }).toEqual({
+      program: "graph-serve",
+      example,
+      code: 0,
+      stderr: "",
+    });
+  }
+});
+
+it("every command says what it does and its flags' variables", async () => {
+  for (const command of COMMANDS.filter((name) => name.includes(" "))) {
+    const { stdout } = await cli([...command.split(" "), "--help"]);
+    expect(stdout).toMatch(/^Usage: graph-serve /);
+    expect(stdout).toContain("--url <url>");
+    expect(stdout).toContain("GRAPH_SERVE_CHECKPOINTER_SCHEME");
+  }
+});

@@ -1,0 +1,69 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { VERSION } from "../../src/version.js";
+import { cli, createProject, type Project } from "./harness.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject();
+});
+afterEach(() => project.remove());
+
+const init = (...argv: string[]) => cli(["init", ...argv], { cwd: project.dir });
+const read = (path: string) => readFile(join(project.dir, path), "utf8");
+
+describe("init", () => {
+  it.each(["chat", "agent-tools", "hitl", "minimal"])(
+    "%s becomes a project that validates",
+    async (template) => {
+      expect(await init("My App!", "-t", template)).toMatchObject({ code: 0 });
+      const manifest = JSON.parse(await read("My App!/package.json")) as {
+        name: string;
+        dependencies: Record<string, string>;
+      };
+      expect(manifest.name).toBe("my-app");
+      expect(manifest.dependencies["graph-serve"]).toBe(VERSION);
+      expect(await readdir(join(project.dir, "My App!"))).toContain(".gitignore");
+      const validated = await cli(["validate", "--cwd", "My App!"], { cwd: project.dir });
+      expect(validated).toMatchObject({ code: 0, stderr: "" });
+      expect(validated.stdout).toMatch(/ok +agent/);
+    },
+  );
+
+  it("says what it made and what comes next", async () => {
+    const { stdout } = await init("bot", "-t", "minimal", "--pm", "pnpm");
+    expect(stdout).toContain("  graph.ts\n");
+    expect(stdout).toMatch(/next\n {2}cd bot\n {2}pnpm install\n {2}pnpm dev\n$/);
+  });
+
+  it("the calling package manager is noticed", async () => {
+    const env = { npm_config_user_agent: "yarn/4.1.0 npm/? node/v20.0.0" };
+    expect((await cli(["init", "bot"], { cwd: project.dir, env })).stdout).toContain("yarn install");
+  });
+
+  it("keeps files that are there", async () => {
+    await project.put("bot/graph.ts", "mine");
+    const { code, stderr } = await init("bot", "-t", "minimal");
+    expect(code).toBe(2);
+    expect(stderr).toContain("there is already graph.ts");
+    expect(await read("bot/graph.ts")).toBe("mine");
+    expect(await readdir(join(project.dir, "bot"))).toEqual(["graph.ts"]);
+  });
+
+  it("--force writes over them", async () => {
+    await project.put("bot/graph.ts", "mine");
+    expect(await init("bot", "-t", "minimal", "--force")).toMatchObject({ code: 0 });
+    expect(await read("bot/graph.ts")).toContain("StateGraph");
+  });
+
+  it("--config-only points at the graph found", async () => {
+    await project.put("src/agent.ts", "export const graph = 1;");
+    const { code, stdout } = await init("--config-only", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ template: null, files: ["graph-server.config.json"] });
+    expect(JSON.parse(await read("graph-server.config.json"))).toEqual({
+      graphs: { agent: "./src/agent.ts" },
+    });
+  });
+});

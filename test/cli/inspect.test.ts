@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cli, type CliOptions } from "./harness.js";
+import { seedProject, type Seeded } from "./seeded.js";
+
+let seeded: Seeded;
+beforeAll(async () => {
+  seeded = await seedProject();
+});
+afterAll(() => seeded.project.remove());
+
+const inspect = (argv: string[], options: CliOptions = {}) =>
+  cli(["inspect", ...argv], { cwd: seeded.project.dir, ...options });
+
+describe("inspect thread", () => {
+  it("shows the command that answers the question", async () => {
+    const { stdout } = await inspect(["thread", seeded.asking]);
+    expect(stdout).toContain('waits for  {"question":"about cats?"}');
+    const [, line = ""] = /^answer +graph-serve (.+)$/m.exec(stdout) ?? [];
+    expect(line).toBe(`run ask --thread ${seeded.asking} --resume true`);
+    const copy = (await cli(["threads", "copy", seeded.asking], { cwd: seeded.project.dir })).stdout.trim();
+    const argv = [...line.replace(seeded.asking, copy).split(" "), "--json"];
+    const { code, stdout: answered } = await cli(argv, { cwd: seeded.project.dir });
+    expect(code).toBe(0);
+    expect(JSON.parse(answered)).toMatchObject({ status: "success", values: { answer: "true" } });
+  });
+
+  it("the command leads to the same storage", async () => {
+    const storage = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", ".graph-serve/dev.db"];
+    const { stdout } = await inspect(["thread", seeded.asking, ...storage]);
+    expect(stdout).toContain(
+      `graph-serve run ask ${storage.join(" ")} --thread ${seeded.asking} --resume true`,
+    );
+  });
+
+  it("tells the error and where it arose", async () => {
+    const { stdout } = await inspect(["thread", seeded.failed]);
+    expect(stdout).toMatch(/^status +error$/m);
+    expect(stdout).toMatch(/^runs +1, 1 failed, 0 tokens$/m);
+    expect(stdout).toMatch(/^failed +burst: RangeError: kaboom$/m);
+  });
+
+  it("folds values unless --full is given", async () => {
+    const folded = (await inspect(["thread", seeded.chat, "--values"])).stdout;
+    expect(folded).toBe(
+      "messages: [4 items]\n  - human: one\n  - ai: echo: one\n  - human: other two\n  - ai: echo: other two\n",
+    );
+    const full = (await inspect(["thread", seeded.chat, "--values", "--full"])).stdout;
+    expect(full).toContain("additional_kwargs");
+  });
+});
+
+describe("inspect run", () => {
+  it("shows it superstep by superstep", async () => {
+    const { stdout } = await inspect(["run", seeded.run]);
+    expect(stdout).toMatch(/^status +success$/m);
+    expect(stdout).toMatch(/^input +{"messages":\[{"role":"user","content":"one"}]}$/m);
+    const rows = stdout.split("\n").filter((line) => /^-?\d/.test(line));
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 2))).toEqual([
+      ["-1", "(input)"],
+      ["0", "(start)"],
+      ["1", "reply"],
+    ]);
+  });
+
+  it("durations begin where the run began", async () => {
+    const { stdout } = await inspect(["run", seeded.run, "--thread", seeded.chat, "--json"]);
+    const { run, supersteps } = JSON.parse(stdout) as {
+      run: { created_at: string; updated_at: string };
+      supersteps: { ms: number | null; nodes: string[]; changed: string[] }[];
+    };
+    expect(supersteps.map(({ nodes }) => nodes)).toEqual([[], ["__start__"], ["reply"]]);
+    expect(supersteps[2]?.changed).toEqual(["messages"]);
+    const total = supersteps.reduce((sum, { ms }) => sum + (ms ?? 0), 0);
+    expect(total).toBeLessThanOrEqual(Date.parse(run.updated_at) - Date.parse(run.created_at));
+  });
+});
+
+describe("inspect checkpoint", () => {
+  it("is found by id, its beginning, step and place", async () => {
+    const { chat, fork } = seeded;
+    const idOf = async (at: string) => {
+      const { stdout } = await inspect(["checkpoint", chat, at, "--json"]);
+      return (JSON.parse(stdout) as { checkpoint: { checkpoint_id: string } }).checkpoint.checkpoint_id;
+    };
+    expect(await idOf(fork)).toBe(fork);
+    expect(await idOf(fork.slice(0, 18))).toBe(fork);
+    expect(await idOf("1")).toBe(fork);
+    expect(await idOf("4")).toBe(await idOf("-1"));
+    expect(await idOf("-7")).toBe(fork);
+  });
+
+  it("--writes shows what its tasks wrote", async () => {
+    const { stdout } = await inspect(["checkpoint", seeded.vault, "0", "--writes"]);
+    expect(stdout).toMatch(/^tasks\n {2}hide {2}\S+\n {4}n: 2\nvalues\n {2}n: 1$/m);
+    expect((await inspect(["checkpoint", seeded.vault, "0"])).stdout).not.toContain("n: 2");
+  });
+});
+
+describe("inspect state", () => {
+  it("a text is printed alone", async () => {
+    const { stdout } = await inspect(["state", seeded.chat, "--path", "messages[-1].content"]);
+    expect(stdout).toBe("echo: other two\n");
+  });
+
+  it("other values are JSON", async () => {
+    expect((await inspect(["state", seeded.vault])).stdout).toBe('{\n  "n": 2\n}\n');
+    expect((await inspect(["state", seeded.vault, "--path", "n", "--at", "0"])).stdout).toBe("1\n");
+  });
+
+  it.each([
+    ["nothing", "leads to nothing in this state"],
+    ["messages[", "cannot be read"],
+  ])("the path %s is a usage fault", async (path, message) => {
+    const { code, stderr } = await inspect(["state", seeded.chat, "--path", path]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("runs", () => {
+  it("the table has a row a run", async () => {
+    const { stdout } = await cli(["runs", "list", seeded.failed], { cwd: seeded.project.dir });
+    const [head = "", row = ""] = stdout.split("\n");
+    expect(head.split(/ {2,}/)).toEqual(["RUN", "STATUS", "STRATEGY", "STARTED", "MS", "TOKENS", "ERROR"]);
+    expect(row).toMatch(/^[0-9a-f-]{36} {2}error +enqueue +\S+Z +\d+ +0 +kaboom$/);
+  });
+
+  it("pages until the end", async () => {
+    const list = async (...argv: string[]) =>
+      JSON.parse(
+        (await cli(["runs", "list", seeded.chat, "--json", ...argv], { cwd: seeded.project.dir })).stdout,
+      ) as {
+        items: { run_id: string }[];
+        next: number | null;
+      };
+    const [first, second] = [await list("--limit", "2"), await list("--limit", "2", "--offset", "2")];
+    expect([first.items.length, first.next, second.items.length, second.next]).toEqual([2, 2, 1, null]);
+    expect(second.items[0]?.run_id).toBe(seeded.run);
+    expect((await list("--limit", "3")).next).toBeNull();
+  });
+});

@@ -1,0 +1,110 @@
+/** Reading and changing a storage while a server in another process works on it. */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Run } from "../../src/models/run.js";
+import type { Thread } from "../../src/models/thread.js";
+import { cli, createProject, type Project } from "./harness.js";
+
+const SERVER = join(import.meta.dirname, "../fixtures/serve-sqlite.ts");
+const GRAPHS = join(import.meta.dirname, "../fixtures/graphs");
+const CLIENTS = 4;
+const ROUNDS = 8;
+
+let project: Project;
+let child: ChildProcess;
+let url: string;
+let file: string;
+beforeAll(async () => {
+  project = await createProject({
+    "graph-server.config.json": {
+      graphs: { chat: join(GRAPHS, "chat.ts:graph"), steps: join(GRAPHS, "steps.ts:graph") },
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "./data/store.db",
+    },
+  });
+  file = join(project.dir, "data/store.db");
+  child = fork(SERVER, [file], { execArgv: ["--import", "tsx"] });
+  [url] = (await once(child, "message")) as [string];
+});
+afterAll(async () => {
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await project.remove();
+});
+
+async function post<T>(path: string, body: object): Promise<T> {
+  const response = await fetch(url + path, { method: "POST", body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+const read = (argv: string[]) => cli([...argv, "--json"], { cwd: project.dir });
+
+/** Works until told to stop; every run must succeed. */
+async function client(signal: AbortSignal, done: { threads: string[]; statuses: string[] }): Promise<void> {
+  while (!signal.aborted) {
+    const { thread_id } = await post<Thread>("/threads", {});
+    const run = await post<Run>(`/threads/${thread_id}/runs`, { assistant_id: "steps", input: { n: 0 } });
+    done.threads.push(thread_id);
+    done.statuses.push(run.status);
+  }
+}
+
+describe("a storage in use", () => {
+  it("is read under load without disturbing it", async () => {
+    const done = { threads: [] as string[], statuses: [] as string[] };
+    const stop = new AbortController();
+    const clients = Array.from({ length: CLIENTS }, () => client(stop.signal, done));
+    const working = Promise.all(clients);
+    const files = () => readdirSync(dirname(file)).sort();
+    const before = files();
+    for (let round = 0; round < ROUNDS; round++) {
+      expect((await read(["threads", "list"])).code).toBe(0);
+      for (const thread of done.threads.slice(-2)) {
+        const { code, stdout } = await read(["inspect", "state", thread, "--path", "n"]);
+        expect({ code, stdout }).toEqual({ code: 0, stdout: "10\n" });
+        const history = await read(["history", thread]);
+        expect((JSON.parse(history.stdout) as { items: unknown[] }).items).toHaveLength(12);
+      }
+    }
+    stop.abort();
+    await working;
+    expect(done.threads.length).toBeGreaterThan(ROUNDS);
+    expect(new Set(done.statuses)).toEqual(new Set(["success"]));
+    expect(files()).toEqual(before);
+    for (const argv of [
+      ["threads", "list", "--limit", "50"],
+      ["inspect", "thread", done.threads[0] ?? ""],
+    ]) {
+      expect((await read(argv)).stdout).toBe((await read([...argv, "--url", url])).stdout);
+    }
+  });
+
+  it("keeps its busy threads from being changed", async () => {
+    const { thread_id } = await post<Thread>("/threads", {});
+    await post<Run>(`/threads/${thread_id}/runs`, { assistant_id: "steps", input: { n: 0 } });
+    const begun = await fetch(`${url}/threads/${thread_id}/runs/stream`, {
+      method: "POST",
+      body: JSON.stringify({ assistant_id: "gate", input: { gate: "never opened" } }),
+    });
+    const first = await begun.body?.getReader().read();
+    expect(new TextDecoder().decode(first?.value as Uint8Array)).toContain("metadata");
+    const { code, stdout } = await read(["threads", "delete", thread_id, "--yes"]);
+    expect(code).toBe(5);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "thread_busy" } });
+    const { stdout: pruned } = await read([
+      "threads",
+      "prune",
+      "--older-than",
+      "0s",
+      "--status",
+      "busy",
+      "--yes",
+    ]);
+    expect(JSON.parse(pruned)).toMatchObject({ items: [], deleted: 0 });
+    expect((await read(["threads", "get", thread_id])).code).toBe(0);
+  });
+});

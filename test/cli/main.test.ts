@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { main } from "../../src/cli/main.js";
+import { VERSION } from "../../src/version.js";
+import { Capture, cli } from "./harness.js";
+
+const COMMANDS = ["dev", "start", "run", "validate", "init", "config", "config print", "openapi"];
+
+describe("version and help", () => {
+  it.each([["--version"], ["-V"]])("%s prints the version alone", async (flag) => {
+    expect(await cli([flag])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
+  });
+
+  it("help lists every command on stdout", async () => {
+    const { code, stdout, stderr } = await cli(["--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const command of COMMANDS) expect(stdout).toContain(`  ${command.split(" ")[0]}`);
+  });
+
+  it.each(COMMANDS)("%s has purpose, usage and examples", async (command) => {
+    const { code, stdout } = await cli([...command.split(" "), "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: graph-serve ${command}`);
+    expect(stdout).toContain("Examples:\n  graph-serve");
+    expect(stdout).toContain("--json");
+  });
+
+  it("the help command helps too", async () => {
+    expect((await cli(["help", "dev"])).stdout).toBe((await cli(["dev", "--help"])).stdout);
+  });
+
+  it("settings name their variable in help", async () => {
+    const { stdout } = await cli(["dev", "--help"]);
+    expect(stdout.replace(/\s+/g, " ")).toContain("env GRAPH_SERVE_PORT");
+  });
+
+  it("no command at all is a usage fault", async () => {
+    const { code, stdout, stderr } = await cli([]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("Commands:");
+  });
+});
+
+describe("usage faults", () => {
+  it.each([
+    [["strat"], 'unknown command "strat"', "did you mean start?"],
+    [["config", "prnt"], 'unknown command "prnt"', "did you mean print?"],
+    [["dev", "--prot", "1"], 'unknown option "--prot"', "did you mean --port?"],
+    [["dev", "--jsn"], 'unknown option "--jsn"', "did you mean --json?"],
+    [["dev", "--port"], "argument missing", "see graph-serve dev --help"],
+    [
+      ["init", "-t", "nope"],
+      "Allowed choices are chat, agent-tools, hitl, minimal",
+      "graph-serve init --help",
+    ],
+    [["validate", "--zzzzzzzz"], 'unknown option "--zzzzzzzz"', "see graph-serve validate --help"],
+  ])("%j exits 2 with a suggestion", async (argv, message, hint) => {
+    const { code, stdout, stderr } = await cli(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^error {2}/);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(`  fix  ${hint.startsWith("did") || hint.startsWith("see") ? hint : "see "}`);
+    expect(stderr).toContain(hint);
+  });
+
+  it("with --json the error is a document", async () => {
+    const { code, stdout, stderr } = await cli(["dev", "--prot", "1", "--json"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({
+      error: {
+        code: "invalid_request",
+        message: 'unknown option "--prot"',
+        hint: "did you mean --port? (graph-serve dev --help)",
+      },
+    });
+  });
+});
+
+describe("the error boundary", () => {
+  const io = (stdout: Capture, stderr = new Capture()) => ({
+    stdout,
+    stderr,
+    stdin: process.stdin,
+    env: {},
+    cwd: process.cwd(),
+  });
+
+  it("a reader that goes away ends quietly", async () => {
+    const stdout = new Capture();
+    const stderr = new Capture();
+    stdout.write = () => {
+      throw Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+    };
+    expect(await main(["config", "schema"], io(stdout, stderr))).toBe(0);
+    expect(stderr.text).toBe("");
+  });
+
+  it("a fault of ours exits 70 and hides its stack", async () => {
+    const stdout = new Capture();
+    stdout.write = () => {
+      throw new TypeError("broken pipe organ");
+    };
+    const stderr = new Capture();
+    expect(await main(["config", "schema"], io(stdout, stderr))).toBe(70);
+    expect(stderr.text).toContain("error  this is a fault of graph-serve: broken pipe organ");
+    expect(stderr.text).toContain("--verbose");
+    expect(stderr.text).not.toContain("    at ");
+    const verbose = new Capture();
+    expect(await main(["config", "schema", "--verbose"], io(stdout, verbose))).toBe(70);
+    expect(verbose.text).toContain("    at ");
+  });
+});
+
+describe("colours", () => {
+  const stderrOf = async (argv: string[], env: Record<string, string>, isTTY: boolean) =>
+    (await cli(["strat", ...argv], { env, isTTY })).stderr;
+  const red = "\u001b[31m";
+
+  it.each([
+    ["a terminal has them", [], {}, true, true],
+    ["a pipe has none", [], {}, false, false],
+    ["NO_COLOR takes them away", [], { NO_COLOR: "1" }, true, false],
+    ["CI takes them away", [], { CI: "true" }, true, false],
+    ["FORCE_COLOR gives them", [], { FORCE_COLOR: "1" }, false, true],
+    ["--no-color wins", ["--no-color"], { FORCE_COLOR: "1" }, true, false],
+  ])("%s", async (_title, argv, env, isTTY, coloured) => {
+    expect((await stderrOf(argv, env, isTTY)).includes(red)).toBe(coloured);
+  });
+});

@@ -1,0 +1,60 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { cli, createProject, type Project } from "./harness.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject();
+});
+afterEach(() => project.remove());
+
+const openapi = (...argv: string[]) => cli(["openapi", ...argv], { cwd: project.dir });
+
+describe("openapi", () => {
+  it("prints the document on stdout", async () => {
+    const { code, stdout } = await openapi();
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ openapi: "3.1.0" });
+  });
+
+  it("YAML says the same", async () => {
+    const { stdout } = await openapi("--yaml");
+    expect(parse(stdout)).toEqual(JSON.parse((await openapi()).stdout));
+  });
+
+  it("what --out wrote passes --check", async () => {
+    expect(await openapi("--out", "openapi.json")).toMatchObject({ code: 0, stdout: "" });
+    expect(await openapi("--check", "openapi.json")).toMatchObject({ code: 0 });
+    expect(await openapi("--yaml", "--out", "openapi.yaml")).toMatchObject({ code: 0 });
+    expect(await openapi("--check", "openapi.yaml")).toMatchObject({ code: 0 });
+  });
+
+  it("--check names what differs", async () => {
+    const document = JSON.parse((await openapi()).stdout) as {
+      paths: Record<string, unknown>;
+      info: { title: string };
+    };
+    delete document.paths["/info"];
+    document.info.title = "Another";
+    document.paths["/extra"] = {};
+    await project.put("openapi.json", document);
+    const { code, stdout } = await openapi("--check", "openapi.json");
+    expect(code).toBe(1);
+    expect(stdout).toContain("/info/title changed");
+    expect(stdout).toContain("/paths/~1info is missing in the file");
+    expect(stdout).toContain("/paths/~1extra is only in the file");
+  });
+
+  it("a file that is not there exits 2", async () => {
+    const { code, stderr } = await openapi("--check", "nowhere.json");
+    expect(code).toBe(2);
+    expect(stderr).toContain("nowhere.json cannot be read");
+  });
+
+  it("the written file ends with a newline", async () => {
+    await openapi("--out", "openapi.json");
+    expect(await readFile(join(project.dir, "openapi.json"), "utf8")).toMatch(/\}\n$/);
+  });
+});

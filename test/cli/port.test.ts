@@ -1,0 +1,58 @@
+import { execFileSync } from "node:child_process";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listenAt } from "../../src/cli/dev/port.js";
+import { ConfigError } from "../../src/errors.js";
+import type { RunningServer } from "../../src/http/server.js";
+import { openService, type Service } from "../../src/service.js";
+import { createProject, echoGraph, type Project } from "./harness.js";
+
+const HOST = "127.0.0.1";
+let project: Project;
+let service: Service;
+let holder: Server;
+let taken: number;
+let server: RunningServer | undefined;
+
+beforeEach(async () => {
+  project = await createProject({ "graph.ts": echoGraph() });
+  service = await openService({ cwd: project.dir, graphs: { agent: "./graph.ts" } });
+  holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, HOST, resolve));
+  taken = (holder.address() as AddressInfo).port;
+});
+afterEach(async () => {
+  await server?.close(0);
+  server = undefined;
+  await service.close(0);
+  await new Promise((resolve) => holder.close(resolve));
+  await project.remove();
+});
+
+function hasLsof(): boolean {
+  try {
+    execFileSync("lsof", ["-v"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("the port", () => {
+  it("moves on when the default is taken", async () => {
+    server = await listenAt(service, { host: HOST, port: taken, mayMove: true });
+    expect(server.port).toBeGreaterThan(taken);
+    expect((await fetch(`${server.url}/ok`)).status).toBe(200);
+  });
+
+  it("stays when it was asked for", async () => {
+    await expect(listenAt(service, { host: HOST, port: taken, mayMove: false })).rejects.toThrow(ConfigError);
+  });
+
+  it.skipIf(!hasLsof())("names the process that has it", async () => {
+    await expect(listenAt(service, { host: HOST, port: taken, mayMove: false })).rejects.toThrow(
+      new RegExp(`port ${taken} of ${HOST} is taken by \\S.* \\(pid ${process.pid}\\)`),
+    );
+  });
+});

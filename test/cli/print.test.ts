@@ -1,0 +1,88 @@
+import picocolors from "picocolors";
+import { describe, expect, it } from "vitest";
+import { escapeControl } from "../../src/cli/escape.js";
+import { errorDocument, errorText } from "../../src/cli/report-error.js";
+import { formatTable } from "../../src/cli/table.js";
+import { ConfigError, InvalidRequestError } from "../../src/errors.js";
+
+const colors = picocolors.createColors(false);
+
+describe("tables", () => {
+  const rows = [
+    [
+      "0198c0de-0000-7000-8000-000000000000",
+      "idle",
+      "a message that goes on for quite a while and then some",
+    ],
+    ["0198c0de-0000-7000-8000-000000000001", "busy", "short"],
+  ];
+
+  it("a pipe gets every id in full", () => {
+    const text = formatTable(["ID", "STATUS", "LAST"], rows, { width: Infinity, colors });
+    expect(text).toContain(rows[0]?.[0]);
+    expect(text).toContain(rows[0]?.[2]);
+    expect(text.split("\n")).toHaveLength(3);
+  });
+
+  it.each([40, 60, 80])("lines fit into %i columns", (width) => {
+    const text = formatTable(["ID", "STATUS", "LAST"], rows, { width, colors });
+    for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(width);
+    expect(text).toContain("idle");
+  });
+
+  it("control characters are shown escaped", () => {
+    const text = formatTable(["A"], [["\u001b[31mred\u0007\nnext"]], { width: 80, colors });
+    expect(text).toContain("\\u001b[31mred\\u0007\\nnext");
+  });
+});
+
+describe("escaping", () => {
+  it.each([
+    ["\u001b]0;title\u0007", "\\u001b]0;title\\u0007"],
+    ["a\rb\u009bc\u2028d\u202ee", "a\\u000db\\u009bc\\u2028d\\u202ee"],
+    ["plain\n\ttext äöü 你好", "plain\n\ttext äöü 你好"],
+  ])("%j is safe to print", (text, expected) => {
+    expect(escapeControl(text)).toBe(expected);
+  });
+});
+
+describe("error text", () => {
+  const text = (error: unknown, verbose = false) => errorText(error, { colors, cwd: "/project", verbose });
+
+  it("says what, where and how to fix it", () => {
+    const error = new ConfigError('unknown setting "prot"\nsecond line', {
+      hint: 'did you mean "port"?',
+      location: { file: "/project/conf.json", line: 3, column: 5, frame: "> 3 | x" },
+    });
+    expect(text(error)).toBe(
+      [
+        'error  unknown setting "prot"',
+        "       second line",
+        "   at  conf.json:3:5",
+        "       > 3 | x",
+        '  fix  did you mean "port"?',
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("lists the other faults too", () => {
+    const issues = [
+      { loc: ["a"], msg: "first", type: "x" },
+      { loc: ["b"], msg: "second", type: "x" },
+    ];
+    expect(text(new InvalidRequestError("first", issues))).toContain("       also: second");
+  });
+
+  it("passwords and control characters stay hidden", () => {
+    const error = new ConfigError("cannot reach postgres://u:secret@db\u001b[2J");
+    expect(text(error)).toContain("postgres://u:********@db\\u001b[2J");
+    expect(JSON.stringify(errorDocument(error))).not.toContain("secret");
+  });
+
+  it("verbose adds stack and causes", () => {
+    const error = new ConfigError("outer", { cause: new Error("inner") });
+    expect(text(error)).not.toContain("inner");
+    expect(text(error, true)).toMatch(/outer[\s\S]*caused by Error: inner/);
+  });
+});

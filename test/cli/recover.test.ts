@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/ids.js";
+import { openStorage } from "../../src/storage/open.js";
+import { cli, createProject, echoGraph, type Project } from "./harness.js";
+
+let project: Project;
+let threadId: string;
+const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];
+const run = (...argv: string[]) => cli([...argv, ...STORAGE], { cwd: project.dir });
+
+beforeEach(async () => {
+  project = await createProject({ "graph.ts": echoGraph() });
+  const { stdout } = await run("run", "./graph.ts", "--message", "hello", "--json");
+  threadId = (JSON.parse(stdout) as { thread_id: string }).thread_id;
+});
+afterEach(() => project.remove());
+
+/** A run whose server died: its owner never sent word. */
+async function leaveRun(folder: string, thread: string): Promise<string> {
+  const storage = await openStorage({
+    checkpointer_scheme: "sqlite",
+    checkpointer_uri: join(folder, "threads.db"),
+    checkpointer_options: {},
+    max_queued_runs: 1,
+  });
+  const at = new Date().toISOString();
+  const run_id = newId();
+  const row = { run_id, thread_id: thread, assistant_id: "agent", created_at: at, updated_at: at };
+  const more = { metadata: {}, kwargs: {}, multitask_strategy: "enqueue", error: null, usage: null } as const;
+  await storage.metadata.insertRun(
+    { ...row, ...more, status: "running", owner: "nobody" },
+    { updated_at: at, status: "busy" },
+  );
+  await storage.close();
+  return run_id;
+}
+
+describe("recover", () => {
+  it("nothing to settle is an empty list", async () => {
+    const { code, stdout } = await run("recover", "--json");
+    expect([code, JSON.parse(stdout)]).toEqual([0, { items: [], next: null, applied: false }]);
+    expect((await run("recover")).stderr).toBe("no run was left unfinished\n");
+  });
+
+  it("a list leaves runs as they are", async () => {
+    const run_id = await leaveRun(project.dir, threadId);
+    for (let time = 0; time < 2; time += 1) {
+      const { stdout } = await run("recover", "--json");
+      expect(JSON.parse(stdout)).toMatchObject({
+        items: [{ run_id, thread_id: threadId, owner: null }],
+        applied: false,
+      });
+    }
+    const shown = await run("recover");
+    expect(shown.stdout).toContain(run_id);
+    expect(shown.stderr).toContain("graph-serve recover --apply");
+  });
+
+  it("apply settles them, with a broken graph too", async () => {
+    const run_id = await leaveRun(project.dir, threadId);
+    await project.put("graph.ts", "export const graph = ;");
+    await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
+    const { code, stdout } = await run("recover", "--apply", "--json");
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: [{ run_id }], applied: true }]);
+    expect(JSON.parse((await run("recover", "--json")).stdout)).toMatchObject({ items: [] });
+    const storage = await openStorage({
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: join(project.dir, "threads.db"),
+      checkpointer_options: {},
+      max_queued_runs: 1,
+    });
+    expect(await storage.metadata.getRun(threadId, run_id)).toMatchObject({ status: "error" });
+    expect(await storage.metadata.getThread(threadId)).toMatchObject({ status: "idle" });
+    await storage.close();
+  });
+
+  it("memory and a missing file are told apart", async () => {
+    const memory = await cli(["recover", "--checkpointer-scheme", "memory", "--json"], { cwd: project.dir });
+    expect([memory.code, JSON.parse(memory.stdout)]).toMatchObject([
+      2,
+      { error: { code: "config_invalid" } },
+    ]);
+    const missing = await cli(["recover", "--checkpointer-uri", "./none.db", "--json"], { cwd: project.dir });
+    expect([missing.code, JSON.parse(missing.stdout)]).toMatchObject([
+      3,
+      { error: { code: "storage_unavailable" } },
+    ]);
+  });
+});

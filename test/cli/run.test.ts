@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startServer, type RunningServer } from "../../src/http/server.js";
+import { openService } from "../../src/service.js";
+import { gateGraphSource } from "./gate-graph.js";
+import {
+  askingGraph,
+  cli,
+  createProject,
+  echoGraph,
+  failingGraph,
+  startCli,
+  type CliOptions,
+  type Project,
+} from "./harness.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject({
+    "graph.ts": echoGraph(),
+    "ask.ts": askingGraph,
+    "fail.ts": failingGraph,
+    "graph-server.config.json": { graphs: { agent: "./graph.ts", ask: "./ask.ts", fail: "./fail.ts" } },
+  });
+});
+afterEach(() => project.remove());
+
+const run = (argv: string[], options: CliOptions = {}) =>
+  cli(["run", ...argv], { cwd: project.dir, ...options });
+
+interface Outcome {
+  thread_id: string;
+  run_id: string;
+  status: string;
+  values: { messages: { content: string }[] };
+  interrupts: { id: string; value: unknown }[];
+  usage: object;
+  error: { message: string } | null;
+}
+const outcomeOf = (stdout: string): Outcome => JSON.parse(stdout) as Outcome;
+const contents = ({ values }: Outcome): string[] => values.messages.map(({ content }) => content);
+
+describe("run in this process", () => {
+  it("results go to stdout, progress to stderr", async () => {
+    const { code, stdout, stderr } = await run(["--message", "hello"]);
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as Outcome["values"]).messages.at(-1)?.content).toBe("echo: hello");
+    expect(stderr).toMatch(/^echo: hello\n {2}reply {2}\d+ ms$/m);
+    expect(stderr).toMatch(/success in \d+ ms, 0 tokens, thread [0-9a-f-]{36}/);
+  });
+
+  it("the next command goes on with the thread", async () => {
+    const { stderr } = await run(["--message", "one"]);
+    const [, thread = ""] =
+      /next +graph-serve run --thread ([0-9a-f-]{36}) --message "\.\.\."/.exec(stderr) ?? [];
+    const { stdout } = await run(["--thread", thread, "--message", "two", "--json"]);
+    expect(contents(outcomeOf(stdout))).toEqual(["one", "echo: one", "two", "echo: two"]);
+  });
+
+  it("--json prints one document", async () => {
+    const { code, stdout, stderr } = await run(["--message", "hello", "--json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(outcomeOf(stdout)).toMatchObject({ status: "success", interrupts: [], error: null });
+  });
+
+  it("--jsonl prints the events of the stream", async () => {
+    const { stdout } = await run(["--message", "hello", "--jsonl", "--stream", "values,updates"]);
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { id: number; event: string; data: unknown });
+    expect(events.map(({ event }) => event)).toEqual(["metadata", "values", "updates", "values", "end"]);
+    expect(events.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4]);
+    expect(events.at(-1)?.data).toMatchObject({ status: "success" });
+  });
+
+  it("input comes from flag, file and stdin", async () => {
+    const input = { messages: [{ role: "user", content: "from json" }] };
+    await project.put("input.json", input);
+    for (const argv of [
+      ["-i", JSON.stringify(input)],
+      ["-i", "@input.json"],
+      ["-i", "-"],
+    ]) {
+      const { stdout } = await run([...argv, "--json"], { stdin: JSON.stringify(input) });
+      expect(contents(outcomeOf(stdout))).toEqual(["from json", "echo: from json"]);
+    }
+  });
+
+  it("a file is run without a configuration", async () => {
+    const { stdout } = await run(["./graph.ts:graph", "--message", "hi", "--json"]);
+    expect(outcomeOf(stdout).status).toBe("success");
+  });
+
+  it("an error of the graph exits 1", async () => {
+    const { code, stderr } = await run(["fail", "-i", '{"n":1}']);
+    expect(code).toBe(1);
+    expect(stderr).toContain("RangeError: kaboom");
+    const json = await run(["fail", "-i", '{"n":1}', "--json"]);
+    expect(json.code).toBe(1);
+    expect(outcomeOf(json.stdout)).toMatchObject({
+      status: "error",
+      error: { message: "RangeError: kaboom" },
+    });
+  });
+
+  it("an interrupt shows the line that answers it", async () => {
+    const first = await run(["ask", "-i", '{"topic":"cats"}']);
+    expect(first.code).toBe(0);
+    expect(first.stderr).toContain('{"question":"about cats?"}');
+    const [, line = ""] = /next +graph-serve run (.*--resume true)$/m.exec(first.stderr) ?? [];
+    const { stdout } = await run([...line.split(" "), "--json"]);
+    expect(outcomeOf(stdout)).toMatchObject({ status: "success", values: { topic: "cats", answer: "true" } });
+  });
+
+  it("a conversation reads messages and answers", async () => {
+    const { code, stderr, stdout } = await run(["ask", "--interactive", "-i", '{"topic":"dogs"}', "--json"], {
+      stdin: "yes please\n",
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain("answer> ");
+    const documents = stdout.split("\n}\n").filter(Boolean);
+    expect(outcomeOf(`${documents[1]}\n}`)).toMatchObject({ values: { answer: "yes please" } });
+  });
+
+  it("a signal interrupts the run and exits 130", async () => {
+    await project.put("gate.ts", gateGraphSource);
+    const running = startCli(["run", "./gate.ts", "-i", '{"n":1}', "--stream", "custom"], {
+      cwd: project.dir,
+    });
+    await running.stderr.until(/custom {2}"inside"/);
+    running.stop("SIGINT");
+    expect(await running.exit).toBe(130);
+    expect(running.stderr.text).toContain("interrupted in");
+  });
+
+  it("a signal ends a conversation that waits", async () => {
+    const running = startCli(["run", "--interactive"], { cwd: project.dir });
+    await running.stderr.until(/message> /);
+    running.stop("SIGINT");
+    expect(await running.exit).toBe(130);
+  });
+
+  it("control characters of the graph are escaped", async () => {
+    const { stdout, stderr } = await run(["--message", "a\u001b[2Jb\u009b"]);
+    expect(stdout + stderr).not.toMatch(/[\u001b\u009b]/);
+    expect(stderr).toContain("a\\u001b[2Jb");
+  });
+
+  it("scheme memory offers no next command", async () => {
+    const { stderr } = await run(["--message", "hi", "--checkpointer-scheme", "memory"]);
+    expect(stderr).toContain("the thread ends with this command");
+    expect(stderr).not.toContain("next ");
+  });
+});
+
+describe("run flags", () => {
+  it.each([
+    [[], "there is nothing to run"],
+    [["--message", "a", "-i", "{}"], "--input and --message exclude each other"],
+    [["--message", "a", "--resume", "1"], "--resume and --goto take no input"],
+    [["--resume", "1"], "--resume needs the thread that waits"],
+    [["-i", "{"], "--input is not JSON"],
+    [["-i", "@nowhere.json"], "nowhere.json cannot be read"],
+    [["--message", "a", "--context", "[1]"], "--context must be a JSON object"],
+    [["--message", "a", "--stream", "valus"], 'unknown stream mode "valus"'],
+    [["--message", "a", "--url", "ftp://x"], "--url must be an http address"],
+  ])("%j is a usage fault", async (argv, message) => {
+    const { code, stdout, stderr } = await run(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+
+  it("an unknown thread exits 4", async () => {
+    const { code, stderr } = await run([
+      "--thread",
+      "0198c0de-0000-7000-8000-000000000000",
+      "--message",
+      "a",
+    ]);
+    expect(code).toBe(4);
+    expect(stderr).toContain("does not exist");
+  });
+});
+
+describe("run on a server", () => {
+  let server: RunningServer;
+  beforeEach(async () => {
+    const service = await openService({
+      cwd: project.dir,
+      graphs: { agent: "./graph.ts", ask: "./ask.ts", fail: "./fail.ts" },
+    });
+    server = await startServer(service, { host: "127.0.0.1", port: 0 });
+  });
+  afterEach(() => server.close(0));
+
+  it("the server's assistant answers", async () => {
+    const { code, stdout } = await run(["--url", server.url, "--message", "hello", "--json"]);
+    expect(code).toBe(0);
+    expect(contents(outcomeOf(stdout))).toEqual(["hello", "echo: hello"]);
+  });
+
+  it("another assistant is named by its id", async () => {
+    const { stderr } = await run(["ask", "--url", server.url, "-i", '{"topic":"cats"}']);
+    expect(stderr).toContain(`graph-serve run ask --url ${server.url} --thread`);
+  });
+
+  it("an error of the graph exits 1", async () => {
+    expect((await run(["fail", "--url", server.url, "-i", "{}"])).code).toBe(1);
+  });
+
+  it.each([
+    [["--thread", "0198c0de-0000-7000-8000-000000000000", "--message", "a"], 4, "thread_not_found"],
+    [["nobody", "--message", "a"], 4, "assistant_not_found"],
+    [["--thread", "no-uuid", "--message", "a"], 2, "invalid_request"],
+  ])("a refusal of %j keeps its code", async (argv, code, errorCode) => {
+    const result = await run([...argv, "--url", server.url, "--json"]);
+    expect(result.code).toBe(code);
+    expect(JSON.parse(result.stdout)).toMatchObject({ error: { code: errorCode } });
+  });
+
+  it("no server there exits 3", async () => {
+    await server.close(0);
+    const { code, stderr } = await run(["--url", server.url, "--message", "a"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("cannot be reached");
+  });
+
+  it("scheme memory asks the dev server", async () => {
+    await project.put(".graph-serve/dev.json", { url: server.url, pid: process.pid });
+    const { stdout, stderr } = await run(["--checkpointer-scheme", "memory", "--message", "hi"]);
+    expect(stderr).toContain(`asking the dev server at ${server.url}`);
+    expect(stdout).toContain("echo: hi");
+  });
+});

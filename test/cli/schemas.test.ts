@@ -1,0 +1,192 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cli, createProject, echoGraph, failingGraph, type Project } from "./harness.js";
+
+const zodGraph = (input: string, extra = "") => `
+import { END, START, StateGraph } from "@langchain/langgraph";
+import { z } from "zod";
+
+const State = z.object({ question: z.string(), answer: z.string(), ${extra} });
+export const graph = new StateGraph({
+  state: State,
+  input: z.object({ ${input} }),
+  output: State.pick({ answer: true }),
+})
+  .addNode("reply", () => ({ answer: "42" }))
+  .addEdge(START, "reply")
+  .addEdge("reply", END)
+  .compile();
+`;
+
+let project: Project;
+const run = (...argv: string[]) => cli(argv, { cwd: project.dir });
+const json = async (...argv: string[]) => {
+  const result = await run(...argv, "--json");
+  return { ...result, document: JSON.parse(result.stdout) as Record<string, unknown> };
+};
+
+beforeAll(async () => {
+  project = await createProject({
+    "graph.ts": zodGraph("question: z.string()"),
+    "annotation.ts": echoGraph(),
+    "numbers.ts": failingGraph,
+    "broken.ts": "export const graph = ;",
+    "graph-server.config.json": {
+      graphs: { agent: "./graph.ts:graph", notes: "./annotation.ts:graph", broken: "./broken.ts" },
+    },
+  });
+});
+afterAll(() => project.remove());
+
+describe("printing", () => {
+  it("all kinds come as one document", async () => {
+    const { code, document } = await json("schemas");
+    expect(code).toBe(0);
+    expect(Object.keys(document)).toEqual([
+      "graph_id",
+      "input_schema",
+      "output_schema",
+      "state_schema",
+      "config_schema",
+      "context_schema",
+    ]);
+    expect(document.input_schema).toMatchObject({ properties: { question: { type: "string" } } });
+    expect(document.context_schema).toBeNull();
+  });
+
+  it("one kind is the schema itself", async () => {
+    const { stdout, stderr } = await run("schemas", "agent", "--kind", "output");
+    expect(JSON.parse(stdout)).toMatchObject({ type: "object", required: ["answer"] });
+    expect(stderr).toBe("");
+  });
+
+  it("a broken graph beside it does not matter", async () => {
+    expect((await run("schemas", "agent")).code).toBe(0);
+    const broken = await json("schemas", "broken");
+    expect([broken.code, broken.document]).toMatchObject([2, { error: { code: "graph_load_failed" } }]);
+  });
+
+  it("TypeScript types are printed too", async () => {
+    const { stdout } = await run("schemas", "--format", "ts", "--kind", "input,output");
+    expect(stdout).toContain("export type AgentInput = {\n  question?: string;\n};");
+    expect(stdout).toContain("export type AgentOutput = ");
+    const { document } = await json("schemas", "--format", "ts", "--kind", "input");
+    expect(document.typescript).toContain("export type AgentInput");
+  });
+
+  it("an annotation's gaps are named", async () => {
+    const { code, stdout, stderr } = await run("schemas", "notes", "--kind", "state");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ "x-source": "channels" });
+    expect(stderr).toContain("an Annotation leaves no types at run time");
+    expect(stderr).toContain("declare the state with zod or StateSchema");
+    const quiet = await run("schemas", "notes", "--quiet");
+    expect(quiet.stderr).toBe("");
+  });
+});
+
+describe("bad input", () => {
+  it.each([
+    [["schemas", "--kind", "inptu"], 'did you mean "input"?'],
+    [["schemas", "--format", "xml"], "see graph-serve schemas --help"],
+    [["schemas", "--check"], "add --out DIR"],
+    [["schemas", "--check", "--out", "schemas", "--format", "ts"], "leave --format ts out"],
+    [["schemas", "nowhere"], "the graphs: agent, notes, broken"],
+    [["schemas", "--check", "--out", "nothing-here"], "write them first"],
+  ])("%j is refused with a hint", async (argv, hint) => {
+    const { code, document } = await json(...argv);
+    expect(code).toBe(2);
+    expect((document.error as { hint: string }).hint).toContain(hint);
+  });
+});
+
+describe("files", () => {
+  it("a check passes until clients would break", async () => {
+    const written = await json("schemas", "--out", "schemas");
+    expect(written.document.files).toEqual([
+      "schemas/agent.input.schema.json",
+      "schemas/agent.output.schema.json",
+      "schemas/agent.state.schema.json",
+    ]);
+    const same = await json("schemas", "--out", "schemas", "--check");
+    expect([same.code, same.document.result]).toEqual([0, "same"]);
+
+    await project.put("graph.ts", zodGraph("question: z.string(), tone: z.string().optional()"));
+    const compatible = await run("schemas", "--out", "schemas", "--check");
+    expect(compatible.code).toBe(0);
+    expect(compatible.stdout).toContain("input   compatible\n  compatible  tone: a new key\noutput  same\n");
+
+    await project.put("graph.ts", zodGraph("question: z.enum(['a'])"));
+    const breaking = await run("schemas", "--out", "schemas", "--check");
+    expect(breaking.code).toBe(1);
+    expect(breaking.stdout).toContain(
+      'input   breaking\n  breaking    question: string became "a": narrower\n',
+    );
+    expect(breaking.stderr).toContain("graph-serve schemas agent --out schemas");
+    const document = (await json("schemas", "--out", "schemas", "--check", "--kind", "input")).document;
+    expect(document).toEqual({
+      graph_id: "agent",
+      result: "breaking",
+      kinds: [
+        {
+          kind: "input",
+          result: "breaking",
+          changes: [{ level: "breaking", path: "question", message: 'string became "a": narrower' }],
+        },
+      ],
+    });
+    await project.put("graph.ts", zodGraph("question: z.string()"));
+  });
+
+  it("types are written to one file", async () => {
+    expect((await run("schemas", "--format", "ts", "--out", "types")).stderr).toBe(
+      "wrote types/agent.types.ts\n",
+    );
+    expect(await readdir(join(project.dir, "types"))).toEqual(["agent.types.ts"]);
+    expect(await readFile(join(project.dir, "types/agent.types.ts"), "utf8")).toContain("AgentState");
+  });
+
+  it("a file that is no schema is named", async () => {
+    await project.put("odd/agent.input.schema.json", "[1]");
+    const { code, document } = await json("schemas", "--out", "odd", "--check");
+    expect([code, document]).toMatchObject([
+      2,
+      { error: { message: expect.stringContaining("odd") as string } },
+    ]);
+  });
+});
+
+describe("static schemas", () => {
+  it("what is missing is said", async () => {
+    const { code, document } = await json("schemas", "./numbers.ts", "--static");
+    expect(code).toBe(2);
+    expect(document.error).toMatchObject({
+      message: "--static needs @langchain/langgraph-api in the project of the graph",
+      hint: expect.stringContaining("npm install -D @langchain/langgraph-api typescript") as string,
+    });
+  });
+
+  it("an installed parser is asked for the export", async () => {
+    const parser = "apart/node_modules/@langchain/langgraph-api";
+    await project.put("apart/numbers.ts", failingGraph);
+    await project.put(`${parser}/package.json`, {
+      name: "x",
+      type: "module",
+      exports: { "./schema": "./s.js" },
+    });
+    await project.put(
+      `${parser}/s.js`,
+      `export const getStaticGraphSchema = async ({ sourceFile, exportSymbol }) => ({
+        "graph|child": { state: {} },
+        [exportSymbol]: { state: { type: "object", title: sourceFile, required: ["n"] }, input: undefined },
+      });`,
+    );
+    const { stdout } = await run("--cwd", "apart", "schemas", "./numbers.ts", "--static", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      graph_id: "numbers",
+      state_schema: { required: ["n"], title: join(project.dir, "apart/numbers.ts") },
+      input_schema: null,
+    });
+  });
+});

@@ -1,0 +1,159 @@
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningServer } from "../../src/http/server.js";
+import { cli, type CliResult } from "./harness.js";
+import { filesOf, seedProject, serveSeeded, type Seeded } from "./seeded.js";
+
+let seeded: Seeded;
+beforeAll(async () => {
+  seeded = await seedProject();
+});
+afterAll(() => seeded.project.remove());
+
+const read = (argv: string[]): Promise<CliResult> => cli(argv, { cwd: seeded.project.dir });
+
+/** Every reading command, on the seeded threads. */
+const readings = ({ chat, asking, failed, vault, run, fork }: Seeded): string[][] => [
+  ["threads", "list"],
+  ["threads", "list", "--limit", "2", "--sort", "created_at:asc"],
+  ["threads", "list", "--metadata", "user=ada", "--metadata", "count=3"],
+  ["threads", "list", "--values", "topic=cats"],
+  ["threads", "list", "--status", "busy"],
+  ["threads", "get", chat],
+  ["threads", "get", vault],
+  ["runs", "list", chat, "--limit", "2"],
+  ["runs", "list", failed, "--status", "error"],
+  ["runs", "get", chat, run],
+  ["inspect", "thread", chat],
+  ["inspect", "thread", asking],
+  ["inspect", "thread", failed],
+  ["inspect", "run", run],
+  ["inspect", "checkpoint", chat],
+  ["inspect", "checkpoint", chat, "1"],
+  ["inspect", "checkpoint", chat, fork],
+  ["inspect", "state", chat, "--at", "-2"],
+  ["inspect", "state", chat, "--path", "messages[-1].content"],
+  ["history", chat],
+  ["history", chat, "--limit", "3"],
+  ["history", chat, "--run", run, "--reverse"],
+  ["history", chat, "--node", "reply"],
+  ["history", chat, "--before", fork],
+  ["diff", `${chat}@${fork}`, chat],
+  ["diff", `${chat}@0`, `${chat}@-1`, "--format", "json-patch", "--path", "messages"],
+];
+
+describe("without a server and with one", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await serveSeeded(seeded.project);
+  });
+  afterAll(() => server.close(0));
+
+  it("the answers are the same byte for byte", async () => {
+    for (const argv of readings(seeded)) {
+      const offline = await read([...argv, "--json"]);
+      const online = await read([...argv, "--json", "--url", server.url]);
+      expect({ argv, code: offline.code, stderr: offline.stderr }).toEqual({ argv, code: 0, stderr: "" });
+      expect({ argv, ...online }).toEqual({ argv, ...offline });
+      expect(() => JSON.parse(offline.stdout) as unknown).not.toThrow();
+    }
+  });
+
+  it("the text is the same but for the place", async () => {
+    for (const argv of readings(seeded)) {
+      const offline = await read(argv);
+      const online = await read([...argv, "--url", server.url]);
+      expect(online.stdout.replace(` --url ${server.url}`, "")).toBe(offline.stdout);
+    }
+  });
+
+  it.each([
+    [["threads", "get", "0198c0de-0000-7000-8000-000000000000"], 4, "thread_not_found"],
+    [["threads", "get", "0198c0de"], 4, "thread_not_found"],
+    [["runs", "list", "0198c0de-0000-7000-8000-000000000000"], 4, "thread_not_found"],
+    [["inspect", "run", "0198c0de-0000-7000-8000-000000000000"], 4, "run_not_found"],
+    [["inspect", "run", "nothing"], 2, "invalid_request"],
+    [["threads", "get", "not an id"], 2, "invalid_request"],
+    [["threads", "list", "--limit", "none"], 2, "invalid_request"],
+    [["threads", "list", "--metadata", "user"], 2, "invalid_request"],
+    [["threads", "list", "--sort", "age"], 2, "invalid_request"],
+    [["threads", "list", "--since", "yesterday"], 2, "invalid_request"],
+    [["threads", "list", "--status", "idel"], 2, "invalid_request"],
+  ])("%j fails alike in both", async (argv, code, errorCode) => {
+    const offline = await read([...argv, "--json"]);
+    const online = await read([...argv, "--json", "--url", server.url]);
+    expect(offline.code).toBe(code);
+    expect(JSON.parse(offline.stdout)).toMatchObject({ error: { code: errorCode } });
+    expect(online).toEqual(offline);
+  });
+
+  it("unknown checkpoints fail alike", async () => {
+    for (const at of ["99", "-99", "0198c0de-0000-6000-8000-000000000000", "abcd"]) {
+      const argv = ["inspect", "checkpoint", seeded.chat, at, "--json"];
+      const argvOf = at.startsWith("-") ? ["inspect", "state", seeded.chat, "--at", at, "--json"] : argv;
+      const offline = await read(argvOf);
+      expect({ at, code: offline.code }).toEqual({ at, code: 4 });
+      expect(await read([...argvOf, "--url", server.url])).toEqual(offline);
+    }
+  });
+
+  it("--raw is refused with a server", async () => {
+    const { code, stderr } = await read(["threads", "list", "--raw", "--url", server.url]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--raw works offline only");
+  });
+});
+
+describe("reading", () => {
+  it("leaves the folder as it is", async () => {
+    const before = filesOf(seeded.project);
+    for (const argv of readings(seeded)) {
+      expect({ argv, code: (await read(argv)).code }).toEqual({ argv, code: 0 });
+      expect(filesOf(seeded.project)).toEqual(before);
+    }
+  });
+
+  it("leaves the folder of a running server as it is", async () => {
+    const server = await serveSeeded(seeded.project);
+    try {
+      const before = filesOf(seeded.project).map((line) => line.split(" ", 1)[0]);
+      for (const argv of readings(seeded)) await read(argv);
+      expect(filesOf(seeded.project).map((line) => line.split(" ", 1)[0])).toEqual(before);
+    } finally {
+      await server.close(0);
+    }
+    expect(filesOf(seeded.project).map((line) => line.split(" ", 1)[0])).toEqual(["dev.db"]);
+  });
+
+  it("an address that nobody answers at exits 3", async () => {
+    const { code, stderr } = await read(["threads", "list", "--url", "http://127.0.0.1:9"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("cannot be reached");
+  });
+
+  it("a database that is not there exits 3", async () => {
+    const before = filesOf(seeded.project);
+    const { code, stderr } = await read(["threads", "list", "--checkpointer-uri", ".graph-serve/none.db"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("there is no database at");
+    expect(filesOf(seeded.project)).toEqual(before);
+  });
+
+  it("scheme memory asks the dev server of the folder", async () => {
+    const argv = ["threads", "list", "--checkpointer-scheme", "memory", "--json"];
+    const alone = await read(argv);
+    expect(alone.code).toBe(3);
+    expect(alone.stdout).toContain("no dev server runs");
+    const server = await serveSeeded(seeded.project);
+    await seeded.project.put(".graph-serve/dev.json", { url: server.url, pid: process.pid });
+    try {
+      const { code, stdout, stderr } = await read(argv);
+      expect(code).toBe(0);
+      expect(stderr).toContain(`asking the dev server at ${server.url}`);
+      expect((JSON.parse(stdout) as { items: unknown[] }).items).toHaveLength(4);
+    } finally {
+      await server.close(0);
+      await rm(`${seeded.project.dir}/.graph-serve/dev.json`);
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createProject, echoGraph, startCli, type Project, type RunningCli } from "./harness.js";
+
+let project: Project;
+let running: RunningCli | undefined;
+beforeEach(async () => {
+  project = await createProject({ "graph.ts": echoGraph() });
+});
+afterEach(async () => {
+  running?.stop();
+  await running?.exit;
+  running = undefined;
+  await project.remove();
+});
+
+interface LogLine {
+  level: number;
+  msg: string;
+  url?: string;
+  storage?: object;
+  graphs?: string[];
+  path?: string;
+}
+const linesOf = (text: string): LogLine[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as LogLine);
+
+async function start(...argv: string[]): Promise<RunningCli & { listening: LogLine }> {
+  running = startCli(["start", "./graph.ts", "-p", "0", ...argv], { cwd: project.dir });
+  await running.stderr.until(/"msg":"listening"\}\n/);
+  const listening = linesOf(running.stderr.text).find(({ msg }) => msg === "listening");
+  return Object.assign(running, { listening: listening as LogLine });
+}
+
+describe("start", () => {
+  it("one line says what listens where", async () => {
+    const { listening, stdout } = await start();
+    expect(listening).toMatchObject({ storage: { scheme: "memory" }, graphs: ["agent"] });
+    expect((await fetch(`${listening.url}/ok`)).status).toBe(200);
+    expect(stdout.text).toBe("");
+  });
+
+  it("every line of the log is JSON", async () => {
+    const { listening, stderr } = await start();
+    await fetch(`${listening.url}/api/health`);
+    await stderr.until(/"path":"\/api\/health"[^\n]*\n/);
+    expect(linesOf(stderr.text).at(-1)).toMatchObject({ path: "/api/health", status: 200, msg: "request" });
+  });
+
+  it("a signal stops it in order", async () => {
+    const cli = await start("--shutdown-grace", "1");
+    cli.stop("SIGTERM");
+    expect(await cli.exit).toBe(0);
+    const said = linesOf(cli.stderr.text).map(({ msg }) => msg);
+    expect(said.slice(-2)).toEqual(["stopping", "stopped"]);
+    await expect(fetch(`${cli.listening.url}/ok`)).rejects.toThrow();
+  });
+
+  it("flags become settings", async () => {
+    const { listening } = await start("--body-limit", "2k", "--log-level", "info");
+    const body = JSON.stringify({ metadata: { text: "x".repeat(3000) } });
+    expect((await fetch(`${listening.url}/threads`, { method: "POST", body })).status).toBe(413);
+  });
+
+  it("a public address is warned about in the log", async () => {
+    const { stderr } = await start("--host", "0.0.0.0");
+    const warning = linesOf(stderr.text).find(({ level }) => level === 40);
+    expect(warning?.msg).toContain("callers are not authenticated");
+  });
+
+  it("a public address with keys is no warning", async () => {
+    await project.put("graph-server.config.json", '{ "api_keys": ["key-of-the-chat-page"] }');
+    const { stderr, listening } = await start("--host", "0.0.0.0");
+    expect(linesOf(stderr.text).filter(({ level }) => level === 40)).toEqual([]);
+    expect((await fetch(`${listening.url}/threads/search`, { method: "POST" })).status).toBe(401);
+  });
+
+  it("a bad setting exits 2", async () => {
+    const cli = startCli(["start", "./graph.ts", "--run-timeout", "-1"], { cwd: project.dir });
+    expect(await cli.exit).toBe(2);
+    expect(cli.stderr.text).toContain("--run-timeout: run_timeout_seconds must be > 0");
+  });
+
+  it("a storage that cannot be opened exits 3", async () => {
+    await project.put("file", "no folder");
+    const flags = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./file/threads.db"];
+    const cli = startCli(["start", "./graph.ts", ...flags], { cwd: project.dir });
+    expect(await cli.exit).toBe(3);
+    expect(cli.stderr.text).toMatch(/error {2}.*threads\.db/);
+  });
+});

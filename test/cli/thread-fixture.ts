@@ -1,0 +1,62 @@
+/** A project with a thread that has three runs, a branch and an open question. */
+import { cli, createProject, type CliOptions, type CliResult, type Project } from "./harness.js";
+
+const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];
+
+/** Answers a message, asks when it is told to pay, keeps a note that no client sees. */
+export const chatGraph = (prefix = "echo") => `
+import { AIMessage } from "@langchain/core/messages";
+import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec, count: Annotation, secret: Annotation });
+const Output = Annotation.Root({ ...MessagesAnnotation.spec, count: Annotation });
+export const graph = new StateGraph(State, { output: Output })
+  .addNode("reply", (state) => ({
+    messages: [new AIMessage("${prefix}: " + String(state.messages.at(-1)?.content))],
+    count: (state.count ?? 0) + 1,
+    secret: "internal",
+  }))
+  .addNode("pay", () => ({ messages: [new AIMessage("paid " + String(interrupt({ question: "how much?" })))] }))
+  .addEdge(START, "reply")
+  .addConditionalEdges("reply", (state) => (/pay/.test(String(state.messages.at(-1)?.content)) ? "pay" : END), [
+    "pay",
+    END,
+  ])
+  .addEdge("pay", END)
+  .compile();
+`;
+
+export interface ThreadProject extends Project {
+  threadId: string;
+  /** Run a command as it stands. */
+  bare(argv: string[]): Promise<CliResult>;
+  /** Run a command on the project's storage. */
+  run(argv: string[], options?: CliOptions): Promise<CliResult>;
+  json<T>(argv: string[]): Promise<{ code: number; document: T }>;
+}
+
+interface HistoryState {
+  metadata: { step: number };
+  checkpoint: { checkpoint_id: string };
+}
+
+export async function createThreadProject(message = "hello"): Promise<ThreadProject> {
+  const project = await createProject({
+    "graph.ts": chatGraph(),
+    "graph-server.config.json": { graphs: { agent: "./graph.ts:graph" } },
+  });
+  const run = (argv: string[], options: CliOptions = {}) =>
+    cli([...argv, ...STORAGE], { cwd: project.dir, ...options });
+  const json = async <T>(argv: string[]) => {
+    const { code, stdout } = await run([...argv, "--json"]);
+    return { code, document: JSON.parse(stdout) as T };
+  };
+  const started = await json<{ thread_id: string }>(["run", "--message", message]);
+  const threadId = started.document.thread_id;
+  const first = await json<{ items: HistoryState[] }>(["history", threadId, "--limit", "1"]);
+  const answered = first.document.items[0]?.checkpoint.checkpoint_id ?? "";
+  await run(["run", "--thread", threadId, "--message", "again"]);
+  // From the first answer once more: a branch, which ends with a question.
+  await run(["run", "--thread", threadId, "--checkpoint", answered, "--message", "pay 5"]);
+  return { ...project, threadId, run, json, bare: (argv) => cli(argv, { cwd: project.dir }) };
+}

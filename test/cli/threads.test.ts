@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RunningServer } from "../../src/http/server.js";
+import { cli, startCli, type CliOptions } from "./harness.js";
+import { seedProject, serveSeeded, type Seeded } from "./seeded.js";
+
+let seeded: Seeded;
+beforeEach(async () => {
+  seeded = await seedProject();
+});
+afterEach(() => seeded.project.remove());
+
+const threads = (argv: string[], options: CliOptions = {}) =>
+  cli(["threads", ...argv], { cwd: seeded.project.dir, ...options });
+
+interface Listed {
+  items: { thread_id: string; status: string; metadata: Record<string, unknown> }[];
+  next: number | null;
+}
+const list = async (...argv: string[]): Promise<Listed> => {
+  const { code, stdout, stderr } = await threads(["list", "--json", ...argv]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Listed;
+};
+const idsOf = ({ items }: Listed): string[] => items.map(({ thread_id }) => thread_id);
+
+describe("threads list", () => {
+  it("the table has a row a thread", async () => {
+    const { stdout } = await threads(["list"]);
+    const [head = "", ...rows] = stdout.trimEnd().split("\n");
+    expect(head.split(/ {2,}/)).toEqual(["ID", "STATUS", "UPDATED", "RUNS", "TOKENS", "LAST MESSAGE"]);
+    expect(rows).toHaveLength(4);
+    expect(rows[0]).toMatch(new RegExp(`^${seeded.chat} +idle +\\S+ +3 +0 +ai: echo: other two$`));
+  });
+
+  it("filters and sorts", async () => {
+    const { chat, asking, failed, vault } = seeded;
+    expect(idsOf(await list("--status", "interrupted"))).toEqual([asking]);
+    expect(idsOf(await list("--metadata", "user=ada", "--metadata", "count=3"))).toEqual([chat]);
+    expect(idsOf(await list("--metadata", 'count="3"'))).toEqual([]);
+    expect(idsOf(await list("--values", "topic=cats"))).toEqual([asking]);
+    expect(idsOf(await list("--sort", "created_at:asc"))).toEqual([vault, failed, asking, chat]);
+  });
+
+  it("pages until the end", async () => {
+    const all = idsOf(await list());
+    const first = await list("--limit", "3");
+    expect(first.next).toBe(3);
+    const second = await list("--limit", "3", "--offset", "3");
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(all);
+    expect(second.next).toBeNull();
+    expect((await threads(["list", "--limit", "3"])).stderr).toContain("there are more: --offset 3");
+  });
+
+  it("--since leaves older ones out", async () => {
+    expect(idsOf(await list("--since", "1h"))).toHaveLength(4);
+    expect(await list("--since", "2999-01-01")).toEqual({ items: [], next: null });
+    const { stdout } = await threads(["get", seeded.asking, "--json"]);
+    const { updated_at } = JSON.parse(stdout) as { updated_at: string };
+    expect(idsOf(await list("--since", updated_at))).toEqual([seeded.chat, seeded.asking]);
+    expect(idsOf(await list("--since", updated_at, "--sort", "created_at:asc"))).toEqual([
+      seeded.asking,
+      seeded.chat,
+    ]);
+  });
+
+  it("--jsonl prints a thread a line", async () => {
+    const { stdout } = await threads(["list", "--jsonl"]);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { thread_id: string });
+    expect(lines.map(({ thread_id }) => thread_id)).toEqual(idsOf(await list()));
+  });
+});
+
+describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
+  let server: RunningServer | undefined;
+  let place: string[];
+  beforeEach(async () => {
+    server = where === "offline" ? undefined : await serveSeeded(seeded.project);
+    place = server ? ["--url", server.url] : [];
+  });
+  afterEach(() => server?.close(0));
+  const at = (argv: string[]) => threads([...argv, ...place]);
+
+  it("create prints the id alone", async () => {
+    const { code, stdout } = await at([
+      "create",
+      "--metadata",
+      "user=bob",
+      "--metadata",
+      "n=1",
+      "--ttl",
+      "60",
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
+    const { stdout: shown } = await at(["get", stdout.trim(), "--json"]);
+    expect(JSON.parse(shown)).toMatchObject({ metadata: { user: "bob", n: 1 }, ttl: { ttl_minutes: 60 } });
+  });
+
+  it("an id that is taken exits 5", async () => {
+    const { code, stdout } = await at(["create", "--id", seeded.chat, "--json"]);
+    expect(code).toBe(5);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "thread_exists" } });
+    const kept = await at(["create", "--id", seeded.chat, "--if-exists", "do_nothing"]);
+    expect(kept).toMatchObject({ code: 0, stdout: `${seeded.chat}\n` });
+  });
+
+  it("copy has the state and not the history", async () => {
+    const { stdout } = await at(["copy", seeded.chat]);
+    const { stdout: text } = await at(["get", stdout.trim(), "--json"]);
+    const copy = JSON.parse(text) as { metadata: object; values: { messages: unknown[] } };
+    expect(copy.metadata).toMatchObject({ forked_from: seeded.chat, user: "ada" });
+    expect(copy.values.messages).toHaveLength(4);
+  });
+
+  it("patch merges metadata", async () => {
+    const { stdout } = await at(["patch", seeded.chat, "--metadata", "user=bob", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ metadata: { user: "bob", count: 3 } });
+  });
+
+  it("delete takes runs and checkpoints along", async () => {
+    const { code, stdout } = await at(["delete", seeded.chat, seeded.asking, "--yes", "--json"]);
+    expect({ code, stdout: JSON.parse(stdout) as unknown }).toEqual({
+      code: 0,
+      stdout: { deleted: [seeded.chat, seeded.asking] },
+    });
+    for (const argv of [["threads", "get"], ["runs", "list"], ["history"]]) {
+      expect((await cli([...argv, seeded.chat, ...place], { cwd: seeded.project.dir })).code).toBe(4);
+    }
+  });
+
+  it("nothing is deleted when one is unknown", async () => {
+    const { code } = await at(["delete", seeded.chat, "0198c0de-0000-7000-8000-000000000000", "--yes"]);
+    expect(code).toBe(4);
+    expect((await at(["get", seeded.chat])).code).toBe(0);
+  });
+
+  it("prune lists, then deletes", async () => {
+    const young = await at(["prune", "--older-than", "1h", "--yes", "--json"]);
+    expect(JSON.parse(young.stdout)).toEqual({ items: [], next: null, deleted: 0 });
+    const dry = await at(["prune", "--older-than", "0s", "--dry-run", "--status", "error"]);
+    expect(dry.stdout).toContain(seeded.failed);
+    expect(dry.stderr).toContain("nothing was deleted");
+    expect((await at(["get", seeded.failed])).code).toBe(0);
+    const real = await at(["prune", "--older-than", "0s", "--status", "error", "--yes", "--json"]);
+    expect(JSON.parse(real.stdout)).toMatchObject({ items: [{ thread_id: seeded.failed }], deleted: 1 });
+    expect((await at(["get", seeded.failed])).code).toBe(4);
+    expect((await at(["get", seeded.chat])).code).toBe(0);
+  });
+});
+
+describe("deleting", () => {
+  it("needs --yes where nobody can be asked", async () => {
+    for (const argv of [
+      ["delete", seeded.chat],
+      ["prune", "--older-than", "0s"],
+    ]) {
+      const { code, stderr } = await threads(argv);
+      expect(code).toBe(2);
+      expect(stderr).toContain("add --yes");
+    }
+    expect((await threads(["get", seeded.chat])).code).toBe(0);
+  });
+
+  it.each([
+    ["n", 0],
+    ["y", 4],
+  ])("at a terminal the answer %s decides", async (answer, code) => {
+    const running = startCli(["threads", "delete", seeded.chat], { cwd: seeded.project.dir, isTTY: true });
+    await running.stderr.until(/\[y\/N\] /);
+    running.stdin.push(`${answer}\n`);
+    expect(await running.exit).toBe(0);
+    expect((await threads(["get", seeded.chat])).code).toBe(code);
+  });
+});

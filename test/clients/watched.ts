@@ -1,0 +1,81 @@
+/** A server whose storage tells what happens to runs, so that tests wait for events and not for time. */
+import { EventEmitter, once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { onTestFinished, vi } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import { openService } from "../../src/service.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { serve } from "../helpers/app.js";
+import { deferred } from "../helpers/deferred.js";
+import { clientOf, graphs } from "./open.js";
+
+/** `queued`: a caller waits for a thread; `left`: it has gone; `settled`: a run's end is stored. */
+export type Happening = "queued" | "left" | "settled";
+
+export async function openWatched(settings: Partial<Settings> = {}) {
+  const storage = await openStorage({
+    checkpointer_scheme: "memory",
+    checkpointer_options: {},
+    max_queued_runs: 100,
+  });
+  const happenings = new EventEmitter();
+  watchLocks(storage, happenings);
+  watchSettlements(storage, happenings);
+  const service = await openService({ graphs, storage, settings });
+  onTestFinished(() => service.close(0));
+  const server = await serve(service);
+  /** Settles when it happens the next time; to be asked for before whatever makes it happen. */
+  const next = async (happening: Happening): Promise<void> => {
+    await once(happenings, happening);
+  };
+  return { storage, service, server, client: clientOf(server.url), next };
+}
+
+function watchLocks({ locks }: Storage, happenings: EventEmitter): void {
+  const acquire = locks.acquire.bind(locks);
+  vi.spyOn(locks, "acquire").mockImplementation(async (threadId, options) => {
+    const lease = acquire(threadId, options);
+    if (options.wait) happenings.emit("queued");
+    lease.catch(() => happenings.emit("left"));
+    return lease;
+  });
+}
+
+function watchSettlements({ metadata }: Storage, happenings: EventEmitter): void {
+  const settleRuns = metadata.settleRuns.bind(metadata);
+  vi.spyOn(metadata, "settleRuns").mockImplementation(async (outcomes) => {
+    await settleRuns(outcomes);
+    happenings.emit("settled");
+  });
+}
+
+/** Holds the next run back before its row is stored. */
+export function holdNextRow({ metadata }: Storage) {
+  const reached = deferred();
+  const held = deferred();
+  const insertRun = metadata.insertRun.bind(metadata);
+  vi.spyOn(metadata, "insertRun").mockImplementationOnce(async (row, thread) => {
+    reached.resolve();
+    await held.promise;
+    return insertRun(row, thread);
+  });
+  return { reached: reached.promise, release: () => held.resolve() };
+}
+
+/** Send a POST over a bare socket, which the test may destroy at any time. */
+export function rawPost(url: string, path: string, body: unknown): Socket {
+  const { hostname, port, host } = new URL(url);
+  const text = JSON.stringify(body);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
+  return socket;
+}

@@ -1,0 +1,414 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig, type LoadedConfig, type LoadOptions } from "../../src/config/load.js";
+import { SCHEMES, SettingsSchema } from "../../src/config/settings.js";
+import { ConfigError } from "../../src/errors.js";
+
+let dir: string;
+beforeEach(async () => {
+  dir = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-config-")));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function put(name: string, content: string | object): Promise<string> {
+  const file = join(dir, name);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+  return file;
+}
+
+const load = (options: Partial<LoadOptions> = {}): Promise<LoadedConfig> =>
+  loadConfig({ cwd: dir, env: {}, ...options });
+
+async function failure(options: Partial<LoadOptions> = {}): Promise<ConfigError> {
+  const error: unknown = await load(options).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConfigError);
+  return error as ConfigError;
+}
+
+describe("where settings come from", () => {
+  it("defaults hold when nothing is configured", async () => {
+    const file = await put("graph-server.config.json", {});
+    const { settings, origins, baseDir } = await load();
+    expect(settings).toMatchObject({
+      checkpointer_scheme: "memory",
+      port: 2024,
+      graphs: {},
+      cors_origins: ["*"],
+    });
+    expect(origins.port).toEqual({ kind: "default" });
+    expect(baseDir).toBe(dirname(file));
+  });
+
+  it.each([
+    ["graph-server.config.json", '{ "port": 3001 }'],
+    ["graph-server.config.yaml", "port: 3001\n"],
+    ["graph-server.config.yml", "port: 3001\n"],
+    ["graph-server.config.ts", "const port: number = 3001;\nexport default { port };\n"],
+    ["graph-server.config.mts", "export default { port: 3001 as number };\n"],
+    ["graph-server.config.js", "module.exports = { port: 3001 };\n"],
+    ["graph-server.config.mjs", "export default { port: 3001 };\n"],
+    ["graph-server.config.cjs", "module.exports = { port: 3001 };\n"],
+    [".graph-serverrc", "port: 3001\n"],
+    ["package.json", '{ "name": "x", "graph-server": { "port": 3001 } }'],
+  ])("%s is found from a folder below", async (name, content) => {
+    const file = await put(name, content);
+    await mkdir(join(dir, "src", "deep"), { recursive: true });
+    const loaded = await load({ cwd: join(dir, "src", "deep") });
+    expect(loaded.settings.port).toBe(3001);
+    expect(loaded).toMatchObject({ file, baseDir: dir });
+  });
+
+  it("a TypeScript config imports defineConfig", async () => {
+    await put(
+      "graph-server.config.ts",
+      'import { defineConfig } from "graph-serve";\nexport default defineConfig({ port: 3002 });\n',
+    );
+    expect((await load()).settings.port).toBe(3002);
+  });
+
+  it("an edited config module is read anew", async () => {
+    await put("graph-server.config.mjs", "export default { port: 3001 };");
+    expect((await load()).settings.port).toBe(3001);
+    await put("graph-server.config.mjs", "export default { port: 3002 };");
+    expect((await load()).settings.port).toBe(3002);
+  });
+
+  it("flag beats environment beats file", async () => {
+    await put("graph-server.config.json", { port: 1, host: "a.example", log_level: "warn" });
+    const { settings, origins } = await load({
+      env: { GRAPH_SERVE_PORT: "2", GRAPH_SERVE_HOST: "b.example" },
+      flags: { port: 3 },
+    });
+    expect(settings).toMatchObject({ port: 3, host: "b.example", log_level: "warn" });
+    expect(origins).toMatchObject({
+      port: { kind: "flag", detail: "--port" },
+      host: { kind: "env", detail: "GRAPH_SERVE_HOST" },
+      log_level: { kind: "file", detail: `${join(dir, "graph-server.config.json")}:4` },
+      body_limit: { kind: "default" },
+    });
+  });
+
+  it("variables are read by the setting's type", async () => {
+    await put("graph-server.config.json", {});
+    const { settings } = await load({
+      env: {
+        GRAPH_SERVE_RUN_TIMEOUT_SECONDS: "1.5",
+        GRAPH_SERVE_ALLOW_UNFILTERED_EVENTS: "yes",
+        GRAPH_SERVE_CORS_ORIGINS: "https://a.example, https://b.example",
+        GRAPH_SERVE_CHECKPOINTER_OPTIONS: '{"pool_max_size":3}',
+        GRAPH_SERVE_GRAPHS: '{"bot":"./bot.ts:graph"}',
+        GRAPH_SERVE_WELCOME_MESSAGE: "123",
+      },
+    });
+    expect(settings).toMatchObject({
+      run_timeout_seconds: 1.5,
+      allow_unfiltered_events: true,
+      cors_origins: ["https://a.example", "https://b.example"],
+      checkpointer_options: { pool_max_size: 3 },
+      graphs: { bot: "./bot.ts:graph" },
+      welcome_message: "123",
+    });
+  });
+
+  it("a database file is found from where it was named", async () => {
+    await put("graph-server.config.json", {});
+    await mkdir(join(dir, "src"));
+    const flags = { checkpointer_scheme: "sqlite", checkpointer_uri: "./t.db" };
+    expect((await load({ cwd: join(dir, "src"), flags })).settings.checkpointer_uri).toBe(
+      join(dir, "src", "t.db"),
+    );
+    expect((await load({ flags })).settings.checkpointer_uri).toBe("./t.db");
+  });
+
+  it("the result is frozen to the bottom", async () => {
+    await put("graph-server.config.json", { checkpointer_options: { tls: { ca: "x" } } });
+    const { settings } = await load();
+    expect(() => settings.cors_origins.push("x")).toThrow(TypeError);
+    expect(Object.isFrozen((settings.checkpointer_options as { tls?: object }).tls)).toBe(true);
+  });
+
+  it("the example configuration loads with every setting", async () => {
+    const { settings, origins } = await load({
+      file: join(process.cwd(), "graph-server.config.example.json"),
+    });
+    expect(settings.port).toBe(2024);
+    expect(settings.graphs.researcher).toBe("./src/researcher.ts:graph");
+    const unset = Object.keys(SettingsSchema.properties).filter(
+      (name) => origins[name as keyof typeof origins].kind !== "file",
+    );
+    expect(unset).toEqual([]);
+  });
+});
+
+describe("variables", () => {
+  it("references are expanded from environment and env file", async () => {
+    await put(".env", "REGION=north\nHOST_NAME=from-file.example\n");
+    await put("graph-server.config.yaml", [
+      "env: .env",
+      "host: ${HOST_NAME}",
+      "port: ${PORT:-3003}",
+      "assistant_name: ${REGION} $${literal}",
+      "",
+    ].join("\n")); // prettier-ignore
+    const { settings, env, files } = await load({ env: { HOST_NAME: "from-process.example" } });
+    expect(settings).toMatchObject({
+      host: "from-process.example",
+      port: 3003,
+      assistant_name: "north ${literal}",
+    });
+    expect(env).toEqual({ REGION: "north", HOST_NAME: "from-file.example" });
+    expect(files).toEqual([join(dir, "graph-server.config.yaml"), join(dir, ".env")]);
+  });
+
+  it("settings may stand in the env file", async () => {
+    await put(".env.local", "GRAPH_SERVE_PORT=3004\n");
+    await put("graph-server.config.json", {});
+    expect((await load({ flags: { env: ".env.local" } })).settings.port).toBe(3004);
+  });
+
+  it("an env map holds variables itself", async () => {
+    await put("graph-server.config.json", { env: { MODEL: "fake" }, assistant_name: "${MODEL}" });
+    const { settings, env } = await load();
+    expect(settings.assistant_name).toBe("fake");
+    expect(env).toEqual({ MODEL: "fake" });
+  });
+
+  it("a missing variable names file and line", async () => {
+    const file = await put(
+      "graph-server.config.yaml",
+      "port: 1\nassistant_name: ${NOBODY_SET_THIS}\nhost: x\n",
+    );
+    const error = await failure();
+    expect(error.message).toContain("NOBODY_SET_THIS is not set");
+    expect(error.hint).toContain("${NOBODY_SET_THIS:-default}");
+    expect(error.location).toMatchObject({ file, line: 2 });
+    expect(error.location?.frame).toBe(
+      ["  1 | port: 1", "> 2 | assistant_name: ${NOBODY_SET_THIS}", "    | ^", "  3 | host: x"].join("\n"),
+    );
+  });
+
+  it("a missing env file is a fault of the flag", async () => {
+    await put("graph-server.config.json", {});
+    expect((await failure({ flags: { env: "nowhere.env" } })).message).toContain(
+      "--env-file: env file nowhere.env",
+    );
+  });
+
+  it("a missing env file of the config is a warning", async () => {
+    await put("graph-server.config.json", { env: ".env" });
+    expect((await load()).warnings).toEqual(["env file .env does not exist"]);
+  });
+
+  it("a misspelled variable is a warning", async () => {
+    await put("graph-server.config.json", {});
+    const { warnings } = await load({ env: { GRAPH_SERVE_PROT: "1", GRAPH_SERVE_TEST_POSTGRES_URI: "x" } });
+    expect(warnings).toEqual(["GRAPH_SERVE_PROT is no setting; did you mean GRAPH_SERVE_PORT?"]);
+  });
+});
+
+describe("API keys", () => {
+  it.each([
+    ["key-number-1, key-number-2", ["key-number-1", "key-number-2"]],
+    [
+      '["key-number-1",{"name":"chat","key":"key-number-2"}]',
+      ["key-number-1", { name: "chat", key: "key-number-2" }],
+    ],
+  ])("%s is read from the environment", async (text, keys) => {
+    await put("graph-server.config.json", {});
+    expect((await load({ env: { GRAPH_SERVE_API_KEYS: text } })).settings.api_keys).toEqual(keys);
+  });
+
+  it.each([",", "short", "with a space", '[{"name":"chat"}]', "[]"])("%s is refused", async (text) => {
+    await put("graph-server.config.json", {});
+    const error = await failure({ env: { GRAPH_SERVE_API_KEYS: text } });
+    expect(error.message).toMatch(/^GRAPH_SERVE_API_KEYS: api_keys/);
+  });
+
+  it("a refused key is not shown", async () => {
+    await put("graph-server.config.json", { api_keys: ["se cret"] });
+    const error = await failure();
+    expect(error.message).toContain("at least 8 printable characters");
+    expect(JSON.stringify(error.issues) + error.message).not.toContain("cret");
+  });
+});
+
+describe("faults", () => {
+  it("an unknown key suggests the nearest", async () => {
+    const file = await put("graph-server.config.json", '{\n  "graphs": {},\n  "prot": 3000\n}\n');
+    const error = await failure();
+    expect(error.message).toBe('unknown setting "prot"');
+    expect(error.hint).toBe('did you mean "port"?');
+    expect(error.location).toMatchObject({ file, line: 3, column: 3 });
+    expect(error.location?.frame).toContain('> 3 |   "prot": 3000');
+  });
+
+  it.each([
+    ['{ "port": "abc" }', 'port must be an integer, it is "abc"'],
+    ['{ "port": 70000 }', "port must be <= 65535, it is 70000"],
+    ['{ "log_level": "loud" }', 'log_level must be one of debug, info, warn, error, silent, it is "loud"'],
+    ['{ "graphs": { "a": 5 } }', 'graphs.a must be "path:export" or {"path": "path:export"}, it is 5'],
+    ['{ "env": 5 }', "env must be the path of an env file, or an object of strings, it is 5"],
+    ["[1]", "a configuration must be an object of settings"],
+  ])("%s is refused in plain words", async (content, message) => {
+    await put("graph-server.config.json", content);
+    const error = await failure();
+    expect(error.message).toBe(message);
+    expect(error.location?.line).toBe(1);
+  });
+
+  it.each([
+    ['{\n "a": 1,\n}', 3],
+    ["{\n a: 1 }", 2],
+    ['{\n "a": 1,\n "b": yes\n}', 3],
+    ['{\n "a": 1\n', 3],
+    ["{\n 'a': 1 }", 2],
+  ])("malformed JSON shows its line: %j", async (content, line) => {
+    await put("graph-server.config.json", content);
+    const error = await failure();
+    expect(error.message).toContain("this is not JSON");
+    expect(error.location?.line).toBe(line);
+  });
+
+  it("malformed YAML shows its line", async () => {
+    await put("graph-server.config.yaml", "port: 1\nhost: [a\n");
+    const error = await failure();
+    expect(error.message).toContain("this is not YAML");
+    expect(error.location?.line).toBeGreaterThan(1);
+  });
+
+  it("faults of variables and flags name their source", async () => {
+    await put("graph-server.config.json", {});
+    expect((await failure({ env: { GRAPH_SERVE_PORT: "abc" } })).message).toBe(
+      'GRAPH_SERVE_PORT: port must be an integer, it is "abc"',
+    );
+    expect((await failure({ flags: { port: -1 } })).message).toBe("--port: port must be >= 0, it is -1");
+  });
+
+  it("an unknown scheme lists the known ones", async () => {
+    await put("graph-server.config.json", { checkpointer_scheme: "sqlit" });
+    const error = await failure();
+    expect(error.message).toContain(`there are ${SCHEMES.join(", ")}`);
+    expect(error.hint).toBe('did you mean "sqlite"?');
+    expect(error.location?.line).toBe(2);
+  });
+
+  it("default_assistant_id must be a key", async () => {
+    await put("graph-server.config.json", { graphs: { a: "./a.ts" }, default_assistant_id: "b" });
+    const error = await failure();
+    expect(error.message).toContain('"b" is no key of graphs');
+    expect(error.hint).toBe("use one of: a");
+  });
+
+  it("a module that throws is named", async () => {
+    const file = await put("graph-server.config.mjs", 'throw new Error("boom");');
+    const error = await failure();
+    expect(error.message).toContain("threw: boom");
+    expect(error.location?.file).toBe(file);
+  });
+
+  it("a named file that is missing is refused", async () => {
+    expect((await failure({ file: "nowhere.json" })).message).toContain("cannot be read");
+  });
+
+  it.each([
+    [{ checkpointer_uri: "postgres://u:p@db/x" }, "scheme memory; set the scheme postgres"],
+    [{ checkpointer_scheme: "sqlite", checkpointer_uri: "postgres://u:p@db/x" }, "scheme sqlite"],
+    [{ checkpointer_uri: "./threads.db" }, "set checkpointer_scheme sqlite"],
+  ])("a uri without its scheme is a warning: %j", async (content, text) => {
+    await put("graph-server.config.json", content);
+    const { warnings } = await load();
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(text);
+    expect(warnings[0]).not.toContain("u:p");
+  });
+
+  it("a uri of its scheme is no warning", async () => {
+    await put("graph-server.config.json", {
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "file:threads.db",
+    });
+    expect((await load()).warnings).toEqual([]);
+  });
+});
+
+describe("langgraph.json", () => {
+  it("is read as it stands", async () => {
+    await put(".env", "KEY=value\n");
+    const file = await put("langgraph.json", {
+      $schema: "https://example.com/schema.json",
+      node_version: "20",
+      dependencies: ["."],
+      graphs: { agent: "./src/agent.ts:graph", other: { path: "./src/other.ts:graph", description: "x" } },
+      env: ".env",
+      http: { cors: { allow_origins: ["https://a.example"] }, disable_mcp: true },
+      store: { index: { dims: 3 } },
+    });
+    const loaded = await load();
+    expect(loaded.settings).toMatchObject({
+      graphs: { agent: "./src/agent.ts:graph", other: "./src/other.ts:graph" },
+      cors_origins: ["https://a.example"],
+    });
+    expect(loaded).toMatchObject({ file, env: { KEY: "value" }, warnings: [] });
+  });
+
+  it("unknown keys and auth are warnings", async () => {
+    const file = await put(
+      "langgraph.json",
+      '{\n "graphs": {},\n "auth": { "path": "./a.ts" },\n "strange": 1\n}',
+    );
+    const { warnings } = await load();
+    expect(warnings[0]).toContain(`${file}:3: "auth" is not applied`);
+    expect(warnings[1]).toContain(`${file}:4: key "strange" is unknown`);
+  });
+
+  it("a bad value shows its own line", async () => {
+    await put("langgraph.json", '{\n "graphs": {},\n "http": { "cors": {\n  "allow_origins": 5 } }\n}');
+    expect((await failure()).location?.line).toBe(4);
+  });
+
+  it("yields to a config of our own beside it", async () => {
+    await put("langgraph.json", { graphs: { theirs: "./a.ts" } });
+    await put("graph-server.config.json", { graphs: { ours: "./a.ts" } });
+    expect(Object.keys((await load()).settings.graphs)).toEqual(["ours"]);
+  });
+});
+
+describe("graph targets", () => {
+  it("a key of the config becomes the default", async () => {
+    await put("graph-server.config.json", { graphs: { a: "./a.ts", b: "./b.ts" } });
+    const { settings, origins } = await load({ graphs: ["b"] });
+    expect(settings).toMatchObject({ graphs: { a: "./a.ts", b: "./b.ts" }, default_assistant_id: "b" });
+    expect(origins.default_assistant_id.kind).toBe("flag");
+  });
+
+  it("files get ids and keep their order", async () => {
+    await put("graph-server.config.json", { graphs: { a: "./a.ts" }, default_assistant_id: "a" });
+    const { settings } = await load({ graphs: ["./graph.ts:main", "lib/weather.mts", "lib/index.js"] });
+    expect(Object.entries(settings.graphs)).toEqual([
+      ["agent", "./graph.ts:main"],
+      ["weather", "lib/weather.mts"],
+      ["agent-2", "lib/index.js"],
+    ]);
+    expect(settings.default_assistant_id).toBe("agent");
+  });
+
+  it("files are found from the folder of the caller", async () => {
+    await put("graph-server.config.json", {});
+    await mkdir(join(dir, "src"));
+    const { settings } = await load({ cwd: join(dir, "src"), graphs: ["./bot.ts:graph"] });
+    expect(settings.graphs).toEqual({ bot: "./src/bot.ts:graph" });
+  });
+
+  it("a word that is neither key nor file is refused", async () => {
+    await put("graph-server.config.json", { graphs: { weather: "./a.ts" } });
+    const error = await failure({ graphs: ["wether"] });
+    expect(error.message).toContain('"wether" is neither a graph of the configuration nor a file');
+    expect(error.hint).toBe('did you mean "weather"?');
+  });
+});

@@ -1,0 +1,160 @@
+/** A stand-in reads the checkpoints of a graph as the graph itself does. */
+import { Annotation, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
+import { MemorySaver } from "@langchain/langgraph-checkpoint";
+import { describe, expect, it } from "vitest";
+import { GraphLoadError } from "../../src/errors.js";
+import { BareGraph } from "../../src/graphs/bare-graph.js";
+import type { ServedGraph, Snapshot } from "../../src/graphs/graph.js";
+import { createOutputFilter, OPEN_FILTER } from "../../src/graphs/output-filter.js";
+import { threadStateOf } from "../../src/graphs/snapshot.js";
+import { GraphSources } from "../../src/graphs/sources.js";
+import { loadWithStandIns } from "../../src/graphs/stand-ins.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { graph as fail } from "../fixtures/graphs/fail.js";
+import { graph as functional } from "../fixtures/graphs/functional.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+
+const REASON = new GraphLoadError("it does not load");
+const thread = { configurable: { thread_id: "t" } };
+
+const Log = Annotation.Root({
+  log: Annotation<string[]>({ reducer: (log, more) => log.concat(more), default: () => [] }),
+});
+
+/** Two questions at once, then a node that waits for both, then one task for each answer. */
+const fan = new StateGraph(Log)
+  .addNode("left", () => ({ log: [String(interrupt("left?"))] }))
+  .addNode("right", () => ({ log: [String(interrupt("right?"))] }))
+  .addNode("quick", () => ({ log: ["quick"] }))
+  .addNode("both", () => ({ log: ["both"] }))
+  .addNode("each", ({ log }) => ({ log: [`each ${log.length}`] }))
+  .addEdge(START, "left")
+  .addEdge(START, "right")
+  .addEdge(START, "quick")
+  .addEdge(["left", "right"], "both")
+  .addConditionalEdges("both", ({ log }) => log.map((entry) => new Send("each", { log: [entry] })), ["each"])
+  .addEdge("each", END)
+  .compile({ name: "fan" });
+
+async function ranWith(original: unknown, inputs: readonly unknown[]) {
+  const graph = (original as ServedGraph).withConfig({});
+  const saver = new MemorySaver();
+  graph.checkpointer = saver;
+  for (const input of inputs) await drain(graph, input).catch(() => undefined);
+  const bare = new BareGraph(REASON);
+  bare.checkpointer = saver;
+  return { graph, bare };
+}
+
+async function drain(graph: ServedGraph, input: unknown): Promise<void> {
+  for await (const _ of await graph.stream(input, thread));
+}
+
+async function historyOf(graph: ServedGraph): Promise<Snapshot[]> {
+  const snapshots: Snapshot[] = [];
+  for await (const snapshot of graph.getStateHistory(thread)) snapshots.push(snapshot);
+  return snapshots;
+}
+
+/** As a client would see it, tasks in the order of their names: a graph has its own order, a stand-in has none. */
+function shown(snapshot: Snapshot) {
+  const state = threadStateOf(snapshot, OPEN_FILTER);
+  return {
+    ...state,
+    next: [...state.next].sort(),
+    tasks: [...state.tasks].sort((a, b) => a.id.localeCompare(b.id)),
+    interrupts: [...state.interrupts].sort((a, b) => a.id.localeCompare(b.id)),
+  };
+}
+
+describe("bare graph", () => {
+  it.each([
+    ["a chat", chat, [{ messages: [{ role: "user", content: "hi" }] }]],
+    ["a loop", steps, [{ n: 0 }]],
+    ["an open question", hitl, [{ topic: "cats" }]],
+    ["an answered question", hitl, [{ topic: "cats" }, { topic: "dogs" }]],
+    ["a failure", fail, [{ x: 1 }]],
+  ])("history and state of %s are the graph's own", async (_, original, inputs) => {
+    const { graph, bare } = await ranWith(original, inputs);
+    expect((await historyOf(bare)).map(shown)).toEqual((await historyOf(graph)).map(shown));
+    expect(shown(await bare.getState(thread))).toEqual(shown(await graph.getState(thread)));
+  });
+
+  it("parallel, joined and sent tasks are found", async () => {
+    const { Command } = await import("@langchain/langgraph");
+    const { graph, bare } = await ranWith(fan, [{ log: [] }]);
+    expect((await historyOf(bare)).map(shown)).toEqual((await historyOf(graph)).map(shown));
+    // What ended tasks wrote becomes part of the state by reducers, which a stand-in does not know.
+    const { values: _open, ...open } = shown(await graph.getState(thread));
+    const { values: _bare, ...bareOpen } = shown(await bare.getState(thread));
+    expect(bareOpen).toEqual(open);
+    const answers = open.interrupts.map(({ id }) => [id, "yes"]);
+    await drain(graph, new Command({ resume: Object.fromEntries(answers) as Record<string, string> }));
+    const history = await historyOf(graph);
+    expect(history.some(({ next }) => next.includes("both"))).toBe(true);
+    expect(history.some(({ next }) => next.filter((name) => name === "each").length > 1)).toBe(true);
+    expect((await historyOf(bare)).map(shown)).toEqual(history.map(shown));
+  });
+
+  it("a functional answer is the value", async () => {
+    const { graph, bare } = await ranWith(functional, [{ n: 2 }]);
+    expect((await bare.getState(thread)).values).toEqual((await graph.getState(thread)).values);
+  });
+
+  it("a thread without checkpoints is empty", async () => {
+    const { bare } = await ranWith(chat, []);
+    expect(await bare.getState(thread)).toEqual({ values: {}, next: [], tasks: [], config: thread });
+  });
+
+  it("nothing of it passes the output filter", async () => {
+    const { bare } = await ranWith(hitl, [{ topic: "cats" }]);
+    const filter = createOutputFilter(bare);
+    expect(filter.known).toBe(false);
+    expect(filter.values({ topic: "cats", secret: "plan" })).toEqual({});
+  });
+
+  it("running it tells why it does not load", async () => {
+    const { bare } = await ranWith(chat, []);
+    await expect(bare.stream()).rejects.toBe(REASON);
+    await expect(bare.updateState()).rejects.toBe(REASON);
+    await expect(bare.bulkUpdateState()).rejects.toBe(REASON);
+    await expect(bare.getGraphAsync()).rejects.toBe(REASON);
+    expect(() => bare.streamEvents()).toThrow(REASON);
+  });
+});
+
+describe("stand-ins", () => {
+  const load = (graphs: Record<string, unknown>) =>
+    loadWithStandIns(
+      new GraphSources(
+        new Map(Object.entries(graphs).map(([id, value]) => [id, { kind: "value", value } as const])),
+        process.cwd(),
+      ),
+    );
+
+  it("take the place of what does not load alone", async () => {
+    const { graphs, faults } = await load({ good: chat, bad: 1 });
+    expect([...graphs.keys()]).toEqual(["good", "bad"]);
+    expect([...faults.keys()]).toEqual(["bad"]);
+  });
+
+  it("one stands for no graph at all", async () => {
+    const { graphs, faults } = await load({});
+    expect(graphs.size).toBe(1);
+    expect([...faults.values()].map(({ message }) => message)).toEqual(["no graph is configured"]);
+  });
+
+  it("a factory that fails is found out when called", async () => {
+    const { graphs, faults } = await load({
+      made: () => {
+        throw new Error("no key");
+      },
+    });
+    const loaded = graphs.get("made");
+    expect(faults.size).toBe(0);
+    const graph = loaded?.kind === "factory" ? await loaded.factory({}) : undefined;
+    expect(graph).toBeInstanceOf(BareGraph);
+    expect(faults.get("made")?.message).toContain("no key");
+  });
+});

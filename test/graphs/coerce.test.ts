@@ -1,0 +1,167 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { Command, Send } from "@langchain/langgraph";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { InvalidRequestError } from "../../src/errors.js";
+import {
+  assertPlainData,
+  coerceCommand,
+  coerceConfigurable,
+  coerceMessages,
+  coerceValues,
+} from "../../src/graphs/coerce.js";
+
+const LOC = ["body", "input"];
+const texts = (messages: unknown) =>
+  coerceMessages(messages, LOC).map((message) => [message.getType(), message.content]);
+
+describe("coerceMessages", () => {
+  it.each([
+    [[{ role: "user", content: "a" }], [["human", "a"]]],
+    [[{ role: "assistant", content: "a" }], [["ai", "a"]]],
+    [[{ type: "human", content: "a" }], [["human", "a"]]],
+    [[{ type: "system", content: "a" }], [["system", "a"]]],
+    [[{ type: "AIMessageChunk", content: "a" }], [["ai", "a"]]],
+    [[{ type: "HumanMessage", content: "a" }], [["human", "a"]]],
+    [[{ type: "ai", data: { content: "a" } }], [["ai", "a"]]],
+    [[["human", "a"]], [["human", "a"]]],
+    [["human", "a"], [["human", "a"]]],
+    ["a", [["human", "a"]]],
+    [{ role: "user", content: "a" }, [["human", "a"]]],
+    [[{ role: "tool", content: "a", tool_call_id: "t" }], [["tool", "a"]]],
+    [
+      [
+        {
+          lc: 1,
+          type: "constructor",
+          id: ["langchain_core", "messages", "HumanMessage"],
+          kwargs: { content: "a" },
+        },
+      ],
+      [["human", "a"]],
+    ],
+  ])("reads %j", (input, expected) => {
+    expect(texts(input)).toEqual(expected);
+  });
+
+  it("keeps ids and tool calls", () => {
+    const [message] = coerceMessages(
+      [{ type: "ai", id: "x", content: "", tool_calls: [{ name: "f", args: { a: 1 }, id: "t" }] }],
+      LOC,
+    );
+    expect(message).toMatchObject({ id: "x", tool_calls: [{ name: "f", args: { a: 1 }, id: "t" }] });
+  });
+
+  it("gives every message an id", () => {
+    const [message] = coerceMessages(["hi"], LOC);
+    expect(message?.id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("passes message objects through", () => {
+    const message = new AIMessage({ content: "a", id: "1" });
+    expect(coerceMessages([message], LOC)[0]).toBe(message);
+  });
+
+  it.each([
+    [[{ type: "alien", content: "a" }]],
+    [[{ content: "no role" }]],
+    [[5]],
+    [[null]],
+    [[{ role: "user", content: 5 }]],
+    [[{ role: "user", content: "a", additional_kwargs: "x" }]],
+    [[{ role: "tool", content: "a" }]],
+    [[{ lc: 1, type: "constructor", id: ["child_process", "exec"], kwargs: {} }]],
+    [[{ role: "user", content: [{ lc: 1, type: "constructor", id: ["x"], kwargs: {} }] }]],
+    [
+      [
+        {
+          lc: 1,
+          type: "constructor",
+          id: ["HumanMessage"],
+          kwargs: { content: "a", extra: { lc: 1, id: [] } },
+        },
+      ],
+    ],
+  ])("refuses %j with its place", (input) => {
+    expect(() => coerceMessages(input, LOC)).toThrow(InvalidRequestError);
+    expect(() => coerceMessages(input, LOC)).toThrow(/^body\.input\.0/);
+  });
+});
+
+describe("coerceValues", () => {
+  it("converts messages and leaves the rest", () => {
+    const values = coerceValues({ messages: "hi", topic: { a: 1 } }, LOC) as {
+      messages: unknown[];
+      topic: unknown;
+    };
+    expect(values.messages[0]).toBeInstanceOf(HumanMessage);
+    expect(values.topic).toEqual({ a: 1 });
+  });
+
+  it.each([[null], [5], ["text"], [[1, 2]], [{ topic: "cats" }]])("passes %j as it is", (value) => {
+    expect(coerceValues(value, LOC)).toBe(value);
+  });
+
+  it.each([
+    [{ x: { lc: 1, type: "constructor", id: ["a"] } }],
+    [{ deep: [{ lc: 2 }] }],
+    [{ __lc_escaped__: { lc: 1 } }],
+  ])("refuses the constructor form in %j", (value) => {
+    expect(() => coerceValues(value, LOC)).toThrow(/"lc"/);
+  });
+
+  it("never lets a reserved key through", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom("lc", "__lc_escaped__"), (value, key) => {
+        const hidden = { list: [{ inner: { [key]: value } }] };
+        expect(() => assertPlainData(hidden, LOC)).toThrow(InvalidRequestError);
+      }),
+    );
+  });
+});
+
+describe("coerceCommand", () => {
+  it("takes an empty command as none", () => {
+    expect(coerceCommand({}, LOC)).toBeUndefined();
+    expect(coerceCommand({ update: null, goto: null }, LOC)).toBeUndefined();
+  });
+
+  it("resumes with any value, null too", () => {
+    expect(coerceCommand({ resume: null }, LOC)).toBeInstanceOf(Command);
+    expect(coerceCommand({ resume: { a: 1 } }, LOC)?.resume).toEqual({ a: 1 });
+  });
+
+  it("turns nodes with input into sends", () => {
+    const command = coerceCommand({ goto: ["a", { node: "b", input: { x: 1 } }] }, LOC);
+    expect(command?.goto).toEqual(["a", new Send("b", { x: 1 })]);
+  });
+
+  it("converts messages of an update, pairs too", () => {
+    const asObject = coerceCommand({ update: { messages: ["hi"] } }, LOC)?.update as { messages: unknown[] };
+    expect(asObject.messages[0]).toBeInstanceOf(HumanMessage);
+    const asPairs = coerceCommand({ update: [["messages", ["hi"]]] }, LOC)?.update as [string, unknown[]][];
+    expect(asPairs[0]?.[1][0]).toBeInstanceOf(HumanMessage);
+  });
+
+  it("refuses constructors in a resume value", () => {
+    expect(() => coerceCommand({ resume: { lc: 1 } }, LOC)).toThrow(InvalidRequestError);
+  });
+});
+
+describe("coerceConfigurable", () => {
+  it("drops what only the server sets", () => {
+    const configurable = {
+      user: "u",
+      thread_id: "x",
+      run_id: "x",
+      graph_id: "x",
+      checkpoint_ns: "x",
+      __pregel_stream: 1,
+    };
+    expect(coerceConfigurable(configurable, LOC)).toEqual({ user: "u" });
+  });
+
+  it("refuses what is no object", () => {
+    expect(() => coerceConfigurable([1], LOC)).toThrow(InvalidRequestError);
+  });
+});

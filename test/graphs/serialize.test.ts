@@ -1,0 +1,112 @@
+import {
+  AIMessage,
+  AIMessageChunk,
+  HumanMessage,
+  RemoveMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { messageTupleJson, toJson, toWire } from "../../src/graphs/serialize.js";
+
+describe("toWire", () => {
+  it("returns JSON data as it is", () => {
+    const state = { a: [1, { b: null }], c: "text" };
+    expect(toWire(state)).toBe(state);
+  });
+
+  it("flattens a message beside its type", () => {
+    expect(toWire({ messages: [new HumanMessage({ content: "hi", id: "h1" })] })).toEqual({
+      messages: [{ content: "hi", additional_kwargs: {}, response_metadata: {}, id: "h1", type: "human" }],
+    });
+  });
+
+  it("agrees with the library's own conversion", () => {
+    const messages = [
+      new HumanMessage({ content: [{ type: "text", text: "see" }], id: "1", name: "ann" }),
+      new AIMessage({
+        content: "x",
+        id: "2",
+        tool_calls: [{ name: "add", args: { a: 1 }, id: "t" }],
+        usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+        response_metadata: { model_name: "m" },
+      }),
+      new AIMessageChunk({
+        content: "x",
+        id: "3",
+        tool_call_chunks: [{ name: "add", args: "{", id: "t", index: 0 }],
+      }),
+      new ToolMessage({ content: "3", tool_call_id: "t", status: "success", artifact: { raw: 3 } }),
+      new RemoveMessage({ id: "2" }),
+    ];
+    for (const message of messages) {
+      const { type, data } = message.toDict();
+      expect(toWire(message)).toMatchObject(JSON.parse(JSON.stringify({ ...data, type })) as object);
+    }
+  });
+
+  it("keeps content blocks and usage untouched", () => {
+    const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }];
+    const usage_metadata = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+    expect(toWire(new AIMessage({ content, usage_metadata }))).toMatchObject({ content, usage_metadata });
+  });
+
+  it("changes nothing in place", () => {
+    const message = new HumanMessage("hi");
+    const state = { messages: [message], nested: { list: [message] } };
+    toWire(state);
+    expect(state.messages[0]).toBe(message);
+    expect(state.nested.list[0]).toBe(message);
+  });
+
+  it("gives odd values a JSON form", () => {
+    const odd = {
+      error: new RangeError("bad"),
+      date: new Date(0),
+      big: 12n,
+      map: new Map([["k", 1]]),
+      set: new Set([1]),
+      bytes: new Uint8Array([1, 2]),
+      none: undefined,
+      call: () => 1,
+    };
+    expect(JSON.parse(toJson(odd))).toEqual({
+      error: { error: "RangeError", message: "bad" },
+      date: "1970-01-01T00:00:00.000Z",
+      big: "12",
+      map: { k: 1 },
+      set: [1],
+      bytes: "AQI=",
+    });
+  });
+
+  it("cuts a cycle instead of failing", () => {
+    const loop: Record<string, unknown> = { name: "loop" };
+    loop.self = loop;
+    loop.list = [loop];
+    expect(toWire(loop)).toEqual({ name: "loop", self: "[circular]", list: ["[circular]"] });
+  });
+
+  it("shows a shared object twice", () => {
+    const shared = { at: new Date(0) };
+    expect(toWire({ a: shared, b: shared })).toEqual({
+      a: { at: "1970-01-01T00:00:00.000Z" },
+      b: { at: "1970-01-01T00:00:00.000Z" },
+    });
+  });
+
+  it("keeps a key named __proto__ as data", () => {
+    const data = JSON.parse('{"__proto__": {"at": 1}, "when": 1}') as Record<string, unknown>;
+    data.when = new Date(0);
+    expect(toJson(data)).toBe('{"__proto__":{"at":1},"when":"1970-01-01T00:00:00.000Z"}');
+  });
+});
+
+describe("messageTupleJson", () => {
+  it("equals the plain conversion, metadata cached", () => {
+    const metadata = { langgraph_node: "model", tags: ["a"] };
+    const chunk = new AIMessageChunk({ content: "a", id: "1" });
+    const plain = toJson([chunk, metadata]);
+    expect(messageTupleJson(chunk, metadata)).toBe(plain);
+    expect(messageTupleJson(chunk, metadata)).toBe(plain);
+  });
+});

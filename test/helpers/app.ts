@@ -1,0 +1,66 @@
+/** A server on a free port, closed at the end of the test. */
+import { onTestFinished } from "vitest";
+import { startServer, type ListenOptions, type RunningServer } from "../../src/http/server.js";
+import type { Service } from "../../src/service.js";
+import type { TestServiceOptions } from "./service.js";
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body read as JSON; undefined when it is empty. */
+  body: unknown;
+}
+
+export interface TestServer extends RunningServer {
+  service: Service;
+  /** Send `body` as JSON, or as it is when it is a string or bytes. */
+  request: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Answer>;
+  /** As `request`, with the body of the answer unread. */
+  fetch: (method: string, path: string, body?: unknown, init?: RequestInit) => Promise<Response>;
+}
+
+/** A server over a real service, in memory unless the settings say otherwise. */
+export async function startTestServer(options: TestServiceOptions): Promise<TestServer> {
+  // Not loaded by the tests of HTTP alone, which need no graph.
+  const { openTestService } = await import("./service.js");
+  return serve(await openTestService(options));
+}
+
+export async function serve(service: Service, options: Partial<ListenOptions> = {}): Promise<TestServer> {
+  const server = await startServer(service, { host: "127.0.0.1", port: 0, ...options });
+  onTestFinished(() => server.close(0));
+  return { ...server, service, ...client(server.url) };
+}
+
+/** Requests to whatever listens at `url`. */
+export function client(url: string): Pick<TestServer, "request" | "fetch"> {
+  const send = (method: string, path: string, body?: unknown, init: RequestInit = {}) =>
+    fetch(url + path, { method, body: encode(body), ...init });
+  return {
+    fetch: send,
+    async request(method, path, body, headers) {
+      const response = await send(method, path, body, { headers });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: parse(text) };
+    },
+  };
+}
+
+function encode(body: unknown): RequestInit["body"] {
+  if (body === undefined || typeof body === "string" || body instanceof Uint8Array) return body;
+  return JSON.stringify(body);
+}
+
+function parse(text: string): unknown {
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

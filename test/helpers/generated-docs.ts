@@ -1,0 +1,201 @@
+/** The parts of README.md and docs/ that come from the program itself: settings, commands, endpoints, errors. */
+import type { TSchema } from "@sinclair/typebox";
+import { SETTING_NAMES, variableOf } from "../../src/config/environment.js";
+import { SettingsSchema } from "../../src/config/settings.js";
+import { ERROR_CODES, type ErrorCode } from "../../src/errors.js";
+import { buildOpenApi } from "../../src/http/openapi.js";
+import type { Route } from "../../src/http/route.js";
+import { ROUTES } from "../../src/http/route-table.js";
+import { readHelp, type CommandHelp, type HelpEntry } from "./cli-help.js";
+import { defaultText, typeText } from "./schema-text.js";
+
+/** Text by the name of its place: `<!-- generated:name -->` … `<!-- end:name -->`. */
+export async function generatedTexts(): Promise<Record<string, string>> {
+  const commands = await readHelp();
+  return {
+    settings: settingsTable(commands),
+    "command-list": commandList(commands),
+    commands: commands.map(commandSection).join("\n\n"),
+    "exit-codes": exitCodes(),
+    endpoints: endpoints(),
+    bodies: bodies(),
+    errors: errorTable(),
+  };
+}
+
+type Cell = string | undefined;
+
+function table(head: string[], rows: Cell[][]): string {
+  const line = (cells: Cell[]) => `| ${cells.map((cell) => escapeCell(cell ?? "")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+const escapeCell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+const code = (text: string) => `\`${text}\``;
+const codes = (texts: readonly string[]) => texts.map(code).join(" ");
+
+function settingsTable(commands: CommandHelp[]): string {
+  const rows = SETTING_NAMES.flatMap((name) => {
+    const schema = SettingsSchema.properties[name] as TSchema;
+    const variable = variableOf(name);
+    return [
+      [
+        code(name),
+        typeText(schema),
+        defaultText(schema),
+        code(variable),
+        flagsOf(variable, commands),
+        described(schema),
+      ],
+      ...optionRows(name, schema),
+    ];
+  });
+  return table(["Setting", "Type", "Default", "Variable", "Flag", "What it says"], rows);
+}
+
+/** The options inside a setting that is an object of its own. */
+function optionRows(name: string, schema: TSchema): Cell[][] {
+  const { properties } = schema as { properties?: Record<string, TSchema> };
+  return Object.entries(properties ?? {}).map(([option, inner]) => [
+    code(`${name}.${option}`),
+    typeText(inner),
+    defaultText(inner),
+    "",
+    "",
+    described(inner),
+  ]);
+}
+
+const described = (schema: TSchema) => schema.description ?? "";
+
+/** The flags whose help names the variable. */
+function flagsOf(variable: string, commands: CommandHelp[]): string {
+  const terms = commands
+    .flatMap(({ options }) => options)
+    .filter(({ text }) => new RegExp(`env ${variable}\\)`).test(text))
+    .map(({ term }) => term.replace(/ <.*$/, ""));
+  return codes([...new Set(terms)]);
+}
+
+function commandList(commands: CommandHelp[]): string {
+  const rows = commands
+    .filter(({ name }) => name !== "")
+    .map(({ name, description }) => [code(name), description]);
+  return table(["Command", "What it does"], rows);
+}
+
+function commandSection({ name, usage, description, args, options, examples }: CommandHelp): string {
+  const entries = [...args, ...options].filter(({ term }) => term !== "-h, --help" || name === "");
+  return [
+    `### ${name === "" ? "Every command" : code(name)}`,
+    ...(name === "" ? [] : [description]),
+    `\`\`\`text\n${usage}\n\`\`\``,
+    ...(entries.length > 0 ? [table(["Argument or flag", "What it says"], entries.map(entryRow))] : []),
+    ...(examples.length > 0 ? [`\`\`\`text\n${examples.join("\n")}\n\`\`\``] : []),
+  ].join("\n\n");
+}
+
+const entryRow = ({ term, text }: HelpEntry): Cell[] => [code(term), text];
+
+function exitCodes(): string {
+  const byExit = new Map<number, ErrorCode[]>();
+  for (const [name, { exitCode }] of Object.entries(ERROR_CODES)) {
+    byExit.set(exitCode, [...(byExit.get(exitCode) ?? []), name as ErrorCode]);
+  }
+  const rows = [...byExit].sort(([a], [b]) => a - b).map(([exit, names]) => [String(exit), codes(names)]);
+  return table(["Exit code", "Errors"], rows);
+}
+
+const ORDER = ["get", "post", "patch", "put", "delete"];
+
+function endpoints(): string {
+  return buildOpenApi(ROUTES)
+    .tags.map(({ name: tag }) => {
+      const routes = ROUTES.filter((route) => route.tag === tag).sort(byPath);
+      return `### ${tag}\n\n${table(["Request", "What it does", "Takes", "Answers", "Errors"], routes.map(endpointRow))}`;
+    })
+    .join("\n\n");
+}
+
+const byPath = (a: Route, b: Route) =>
+  a.path < b.path ? -1 : a.path > b.path ? 1 : ORDER.indexOf(a.method) - ORDER.indexOf(b.method);
+
+function endpointRow({
+  method,
+  path,
+  summary,
+  body,
+  query,
+  requestHeaders,
+  responses,
+  errors,
+}: Route): Cell[] {
+  const takes = [
+    ...(body ? [body.title ?? "a body"] : []),
+    ...Object.keys(query?.properties ?? {}).map((name) => code(`?${name}`)),
+    ...Object.keys(requestHeaders ?? {}).map((name) => `header ${code(name)}`),
+  ];
+  const answers = responses.map(({ status, schema, contentType }) =>
+    [String(status), contentType === "text/event-stream" ? "event stream" : schema && answerText(schema)]
+      .filter(Boolean)
+      .join(" "),
+  );
+  return [
+    code(`${method.toUpperCase()} ${path}`),
+    summary,
+    takes.join(", "),
+    answers.join(", "),
+    codes(errors),
+  ];
+}
+
+const answerText = (schema: TSchema) => schema.title ?? typeText(schema);
+
+function bodies(): string {
+  const models = ROUTES.flatMap(({ body }) => (body?.type === "object" ? [body] : []));
+  const byTitle = new Map(models.map((model) => [model.title ?? "", model]));
+  return [...byTitle]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([title, { properties, required, description }]) => {
+      const rows = Object.entries<TSchema>(properties).map(([name, schema]) => [
+        code(name) + (required?.includes(name) ? " (required)" : ""),
+        typeText(schema),
+        defaultText(schema),
+        described(schema),
+      ]);
+      return `### ${title}\n\n${description}\n\n${table(["Field", "Type", "Default", "Meaning"], rows)}`;
+    })
+    .join("\n\n");
+}
+
+/** Codes that only the router gives, on paths and methods that the document does not have. */
+const OF_THE_ROUTER: Partial<Record<ErrorCode, string>> = {
+  route_not_found: "there is no such path",
+  method_not_allowed: "the path does not have this method; `Allow` names those it has",
+};
+
+function errorTable(): string {
+  const texts = { ...documentedErrors(), ...OF_THE_ROUTER };
+  const rows = Object.entries(ERROR_CODES).flatMap(([name, { status }]) => {
+    const text = texts[name as ErrorCode];
+    return text === undefined ? [] : [[String(status), code(name), text]];
+  });
+  return table(
+    ["Status", "`code`", "When"],
+    rows.sort(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0)),
+  );
+}
+
+/** What the OpenAPI document says of each code. */
+function documentedErrors(): Partial<Record<ErrorCode, string>> {
+  const responses = Object.values(buildOpenApi(ROUTES).paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ responses: all }) => Object.values(all as Record<string, { description: string }>));
+  const entries = responses
+    .flatMap(({ description }) => description.split(/(?<=\.) (?=`\w+`: )/))
+    .flatMap((sentence) => {
+      const [, name = "", text = ""] = /^`(\w+)`: (.*)\.$/.exec(sentence) ?? [];
+      return name in ERROR_CODES ? [[name, text] as const] : [];
+    });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,77 @@
+/** A PostgreSQL server of the test's own, which it may restart. */
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const VERSIONS = "/usr/lib/postgresql";
+const BIN = existsSync(VERSIONS)
+  ? readdirSync(VERSIONS)
+      .map((version) => join(VERSIONS, version, "bin"))
+      .find((folder) => existsSync(join(folder, "initdb")))
+  : undefined;
+
+/** Why no server can be started here; undefined when one can. */
+export const noCluster = ((): string | undefined => {
+  if (!BIN) return `no ${VERSIONS}/*/bin/initdb`;
+  if (process.getuid?.() === 0 && !existsSync("/usr/sbin/runuser")) return "root without runuser";
+  return undefined;
+})();
+
+export class PostgresCluster {
+  readonly uri: string;
+  readonly #folder: string;
+  readonly #options: string;
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.#options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=on`;
+    this.uri = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+  }
+
+  static async start(): Promise<PostgresCluster> {
+    const folder = await mkdtemp(join(tmpdir(), "graph-serve-postgres-"));
+    if (process.getuid?.() === 0) await run("chown", ["postgres", folder]);
+    await chmod(folder, 0o700);
+    const cluster = new PostgresCluster(folder, await freePort());
+    await asOwner("initdb", ["-D", folder, "-U", "postgres", "-A", "trust", "--no-sync"]);
+    await cluster.#control("start");
+    return cluster;
+  }
+
+  /** As when the machine fails: no client is asked, nothing is tidied up. */
+  async restart(): Promise<void> {
+    await this.#control("restart", "-m", "immediate");
+  }
+
+  async stop(): Promise<void> {
+    await this.#control("stop", "-m", "immediate");
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #control(...command: string[]): Promise<void> {
+    const log = join(this.#folder, "server.log");
+    await asOwner("pg_ctl", ["-D", this.#folder, "-w", "-l", log, "-o", this.#options, ...command]);
+  }
+}
+
+/** Runs a program of PostgreSQL, which refuses to run as root. */
+async function asOwner(program: string, args: string[]): Promise<void> {
+  const command = [join(BIN ?? "", program), ...args];
+  if (process.getuid?.() === 0) await run("runuser", ["-u", "postgres", "--", ...command], { cwd: "/" });
+  else await run(command[0]!, command.slice(1));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,133 @@
+/** A PostgreSQL server for tests: one schema a test file, dropped at the end; a loud skip where there is no server. */
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { afterAll, describe, it } from "vitest";
+import { openStorage } from "../../src/storage/open.js";
+import type { Storage, StorageOptions } from "../../src/storage/storage.js";
+
+const URI_VARIABLE = "GRAPH_SERVE_TEST_POSTGRES_URI";
+const LOCAL_URI = "postgresql://postgres@127.0.0.1:5432/test";
+
+export class TestPostgres {
+  readonly uri: string;
+  readonly schema = `test_${randomBytes(6).toString("hex")}`;
+  readonly pool: pg.Pool;
+  readonly #opened: Storage[] = [];
+
+  constructor(uri: string) {
+    this.uri = uri;
+    this.pool = new pg.Pool({ connectionString: uri, max: 2 });
+    this.pool.on("error", () => undefined);
+  }
+
+  /** The server under a name that `terminate` finds again. */
+  named(name: string): string {
+    const named = new URL(this.uri);
+    named.searchParams.set("application_name", `${this.schema} ${name}`);
+    return named.href;
+  }
+
+  /** What a storage on this file's schema is opened with; its connections are named `pool` and `locks`. */
+  options(checkpointer_options: StorageOptions["checkpointer_options"] = {}): StorageOptions {
+    return {
+      checkpointer_scheme: "postgres",
+      checkpointer_uri: this.named("pool"),
+      checkpointer_options: {
+        schema: this.schema,
+        lock_uri: this.named("locks"),
+        ...checkpointer_options,
+      },
+      max_queued_runs: 2,
+    };
+  }
+
+  /** A storage, closed by `close()`. */
+  async open(
+    checkpointer_options?: StorageOptions["checkpointer_options"],
+    more: Partial<StorageOptions> = {},
+  ): Promise<Storage> {
+    const storage = await openStorage({ ...this.options(checkpointer_options), ...more });
+    this.#opened.push(storage);
+    return storage;
+  }
+
+  /** Close what `open` opened. */
+  async close(): Promise<void> {
+    for (const storage of this.#opened.splice(0)) await storage.close();
+  }
+
+  /** Forget a storage that the test closed itself. */
+  forget(storage: Storage): void {
+    this.#opened.splice(this.#opened.indexOf(storage), 1);
+  }
+
+  async sql<Row extends pg.QueryResultRow = pg.QueryResultRow>(
+    text: string,
+    values?: unknown[],
+  ): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, values)).rows;
+  }
+
+  /** Empty every table of the schema but those that hold versions. */
+  async empty(): Promise<void> {
+    const tables = await this.sql<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+       WHERE schemaname = $1 AND tablename NOT IN ('gs_schema', 'checkpoint_migrations')`,
+      [this.schema],
+    );
+    if (tables.length > 0) await this.sql(`TRUNCATE ${tables.map(({ name }) => name).join(", ")}`);
+  }
+
+  /** End the server's side of connections. Returns how many there were. */
+  async terminate(name: "pool" | "locks"): Promise<number> {
+    const ended = await this.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = $1 AND datname = current_database()`,
+      [`${this.schema} ${name}`],
+    );
+    return ended.length;
+  }
+
+  async drop(): Promise<void> {
+    await this.close();
+    await this.sql(`DROP SCHEMA IF EXISTS "${this.schema}" CASCADE`);
+    await this.pool.end();
+  }
+}
+
+const uri = process.env[URI_VARIABLE] ?? LOCAL_URI;
+const unreachable = await whyUnreachable();
+
+/**
+ * Declare tests that need a PostgreSQL server: that of GRAPH_SERVE_TEST_POSTGRES_URI, else the one at 127.0.0.1:5432.
+ * Without one they are skipped under a name that says why, or fail when GRAPH_SERVE_REQUIRE_BACKENDS lists postgres.
+ */
+export function withPostgres(title: string, declare: (postgres: TestPostgres) => void): void {
+  if (unreachable !== undefined) {
+    it.skip(`${title}: skipped, no PostgreSQL (${unreachable})`, () => undefined);
+    return;
+  }
+  describe(title, () => {
+    const postgres = new TestPostgres(uri);
+    afterAll(() => postgres.drop());
+    declare(postgres);
+  });
+}
+
+async function whyUnreachable(): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: uri, connectionTimeoutMillis: 3000 });
+  try {
+    await client.connect();
+    await client.end();
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message || error.name : String(error);
+    if (process.env.GRAPH_SERVE_REQUIRE_BACKENDS?.split(",").includes("postgres")) {
+      throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS asks for postgres: ${reason}`);
+    }
+    process.stderr.write(
+      `Tests of PostgreSQL are skipped: ${reason}. Set ${URI_VARIABLE} to a server's URI.\n`,
+    );
+    return reason;
+  }
+}

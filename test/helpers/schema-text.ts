@@ -1,0 +1,45 @@
+/** Schemas in a few words, for tables that people read. */
+import type { TSchema } from "@sinclair/typebox";
+
+interface Readable {
+  type?: string | string[];
+  enum?: unknown[];
+  anyOf?: TSchema[];
+  items?: TSchema;
+  format?: string;
+  title?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  maxProperties?: number;
+}
+
+/** The type of a field; null is left out, since it means the same as leaving the field out. */
+export function typeText(schema: TSchema): string {
+  const { type, enum: values, anyOf, items, format, title } = schema as Readable;
+  if (title !== undefined) return title;
+  if (values) return values.flatMap((value) => (value === null ? [] : [JSON.stringify(value)])).join(", ");
+  if (anyOf) return [...new Set(anyOf.filter((each) => each.type !== "null").map(typeText))].join(" or ");
+  const [name] = [type ?? []].flat().filter((each) => each !== "null");
+  if (name === undefined) return "any";
+  if (name === "array") return items ? `list of ${typeText(items)}` : "list";
+  if (format === "uuid") return "UUID";
+  return [name, rangeText(schema as Readable)].filter(Boolean).join(" ");
+}
+
+function rangeText({ minimum, maximum, exclusiveMinimum, maxProperties }: Readable): string {
+  const parts = [
+    ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
+    ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : []),
+    ...(minimum !== undefined && maximum === undefined ? [`from ${minimum}`] : []),
+    ...(minimum === undefined && maximum !== undefined ? [`to ${maximum}`] : []),
+    ...(maxProperties === undefined ? [] : [`of at most ${maxProperties} keys`]),
+  ];
+  return parts.join(" ");
+}
+
+/** The default of a field, as one writes it; empty when there is none. */
+export function defaultText(schema: TSchema): string {
+  const value: unknown = schema.default;
+  return value === undefined ? "" : `\`${JSON.stringify(value)}\``;
+}

@@ -1,0 +1,51 @@
+import { onTestFinished } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import type { Logger } from "../../src/log.js";
+import type { Authenticate } from "../../src/models/caller.js";
+import { openService, type Service } from "../../src/service.js";
+
+export interface TestServiceOptions {
+  graphs: Record<string, unknown>;
+  settings?: Partial<Settings>;
+  logger?: Logger;
+  authenticate?: Authenticate;
+}
+
+/** A service in memory, unless the settings say otherwise; closed when the test ends. */
+export async function openTestService(options: TestServiceOptions): Promise<Service> {
+  const service = await openService(options);
+  onTestFinished(() => service.close(0));
+  return service;
+}
+
+/** A logger that remembers; `of(level)` gives the messages. */
+export function recordingLogger() {
+  const lines: { level: string; message: string; fields: object }[] = [];
+  const at = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, message, fields });
+  return {
+    lines,
+    of: (level: string) => lines.filter((line) => line.level === level).map((line) => line.message),
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+  };
+}
+
+export interface StreamEvent {
+  id: number;
+  event: string;
+  data: unknown;
+}
+
+/** All frames of a stream, their data parsed. */
+export async function readAll(stream: {
+  frames: AsyncIterable<readonly { id: number; event: string; data: string }[]>;
+}) {
+  const events: StreamEvent[] = [];
+  for await (const batch of stream.frames) {
+    for (const { id, event, data } of batch) events.push({ id, event, data: JSON.parse(data) as unknown });
+  }
+  return events;
+}

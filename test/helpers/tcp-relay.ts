@@ -1,0 +1,53 @@
+import { createServer, connect, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+
+/** A way to a server that can be blocked: connections stay open, but nothing gets through any more. */
+export class TcpRelay {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #blocked = false;
+
+  private constructor(host: string, port: number) {
+    this.#server = createServer((near) => {
+      const far = connect(port, host);
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(from);
+        from.on("data", (data) => void (this.#blocked || to.write(data)));
+        from.on("close", () => to.destroy());
+        from.on("error", () => to.destroy());
+      }
+    });
+  }
+
+  static async open(host: string, port: number): Promise<TcpRelay> {
+    const relay = new TcpRelay(host, port);
+    relay.#server.listen(0, "127.0.0.1");
+    await once(relay.#server, "listening");
+    return relay;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  block(): void {
+    this.#blocked = true;
+  }
+
+  /** Let through again what is connected from now on; what was blocked is ended. */
+  unblock(): void {
+    this.#blocked = false;
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
+  }
+
+  async close(): Promise<void> {
+    this.unblock();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+}

@@ -1,0 +1,115 @@
+/** Runs the marked blocks of a document, in order, as a reader would: in a clone, in a shell, against real servers. */
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { installPackage } from "./installed.js";
+import type { Block } from "./markdown.js";
+
+const RUN_LIMIT_MS = 60_000;
+/** Addresses that the document speaks of; here each server has a port of its own. */
+const WRITTEN_ADDRESS = /http:\/\/127\.0\.0\.1:(2024|3000)/g;
+
+/** Stands in for npx, which in a clone would build once more; `scripts/check-package.mjs` uses the real one. */
+const NPX =
+  '#!/bin/sh\n[ "$1" = graph-serve ] || exit 127\nshift\nexec node "$CLONE/bin/graph-serve.js" "$@"\n';
+/** What a reader has done before, and what these tests cannot do without a network. */
+const DONE = /^npm ci\n/m;
+
+export class Tour {
+  readonly folder: string;
+  #server: ChildProcess | undefined;
+  #address = "";
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async open(): Promise<Tour> {
+    const folder = await installPackage();
+    await mkdir(join(folder, ".shims"));
+    await writeFile(join(folder, ".shims/npx"), NPX, { mode: 0o755 });
+    return new Tour(folder);
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** What the block printed; nothing for a file or a server. */
+  async follow({ kind, name, text }: Block): Promise<string> {
+    if (kind === "file") await writeFile(join(this.folder, name), this.#here(text));
+    else if (kind === "serve") await this.#serve(this.#here(text));
+    else if (kind === "run") return this.#there(await this.#run(this.#here(text)));
+    return "";
+  }
+
+  async #run(script: string): Promise<string> {
+    const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", `exec 2>&1\n${script}`], {
+      ...this.#process,
+      timeout: RUN_LIMIT_MS,
+    });
+    return stdout;
+  }
+
+  /** Start a server in place of the one before, and wait until it says where it is. */
+  async #serve(script: string): Promise<void> {
+    await this.#stop();
+    // The shell becomes the server, which then gets the signals.
+    const lines = script.replace(DONE, "").trim().split("\n");
+    const command = [...lines.slice(0, -1), `exec ${lines.at(-1)}`].join("\n");
+    const server = spawn("bash", ["-euc", command], { ...this.#process, stdio: ["ignore", "pipe", "pipe"] });
+    this.#server = server;
+    this.#address = await addressOf(server);
+  }
+
+  /** @throws when the server does not end as it should */
+  async #stop(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    const exited = server.exitCode === null ? once(server, "exit") : Promise.resolve([server.exitCode]);
+    server.kill("SIGTERM");
+    const [code] = (await exited) as [number | null];
+    if (code !== 0) throw new Error(`the server ended with ${code}`);
+  }
+
+  get #process() {
+    const PATH = [join(this.folder, ".shims"), process.env.PATH].join(delimiter);
+    const env = { ...process.env, PATH, CLONE: this.folder, NO_COLOR: "1", GRAPH_SERVE_PORT: "0", PORT: "0" };
+    return { cwd: this.folder, env };
+  }
+
+  #here(text: string): string {
+    return text.replace(WRITTEN_ADDRESS, () => this.#address);
+  }
+
+  #there(text: string): string {
+    return this.#address === "" ? text : text.replaceAll(this.#address, "http://127.0.0.1:2024");
+  }
+}
+
+async function addressOf(server: ChildProcess): Promise<string> {
+  let printed = "";
+  return new Promise((resolve, reject) => {
+    const listen = (chunk: Buffer) => {
+      printed += String(chunk);
+      const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed) ?? [];
+      if (address !== undefined) resolve(address);
+    };
+    server.stdout?.on("data", listen);
+    server.stderr?.on("data", listen);
+    server.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${printed}`)));
+  });
+}
+
+/** Text without what differs from one run to the next: ids, times, durations. */
+export function settled(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID")
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/\b[0-9a-f]{32}\b/g, "HASH")
+    .replace(/\b\d+ ms\b/g, "N ms");
+}

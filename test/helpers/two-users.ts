@@ -1,0 +1,100 @@
+/** A server with two users, of whom one has things and the other asks for them. */
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { graph as whoami } from "../fixtures/graphs/whoami.js";
+import { gateOf } from "../fixtures/gates.js";
+import { newId } from "../../src/ids.js";
+import type { Authenticate } from "../../src/models/caller.js";
+import { startTestServer, type Answer, type TestServer } from "./app.js";
+
+/** Stands in everything that is Ann's. */
+export const WORD = "pomegranate";
+
+/** A user is who the header `user` says; none when it is missing. */
+export const byHeader: Authenticate = ({ headers }) =>
+  typeof headers.user === "string" ? { identity: headers.user } : null;
+
+export type Ask = (request: string, body?: unknown) => Promise<Answer>;
+
+/** Ids that a request is about. */
+export interface Target {
+  thread: string;
+  run: string;
+  checkpoint: string;
+}
+
+export interface TwoUsers {
+  server: TestServer;
+  /** The name of one begins with the name of the other. */
+  ann: Ask;
+  anna: Ask;
+}
+
+export async function openTwoUsers(): Promise<TwoUsers> {
+  const server = await startTestServer({ graphs: { chat, gate, whoami }, authenticate: byHeader });
+  const as =
+    (user: string): Ask =>
+    (request, body) => {
+      const [method = "", path = ""] = request.split(" ");
+      return server.request(method, path, body, { user });
+    };
+  return { server, ann: as("ann"), anna: as("anna") };
+}
+
+const field = ({ body }: Answer, name: string) => (body as Record<string, unknown>)[name];
+
+export const secretInput = { messages: [{ role: "user", content: WORD }] };
+
+/** A thread with a run that has ended, and a word in memory. */
+export async function idleThread(ask: Ask): Promise<Target> {
+  const thread = String(field(await ask("POST /threads", { metadata: { topic: WORD } }), "thread_id"));
+  const run = await ask(`POST /threads/${thread}/runs`, { assistant_id: "chat", input: secretInput });
+  const state = await ask(`GET /threads/${thread}/state`);
+  const { checkpoint_id } = field(state, "checkpoint") as { checkpoint_id: string };
+  await ask("PUT /store/items", { namespace: [WORD, "notes"], key: WORD, value: { text: WORD } });
+  return { thread, run: String(field(run, "run_id")), checkpoint: checkpoint_id };
+}
+
+/** As `idleThread`, with one more run that waits in its graph. */
+export async function busyThread(ask: Ask): Promise<Target> {
+  const target = await idleThread(ask);
+  const name = newId();
+  await ask("PUT /store/items", { namespace: [WORD], key: name, value: {} });
+  void ask(`POST /threads/${target.thread}/runs`, { assistant_id: "gate", input: { gate: name } }).catch(
+    () => undefined,
+  );
+  await gateOf(name).entered;
+  const [run] = (await ask(`GET /threads/${target.thread}/runs`)).body as { run_id: string }[];
+  return { ...target, run: run?.run_id ?? "" };
+}
+
+/** Ids of nothing. */
+export const nothing = (): Target => ({ thread: newId(), run: newId(), checkpoint: newId() });
+
+/** All that a user can see of what is its own. */
+export async function everything(ask: Ask, { thread }: Target): Promise<string> {
+  const answers = [
+    await ask(`GET /threads/${thread}`),
+    await ask(`GET /threads/${thread}/state`),
+    await ask(`GET /threads/${thread}/history?limit=100`),
+    await ask(`GET /threads/${thread}/runs?limit=100`),
+    await ask("POST /threads/search", {}),
+    await ask("POST /store/items/search", {}),
+    await ask("POST /store/namespaces", {}),
+  ];
+  return answers.map(({ status, text }) => `${status} ${text}`).join("\n");
+}
+
+/** The answer without what every answer has of its own, its ids replaced by what they name. */
+export function faceOf({ status, headers, text }: Answer, ids: Target): object {
+  const named = (value: string) =>
+    value
+      .replaceAll(ids.thread, "THREAD")
+      .replaceAll(ids.run, "RUN")
+      .replaceAll(ids.checkpoint, "CHECKPOINT");
+  const own = ["date", "x-request-id", "content-length"];
+  const rest = [...headers]
+    .filter(([name]) => !own.includes(name))
+    .map(([name, value]) => [name, named(value)]);
+  return { status, headers: Object.fromEntries(rest) as object, text: named(text) };
+}

@@ -1,0 +1,189 @@
+import { request as httpRequest } from "node:http";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { MAX_DEPTH } from "../../src/http/body.js";
+import type { ThreadCreateRequest } from "../../src/models/thread.js";
+import { serve, type TestServer } from "../helpers/app.js";
+import { fakeService, someThread } from "../helpers/fake-service.js";
+
+/** A server that remembers the bodies of POST /threads. */
+async function recorder(bodyLimit = 4096): Promise<TestServer & { seen: ThreadCreateRequest[] }> {
+  const seen: ThreadCreateRequest[] = [];
+  const threads = {
+    create: async (request: ThreadCreateRequest) => {
+      seen.push(request);
+      return someThread;
+    },
+  };
+  const server = await serve(fakeService({ settings: { body_limit: bodyLimit }, threads }));
+  return { ...server, seen };
+}
+
+const nested = (depth: number) => `{"metadata":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+const nestedObject = (depth: number) => `{"metadata":${'{"a":'.repeat(depth - 1)}1${"}".repeat(depth - 1)}}`;
+
+describe("request bodies", () => {
+  it.each(["application/json", "text/plain", "application/octet-stream", ""])(
+    "reads JSON sent as %j",
+    async (type) => {
+      const { request, seen } = await recorder();
+      const answer = await request("POST", "/threads", '{"metadata":{"a":1}}', { "content-type": type });
+      expect(answer.status).toBe(200);
+      expect(seen).toEqual([{ metadata: { a: 1 } }]);
+    },
+  );
+
+  it.each(["", "  \n", "\uFEFF"])("takes %j for an empty object", async (text) => {
+    const { request, seen } = await recorder();
+    expect((await request("POST", "/threads", text)).status).toBe(200);
+    expect(seen).toEqual([{}]);
+  });
+
+  it("says why a body is no JSON", async () => {
+    const { request } = await recorder();
+    const answer = await request("POST", "/threads", '{"a": tru}');
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({
+      detail: [
+        { loc: ["body"], msg: expect.stringContaining("not valid JSON") as unknown, type: "json_invalid" },
+      ],
+      code: "invalid_request",
+    });
+  });
+
+  it.each(["null", "3", '"text"', "[]", "true"])("refuses %s, which is no object", async (text) => {
+    const { request } = await recorder();
+    const answer = await request("POST", "/threads", text);
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ detail: [{ loc: ["body"], msg: "must be object", type: "type" }] });
+  });
+
+  it("refuses bytes that are not UTF-8", async () => {
+    const { request } = await recorder();
+    const answer = await request("POST", "/threads", Buffer.from([0x22, 0xff, 0xfe, 0x22]));
+    expect(answer.body).toMatchObject({ detail: [{ type: "utf8_invalid" }] });
+  });
+
+  it.each([nested, nestedObject])("accepts the greatest depth and no more", async (build) => {
+    const { request } = await recorder();
+    const deepest = await request("POST", "/threads", build(MAX_DEPTH));
+    expect(deepest.text).not.toContain("too_deep");
+    const deeper = await request("POST", "/threads", build(MAX_DEPTH + 1));
+    expect(deeper.status).toBe(422);
+    expect(deeper.body).toMatchObject({ detail: [{ type: "too_deep" }] });
+  });
+
+  it("survives a million brackets", async () => {
+    const { request } = await recorder(4_000_000);
+    const answer = await request("POST", "/threads", nested(1_000_000));
+    expect(answer.body).toMatchObject({ detail: [{ type: "too_deep" }] });
+  });
+
+  it.each([{ metadata: { a: "x\0" } }, { metadata: { "\0": 1 } }, { metadata: { a: [["\0"]] } }])(
+    "refuses a NUL in %j",
+    async (body) => {
+      const { request, seen } = await recorder();
+      const answer = await request("POST", "/threads", body);
+      expect(answer.status).toBe(422);
+      expect(answer.body).toMatchObject({ detail: [{ type: "nul_character" }] });
+      expect(seen).toEqual([]);
+    },
+  );
+
+  it("accepts a backslash followed by u0000", async () => {
+    const { request, seen } = await recorder();
+    expect((await request("POST", "/threads", { metadata: { a: "\\u0000" } })).status).toBe(200);
+    expect(seen).toEqual([{ metadata: { a: "\\u0000" } }]);
+  });
+
+  it("keeps __proto__ keys as data", async () => {
+    const { request, seen } = await recorder();
+    await request("POST", "/threads", '{"metadata":{"__proto__":{"polluted":true}},"__proto__":{"ttl":-1}}');
+    expect(Object.hasOwn(seen[0]?.metadata ?? {}, "__proto__")).toBe(true);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("body limit", () => {
+  it("refuses a longer body with 413", async () => {
+    const { request, seen } = await recorder();
+    const answer = await request("POST", "/threads", { metadata: { a: "x".repeat(5000) } });
+    expect(answer.status).toBe(413);
+    expect(answer.body).toEqual({
+      detail: "request body is larger than 4096 bytes; raise the setting body_limit",
+      code: "payload_too_large",
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it("counts the bytes of a body of unknown length", async () => {
+    const { fetch } = await recorder();
+    const body = new ReadableStream({
+      start(controller) {
+        for (let i = 0; i < 100; i++) controller.enqueue(new Uint8Array(1000).fill(32));
+        controller.close();
+      },
+    });
+    const init = { body, duplex: "half" } as RequestInit;
+    expect((await fetch("POST", "/threads", undefined, init)).status).toBe(413);
+  });
+
+  it("serves the same connection after a refusal", async () => {
+    const { request } = await recorder();
+    await request("POST", "/threads", "x".repeat(100_000));
+    expect((await request("POST", "/threads", {})).status).toBe(200);
+  });
+
+  it("accepts a body of exactly the limit", async () => {
+    const { request } = await recorder();
+    expect((await request("POST", "/threads", `{}${" ".repeat(4094)}`)).status).toBe(200);
+  });
+});
+
+describe("content encodings", () => {
+  const gzip = { "content-encoding": "gzip" };
+
+  it("inflates gzip", async () => {
+    const { request, seen } = await recorder();
+    await request("POST", "/threads", gzipSync('{"metadata":{"a":1}}'), gzip);
+    expect(seen).toEqual([{ metadata: { a: 1 } }]);
+  });
+
+  it("applies the limit to the inflated size", async () => {
+    const { request } = await recorder();
+    expect((await request("POST", "/threads", gzipSync(" ".repeat(1_000_000)), gzip)).status).toBe(413);
+  });
+
+  it.each([
+    ["gzip", "{}"],
+    ["br", "{}"],
+  ])("refuses %s that it cannot read", async (encoding, body) => {
+    const { request } = await recorder();
+    const answer = await request("POST", "/threads", body, { "content-encoding": encoding });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ detail: [{ type: "encoding" }] });
+  });
+});
+
+describe("clients that leave", () => {
+  it("stays up when a body ends early", async () => {
+    const { url, request, seen } = await recorder();
+    const aborted = new Promise<void>((resolve) => {
+      const req = httpRequest(`${url}/threads`, { method: "POST", headers: { "content-length": 100 } });
+      req.on("error", () => resolve());
+      req.write('{"metadata":', () => req.destroy());
+    });
+    await aborted;
+    expect((await request("GET", "/ok")).status).toBe(200);
+    expect(seen).toEqual([]);
+  });
+
+  it("answers others while a body stalls", async () => {
+    const { url, request } = await recorder();
+    const stalled = httpRequest(`${url}/threads`, { method: "POST", headers: { "content-length": 100 } });
+    stalled.on("error", () => undefined);
+    await new Promise<void>((resolve) => stalled.write("{", () => resolve()));
+    expect((await request("POST", "/threads", {})).status).toBe(200);
+    stalled.destroy();
+  });
+});

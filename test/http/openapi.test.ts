@@ -1,0 +1,114 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, it } from "vitest";
+import { buildOpenApi } from "../../src/http/openapi.js";
+import { ROUTES } from "../../src/http/route-table.js";
+import { serve } from "../helpers/app.js";
+import { fakeService } from "../helpers/fake-service.js";
+
+type Json = Record<string, unknown>;
+
+const document = buildOpenApi(ROUTES);
+const { schemas } = document.components;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    operation,
+  })),
+);
+
+/** Every object below `value`, with the path to it. */
+function* walk(value: unknown, path = ""): Generator<[string, Json]> {
+  if (typeof value !== "object" || value === null) return;
+  yield [path, value as Json];
+  for (const [key, item] of Object.entries(value)) yield* walk(item, `${path}/${key}`);
+}
+
+describe("the OpenAPI document", () => {
+  it("is valid OpenAPI 3.1", async () => {
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(document)) as Json);
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+  });
+
+  it("is the same each time", () => {
+    expect(JSON.stringify(buildOpenApi(ROUTES))).toBe(JSON.stringify(document));
+  });
+
+  it("is what the server serves", async () => {
+    const { request } = await serve(fakeService());
+    expect((await request("GET", "/openapi.json")).body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it.each([
+    "AssistantModel",
+    "AssistantSearchRequest",
+    "CheckpointConfigModel",
+    "CommandModel",
+    "ErrorResponse",
+    "GraphSchemaModel",
+    "HealthResponse",
+    "InitialMessageResponse",
+    "RunCreateRequest",
+    "RunModel",
+    "ServerInfoModel",
+    "StateWriteResponse",
+    "ThreadCreateRequest",
+    "ThreadModel",
+    "ThreadPatchRequest",
+    "ThreadSearchRequest",
+    "ThreadStateModel",
+    "ThreadStateSearchRequest",
+    "ThreadStateUpdateRequest",
+  ])("has the component %s", (name) => {
+    expect(schemas).toHaveProperty(name);
+  });
+
+  it("describes every field", () => {
+    const silent: string[] = [];
+    for (const [path, node] of walk(schemas)) {
+      if (!path.endsWith("/properties")) continue;
+      for (const [name, field] of Object.entries(node as Record<string, Json>)) {
+        if (!field.description && !field.$ref) silent.push(`${path}/${name}`);
+      }
+    }
+    expect(silent).toEqual([]);
+  });
+
+  it("describes every component, parameter, response and header", () => {
+    const parts = [
+      ...Object.values(schemas),
+      ...operations.flatMap(({ operation }) => [
+        ...((operation.parameters as Json[] | undefined) ?? []),
+        ...Object.values(operation.responses as Json),
+        ...Object.values(operation.responses as Record<string, { headers?: Json }>).flatMap(({ headers }) =>
+          Object.values(headers ?? {}),
+        ),
+      ]),
+    ] as Json[];
+    expect(parts.filter(({ description }) => !description)).toEqual([]);
+  });
+
+  it("refers to components that exist", () => {
+    const references = [...walk(document)]
+      .map(([, node]) => node.$ref)
+      .filter((ref) => typeof ref === "string");
+    expect(references.length).toBeGreaterThan(20);
+    for (const ref of references) expect(schemas).toHaveProperty(ref.replace("#/components/schemas/", ""));
+  });
+
+  it("gives every operation an id of its own", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(operations.length);
+  });
+
+  it("lists the statuses of a run", () => {
+    const run = operations.find(({ name }) => name === "POST /threads/{thread_id}/runs");
+    const responses = run?.operation.responses as Record<string, { headers?: Json }>;
+    expect(Object.keys(responses)).toEqual(["200", "400", "403", "404", "409", "413", "422", "500", "503"]);
+    expect(Object.keys(responses["200"]?.headers ?? {})).toEqual([
+      "Location",
+      "Content-Location",
+      "X-Tokens-Used",
+    ]);
+  });
+});

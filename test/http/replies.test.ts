@@ -1,0 +1,204 @@
+import { describe, expect, it, vi } from "vitest";
+import { GraphServeError, StorageUnavailableError } from "../../src/errors.js";
+import { silentLogger } from "../../src/log.js";
+import { client, serve } from "../helpers/app.js";
+import { deferred } from "../helpers/deferred.js";
+import { fakeService, RUN_ID, someRun, someThread, THREAD_ID } from "../helpers/fake-service.js";
+
+const thread = `/threads/${THREAD_ID}`;
+
+describe("headers of answers", () => {
+  it("carry type and length of JSON", async () => {
+    const { request } = await serve(fakeService());
+    const answer = await request("GET", thread);
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(answer.headers.get("content-length")).toBe(String(Buffer.byteLength(answer.text)));
+  });
+
+  it("count bytes, not characters", async () => {
+    const { request } = await serve(
+      fakeService({ threads: { get: async () => ({ ...someThread, values: { a: "ü🙂" } }) } }),
+    );
+    expect((await request("GET", thread)).body).toMatchObject({ values: { a: "ü🙂" } });
+  });
+
+  it("name no framework and no etag", async () => {
+    const { request } = await serve(fakeService());
+    const { headers } = await request("GET", "/ok");
+    expect(headers.get("x-powered-by")).toBeNull();
+    expect(headers.get("etag")).toBeNull();
+  });
+
+  it.each(["/threads/search", "/assistants/search"])("of %s tell total and next page", async (path) => {
+    const search = async () => ({ items: [], total: 25, next: 10 });
+    const { request } = await serve(fakeService({ threads: { search }, assistants: { search } }));
+    const { headers } = await request("POST", path, {});
+    expect(headers.get("x-pagination-total")).toBe("25");
+    expect(headers.get("x-pagination-next")).toBe("10");
+  });
+
+  it("of the last page name no next one", async () => {
+    const { request } = await serve(fakeService());
+    expect((await request("POST", "/threads/search", {})).headers.has("x-pagination-next")).toBe(false);
+  });
+
+  it.each([
+    [someRun.usage, "7"],
+    [null, "0"],
+  ])("of a run name its path and tokens", async (usage, tokens) => {
+    const { request } = await serve(fakeService({ runs: { create: async () => ({ ...someRun, usage }) } }));
+    const { headers } = await request("POST", `${thread}/runs`, { assistant_id: "agent" });
+    expect(headers.get("location")).toBe(`${thread}/runs/${RUN_ID}`);
+    expect(headers.get("content-location")).toBe(`${thread}/runs/${RUN_ID}`);
+    expect(headers.get("x-tokens-used")).toBe(tokens);
+  });
+});
+
+describe("answers without a body", () => {
+  it.each(["return=minimal", "respond-async, Return=Minimal"])("follow Prefer: %s", async (prefer) => {
+    const { request } = await serve(fakeService());
+    const answer = await request("PATCH", thread, { metadata: {} }, { prefer });
+    expect(answer).toMatchObject({ status: 204, text: "" });
+  });
+
+  it("are not given for another preference", async () => {
+    const { request } = await serve(fakeService());
+    expect((await request("PATCH", thread, {}, { prefer: "return=representation" })).status).toBe(200);
+  });
+
+  it("are given to HEAD", async () => {
+    const { request } = await serve(fakeService());
+    const answer = await request("HEAD", thread);
+    expect(answer).toMatchObject({ status: 200, text: "" });
+    expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(0);
+  });
+});
+
+describe("error answers", () => {
+  it("of a wrong method list the right ones", async () => {
+    const { request } = await serve(fakeService());
+    const answer = await request("PUT", thread);
+    expect(answer.headers.get("allow")).toBe("GET, PATCH, DELETE, HEAD");
+    expect(answer.body).toEqual({
+      detail: "PUT is not allowed here; allowed: GET, PATCH, DELETE, HEAD",
+      code: "method_not_allowed",
+    });
+  });
+
+  it("of an unknown path name it", async () => {
+    const { request } = await serve(fakeService());
+    expect((await request("GET", "/nope?secret=1")).body).toEqual({
+      detail: "there is no route GET /nope",
+      code: "route_not_found",
+    });
+  });
+
+  it("of a broken path encoding are 422", async () => {
+    const { request } = await serve(fakeService());
+    expect(await request("GET", "/threads/%zz")).toMatchObject({
+      status: 422,
+      body: { code: "invalid_request" },
+    });
+  });
+
+  it("of our own faults tell nothing", async () => {
+    const error = vi.fn();
+    const get = () => Promise.reject(new Error("ENOENT /home/me/db.sqlite postgres://u:pw@h/db"));
+    const { request } = await serve(fakeService({ threads: { get }, logger: { ...silentLogger, error } }));
+    const answer = await request("GET", thread);
+    expect(answer).toMatchObject({
+      status: 500,
+      body: { detail: "internal error", code: "internal_error", request_id: expect.any(String) as unknown },
+    });
+    expect(answer.text).not.toMatch(/ENOENT|sqlite|pw/);
+    expect(error).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ path: thread }),
+      "request failed",
+    );
+  });
+
+  it("of a graph that does not load hide its path", async () => {
+    const get = () => Promise.reject(new GraphServeError("graph_load_failed", "/home/me/graph.ts broke"));
+    const { request } = await serve(fakeService({ threads: { get } }));
+    const answer = await request("GET", thread);
+    expect(answer).toMatchObject({
+      status: 500,
+      body: { detail: "internal error", code: "graph_load_failed" },
+    });
+    expect(answer.text).not.toContain("graph.ts");
+  });
+
+  it("of thrown values that are no errors are 500", async () => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    const { request } = await serve(fakeService({ threads: { get: () => Promise.reject(undefined) } }));
+    expect((await request("GET", thread)).status).toBe(500);
+  });
+
+  it("of an absent storage ask to retry", async () => {
+    const get = () => Promise.reject(new StorageUnavailableError("the database does not answer"));
+    const { request } = await serve(fakeService({ threads: { get } }));
+    const answer = await request("GET", thread);
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { detail: "the database does not answer", code: "storage_unavailable" },
+    });
+    expect(answer.headers.get("retry-after")).toBe("1");
+  });
+});
+
+describe("disconnects", () => {
+  it("abort the signal of a run", async () => {
+    const reached = deferred<AbortSignal>();
+    const create = (_id: string, _request: unknown, options?: { signal?: AbortSignal }) => {
+      const { signal } = options ?? {};
+      if (signal) reached.resolve(signal);
+      return new Promise<never>((_, reject) =>
+        signal?.addEventListener("abort", () => reject(signal.reason as Error)),
+      );
+    };
+    const error = vi.fn();
+    const server = await serve(fakeService({ runs: { create }, logger: { ...silentLogger, error } }));
+    const caller = new AbortController();
+    const answer = server.fetch(
+      "POST",
+      `${thread}/runs`,
+      { assistant_id: "agent" },
+      { signal: caller.signal },
+    );
+    const signal = await reached.promise;
+    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    caller.abort();
+    await expect(answer).rejects.toThrow();
+    await aborted;
+    expect((await client(server.url).request("GET", "/ok")).status).toBe(200);
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it("leave the signal of an answered run alone", async () => {
+    let signal: AbortSignal | undefined;
+    const create = async (_id: string, _request: unknown, options?: { signal?: AbortSignal }) => {
+      signal = options?.signal;
+      return someRun;
+    };
+    const server = await serve(fakeService({ runs: { create } }));
+    await server.request("POST", `${thread}/runs`, { assistant_id: "agent" });
+    await server.close();
+    expect(signal?.aborted).toBe(false);
+  });
+});
+
+describe("access log", () => {
+  it("tells method, path, status and time", async () => {
+    const logged = deferred<object>();
+    const logger = { ...silentLogger, info: (fields: object) => logged.resolve(fields) };
+    const { request } = await serve(fakeService({ logger }));
+    await request("GET", `${thread}?token=secret`);
+    expect(await logged.promise).toEqual({
+      request_id: expect.any(String) as unknown,
+      method: "GET",
+      path: thread,
+      status: 200,
+      ms: expect.any(Number) as unknown,
+    });
+  });
+});

@@ -1,0 +1,258 @@
+import { PassThrough, Writable } from "node:stream";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createParser } from "eventsource-parser";
+import { encodeFrames, HEARTBEAT_MS, pumpFrames, STALL_MS } from "../../src/http/sse.js";
+import { silentLogger } from "../../src/log.js";
+import type { RunFrame } from "../../src/service.js";
+import { FramesLostError } from "../../src/models/run-stream.js";
+import { serve } from "../helpers/app.js";
+import { deferred } from "../helpers/deferred.js";
+import { fakeService, RUN_ID, someStream, THREAD_ID } from "../helpers/fake-service.js";
+import { allEvents, readEvents } from "../helpers/sse.js";
+
+const path = `/threads/${THREAD_ID}/runs/stream`;
+const body = { assistant_id: "agent" };
+const frame = (id: number, event: string, data: unknown = {}): RunFrame => ({
+  id,
+  event,
+  data: JSON.stringify(data),
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The events that a reader makes of some text. */
+function parsed(text: string): { id?: string; event?: string; data: string }[] {
+  const events: { id?: string; event?: string; data: string }[] = [];
+  createParser({ onEvent: ({ id, event, data }) => events.push({ id, event, data }) }).feed(text);
+  return events;
+}
+
+describe("frames", () => {
+  it("have id, event and data lines", () => {
+    expect(encodeFrames([frame(0, "values", { a: 1 })])).toBe('id: 0\nevent: values\ndata: {"a":1}\n\n');
+  });
+
+  it("of a batch follow each other", () => {
+    const batch = [frame(0, "metadata"), frame(1, "values|child:1"), frame(2, "end")];
+    expect(parsed(encodeFrames(batch)).map(({ id, event }) => [id, event])).toEqual([
+      ["0", "metadata"],
+      ["1", "values|child:1"],
+      ["2", "end"],
+    ]);
+  });
+
+  it.each(["\n", "\r", "\r\n", "\n\n", "\u2028", "\u2029", "\u0085", "\0"])(
+    "are not forged by %j in a name",
+    (end) => {
+      const text = encodeFrames([frame(0, `custom${end}data: {}${end}${end}event: end`)]);
+      expect(parsed(text)).toHaveLength(1);
+      expect(text.split(/\r\n|[\n\r\u0085\u2028\u2029]/)).toHaveLength(5);
+    },
+  );
+
+  it.each(["\n", "\r", "\u2028", "\u2029", "\u0085"])("are not forged by %j in data", (end) => {
+    const data = `{"a":${end}"x"}`.replace(/"x"/, /\s/.test(end) && end < "\u007f" ? '"x"' : `"x${end}y"`);
+    const valid = end < "\u007f" ? data : data.replace(end, "");
+    const text = encodeFrames([{ id: 0, event: "custom", data: valid }]);
+    expect(text.split(/\r\n|[\n\r\u0085\u2028\u2029]/)).toHaveLength(5);
+    expect(JSON.parse(parsed(text)[0]?.data ?? "")).toEqual(JSON.parse(valid));
+  });
+});
+
+describe("a stream", () => {
+  it("arrives with its headers and frames", async () => {
+    const frames = [
+      [frame(0, "metadata", { run_id: RUN_ID })],
+      [frame(1, "values", { a: 1 }), frame(2, "end")],
+    ];
+    const { fetch } = await serve(fakeService({ runs: { stream: async () => someStream(frames) } }));
+    const response = await fetch("POST", path, body);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no",
+      "content-location": `/threads/${THREAD_ID}/runs/${RUN_ID}`,
+    });
+    expect(response.headers.has("location")).toBe(false);
+    expect(await allEvents(response)).toEqual([
+      { id: "0", event: "metadata", data: { run_id: RUN_ID } },
+      { id: "1", event: "values", data: { a: 1 } },
+      { id: "2", event: "end", data: {} },
+    ]);
+  });
+
+  it("sends headers before the first frame", async () => {
+    const gate = deferred();
+    const frames = (async function* () {
+      await gate.promise;
+      yield [frame(0, "end")];
+    })();
+    const { fetch } = await serve(fakeService({ runs: { stream: async () => someStream(frames) } }));
+    const response = await fetch("POST", path, body);
+    expect(response.status).toBe(200);
+    gate.resolve();
+    expect(await allEvents(response)).toHaveLength(1);
+  });
+
+  it("that is read to its end is not disconnected", async () => {
+    const stream = someStream([[frame(0, "end")]]);
+    const server = await serve(fakeService({ runs: { stream: async () => stream } }));
+    await allEvents(await server.fetch("POST", path, body));
+    await server.close();
+    expect(stream.disconnects).toBe(0);
+  });
+
+  it("is disconnected when its reader leaves", async () => {
+    const left = deferred();
+    const frames = (async function* () {
+      yield [frame(0, "metadata")];
+      await left.promise;
+    })();
+    const stream = { ...someStream(frames), disconnect: vi.fn(() => left.resolve()) };
+    const { fetch } = await serve(fakeService({ runs: { stream: async () => stream } }));
+    const events = readEvents(await fetch("POST", path, body));
+    await events.next();
+    await events.return();
+    await left.promise;
+    expect(stream.disconnect).toHaveBeenCalledOnce();
+  });
+
+  it("that lost frames breaks the connection", async () => {
+    const frames = (async function* () {
+      yield [frame(0, "metadata"), frame(1, "values")];
+      throw new FramesLostError();
+    })();
+    const { fetch } = await serve(fakeService({ runs: { stream: async () => someStream(frames) } }));
+    await expect(fetch("POST", path, body).then(allEvents)).rejects.toThrow();
+  });
+
+  it("that breaks ends with an error frame", async () => {
+    const error = vi.fn();
+    const frames = (async function* () {
+      yield [frame(0, "metadata")];
+      throw new Error("secret /home/path");
+    })();
+    const logger = { ...silentLogger, error };
+    const { fetch } = await serve(fakeService({ logger, runs: { stream: async () => someStream(frames) } }));
+    const events = await allEvents(await fetch("POST", path, body));
+    expect(events.at(-1)).toMatchObject({
+      event: "error",
+      data: { error: "internal_error", message: "internal error" },
+    });
+    expect(JSON.stringify(events)).not.toContain("secret");
+    expect(error).toHaveBeenCalledOnce();
+  });
+});
+
+describe("heartbeats", () => {
+  it("come every five seconds between frames", async () => {
+    vi.useFakeTimers();
+    const out = new PassThrough({ encoding: "utf8" });
+    const gate = deferred();
+    const frames = (async function* () {
+      yield [frame(0, "metadata")];
+      await gate.promise;
+      yield [frame(1, "end")];
+    })();
+    const done = pumpFrames(out, someStream(frames), silentLogger);
+    await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
+    gate.resolve();
+    await done;
+    const text = String(out.read());
+    expect(text).toBe(
+      "id: 0\nevent: metadata\ndata: {}\n\n: heartbeat\n: heartbeat\nid: 1\nevent: end\ndata: {}\n\n",
+    );
+    expect(parsed(text)).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("readers that leave", () => {
+  it("get no heartbeat while their run winds down", async () => {
+    vi.useFakeTimers();
+    const out = new PassThrough();
+    const failed = vi.fn();
+    out.on("error", failed);
+    const gate = deferred();
+    const frames = (async function* () {
+      yield [frame(0, "metadata")];
+      await gate.promise;
+      throw new Error("late");
+    })();
+    const done = pumpFrames(out, someStream(frames), silentLogger);
+    await vi.advanceTimersByTimeAsync(1);
+    out.destroy();
+    await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
+    gate.resolve();
+    await done;
+    expect(failed).not.toHaveBeenCalled();
+  });
+});
+
+/** A sink that takes nothing until it is told to. */
+class SlowReader extends Writable {
+  taken = 0;
+  #next: (() => void) | undefined;
+
+  constructor() {
+    super({ highWaterMark: 1 });
+  }
+
+  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+    this.taken++;
+    this.#next = done;
+  }
+
+  take(): void {
+    this.#next?.();
+  }
+}
+
+function* endless(counter: { made: number }): Generator<readonly RunFrame[]> {
+  for (;;) yield [frame(counter.made++, "values")];
+}
+
+describe("slow readers", () => {
+  it("hold back the frames", async () => {
+    vi.useFakeTimers();
+    const out = new SlowReader();
+    const counter = { made: 0 };
+    const done = pumpFrames(out, someStream(endless(counter)), silentLogger);
+    await vi.advanceTimersByTimeAsync(STALL_MS / 2);
+    expect(counter.made).toBe(1);
+    out.take();
+    await vi.advanceTimersByTimeAsync(STALL_MS / 2);
+    expect(counter.made).toBe(2);
+    out.destroy();
+    await done;
+  });
+
+  it("are dropped when they stall", async () => {
+    vi.useFakeTimers();
+    const out = new SlowReader();
+    const warn = vi.fn();
+    const stream = someStream(endless({ made: 0 }));
+    const done = pumpFrames(out, stream, { ...silentLogger, warn });
+    await vi.advanceTimersByTimeAsync(STALL_MS - 1);
+    expect(out.destroyed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await done;
+    expect(out.destroyed).toBe(true);
+    expect(stream.disconnects).toBe(1);
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ run_id: RUN_ID }),
+      expect.any(String),
+    );
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("that are gone already get nothing", async () => {
+    const out = new PassThrough();
+    out.destroy();
+    const stream = someStream([[frame(0, "end")]]);
+    await pumpFrames(out, stream, silentLogger);
+    expect(stream.disconnects).toBe(1);
+  });
+});

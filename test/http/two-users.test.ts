@@ -1,0 +1,308 @@
+/** No route lets one user see, count, change, join or stop what is another's, or tell it from what is not there. */
+import { describe, expect, it } from "vitest";
+import { ROUTES } from "../../src/http/route-table.js";
+import {
+  busyThread,
+  everything,
+  faceOf,
+  idleThread,
+  nothing,
+  openTwoUsers,
+  secretInput,
+  WORD,
+  type Ask,
+  type Target,
+} from "../helpers/two-users.js";
+
+interface Case {
+  request: string;
+  body?: object;
+}
+
+/** Several requests for a route that can be asked in several ways. */
+type Cases = (target: Target) => Case | Case[];
+
+const run = { assistant_id: "chat", input: secretInput };
+const strategies = ["enqueue", "reject", "rollback", "interrupt"];
+const body = (request: string, ...bodies: object[]): Case[] =>
+  bodies.map((each) => ({ request, body: each }));
+const startRun = (request: string): Case[] =>
+  body(request, ...strategies.map((multitask_strategy) => ({ ...run, multitask_strategy })), {
+    ...run,
+    checkpoint_id: "x",
+  });
+
+/** Routes whose requests name a thread: for another's it must be answered as for one that does not exist. */
+const naming: Record<string, Cases> = {
+  get_thread: ({ thread }) => ({ request: `GET /threads/${thread}` }),
+  update_thread: ({ thread }) =>
+    body(`PATCH /threads/${thread}`, { metadata: { owner: "anna" } }, { ttl: 1 }, {}),
+  delete_thread: ({ thread }) => ({ request: `DELETE /threads/${thread}` }),
+  copy_thread: ({ thread }) => ({ request: `POST /threads/${thread}/copy` }),
+  prune_threads: ({ thread }) =>
+    body("POST /threads/prune", { thread_ids: [thread] }, { thread_ids: [thread], strategy: "keep_latest" }),
+  get_state: ({ thread }) => ({ request: `GET /threads/${thread}/state?subgraphs=true` }),
+  update_state: ({ thread, checkpoint }) =>
+    body(
+      `POST /threads/${thread}/state`,
+      { values: secretInput },
+      { values: null, checkpoint_id: checkpoint },
+    ),
+  get_state_at_selector: ({ thread, checkpoint }) =>
+    body(
+      `POST /threads/${thread}/state/checkpoint`,
+      { checkpoint: { thread_id: thread, checkpoint_id: checkpoint } },
+      { checkpoint_id: checkpoint },
+    ),
+  get_state_at_checkpoint: ({ thread, checkpoint }) => ({
+    request: `GET /threads/${thread}/state/${checkpoint}`,
+  }),
+  get_history: ({ thread, checkpoint }) => ({
+    request: `GET /threads/${thread}/history?before=${checkpoint}`,
+  }),
+  search_history: ({ thread }) => body(`POST /threads/${thread}/history`, { metadata: { owner: "ann" } }, {}),
+  create_run: ({ thread }) => startRun(`POST /threads/${thread}/runs`),
+  stream_run: ({ thread }) => startRun(`POST /threads/${thread}/runs/stream`),
+  wait_for_new_run: ({ thread }) => startRun(`POST /threads/${thread}/runs/wait`),
+  list_runs: ({ thread }) => ({ request: `GET /threads/${thread}/runs` }),
+  get_run: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}` }),
+  join_run: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}/join` }),
+  join_run_stream: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}/stream` }),
+  cancel_run: ({ thread, run: id }) =>
+    ["", "?wait=1", "?action=rollback"].map((query) => ({
+      request: `POST /threads/${thread}/runs/${id}/cancel${query}`,
+    })),
+  cancel_runs: ({ thread, run: id }) =>
+    body(
+      "POST /runs/cancel?action=rollback&wait=1",
+      { thread_id: thread },
+      { thread_id: thread, run_ids: [id] },
+    ),
+  delete_run: ({ thread, run: id }) => ({ request: `DELETE /threads/${thread}/runs/${id}` }),
+  search_threads: ({ thread }) =>
+    body(
+      "POST /threads/search",
+      {},
+      { ids: [thread] },
+      { ids: [thread], metadata: { owner: "ann" } },
+      { metadata: { owner: "ann" } },
+      { metadata: { topic: WORD }, sort_by: "created_at", limit: 1000 },
+      { values: { messages: [{ content: WORD }] } },
+      { status: "busy" },
+      { select: ["thread_id"], extract: { word: "values.messages[0].content" } },
+    ),
+  count_threads: ({ thread }) =>
+    body(
+      "POST /threads/count",
+      {},
+      { ids: [thread] },
+      { metadata: { owner: "ann" } },
+      { values: { messages: [{ content: WORD }] } },
+      { status: "idle" },
+    ),
+};
+
+/** A namespace of Ann's, or one that nobody has. */
+const memory: Record<string, (label: string) => Case | Case[]> = {
+  get_item: (label) => ({ request: `GET /store/items?namespace=${label}.notes&key=${label}` }),
+  delete_item: (label) => body("DELETE /store/items", { namespace: [label, "notes"], key: label }),
+  search_items: (label) =>
+    body("POST /store/items/search", {}, { namespace_prefix: [label] }, { filter: { text: label } }),
+  list_namespaces: (label) =>
+    body(
+      "POST /store/namespaces",
+      {},
+      { prefix: [label] },
+      { prefix: ["*"] },
+      { suffix: ["notes"] },
+      { suffix: ["ann", label, "notes"], max_depth: 1 },
+    ),
+};
+
+/** Routes that know no user's data: the answers are the same for both. */
+const shared: Record<string, Case> = {
+  get_health: { request: "GET /api/health" },
+  get_ok: { request: "GET /ok" },
+  get_info: { request: "GET /info" },
+  get_initial_message: { request: "GET /api/initial-message" },
+  search_assistants: { request: "POST /assistants/search", body: {} },
+  count_assistants: { request: "POST /assistants/count", body: {} },
+  get_assistant: { request: "GET /assistants/chat" },
+  get_assistant_schemas: { request: "GET /assistants/chat/schemas" },
+  get_assistant_graph: { request: "GET /assistants/chat/graph" },
+  get_assistant_subgraphs: { request: "GET /assistants/chat/subgraphs" },
+  get_assistant_subgraph: { request: "GET /assistants/chat/subgraphs/none" },
+  get_metrics: { request: "GET /metrics" },
+};
+
+/** Routes that make something new; what they make is their caller's alone. */
+const making: Record<string, (ask: Ask) => Promise<unknown>> = {
+  create_thread: (ask) => ask("POST /threads", { metadata: { topic: WORD } }),
+  put_item: (ask) => ask("PUT /store/items", { namespace: [WORD], key: WORD, value: { text: WORD } }),
+  create_stateless_run: async (ask) => {
+    const { thread_id } = (await ask("POST /runs", { ...run, on_completion: "keep" })).body as {
+      thread_id: string;
+    };
+    const [{ run_id } = { run_id: "" }] = (await ask(`GET /threads/${thread_id}/runs`)).body as {
+      run_id: string;
+    }[];
+    return ask(`GET /threads/${thread_id}/runs/${run_id}/join`);
+  },
+  wait_for_stateless_run: (ask) => ask("POST /runs/wait", { ...run, on_completion: "keep" }),
+  stream_stateless_run: (ask) => ask("POST /runs/stream", { ...run, on_completion: "keep" }),
+  create_stateless_runs: (ask) => ask("POST /runs/batch", [{ ...run, on_completion: "keep" }]),
+};
+
+const casesOf = (cases: Case | Case[]): Case[] => [cases].flat();
+
+describe("two users", () => {
+  it("every route has a case", () => {
+    const covered = [naming, memory, shared, making].flatMap((table) => Object.keys(table));
+    expect(covered.sort()).toEqual(ROUTES.map(({ id }) => id).sort());
+  });
+
+  describe.each([
+    ["idle", idleThread],
+    ["busy", busyThread],
+  ])("where one has an %s thread", (_status, make) => {
+    it.each(Object.keys(naming))("%s shows the other nothing", async (id) => {
+      const { ann, anna } = await openTwoUsers();
+      const theirs = await make(ann);
+      const none = nothing();
+      const before = await everything(ann, theirs);
+      expect(before).toContain(WORD);
+      const unknown = casesOf(naming[id]?.(none) ?? []);
+      for (const [index, { request, body: sent }] of casesOf(naming[id]?.(theirs) ?? []).entries()) {
+        const answer = await anna(request, sent);
+        const same = await anna(unknown[index]?.request ?? "", unknown[index]?.body);
+        expect(faceOf(answer, theirs)).toEqual(faceOf(same, none));
+        expect(answer.text).not.toContain(WORD);
+      }
+      expect(await everything(ann, theirs)).toBe(before);
+    });
+  });
+
+  it.each(["search_threads", "count_threads"])("%s knows the caller's threads alone", async (id) => {
+    const { ann, anna } = await openTwoUsers();
+    const theirs = await idleThread(ann);
+    const none = id === "count_threads" ? 0 : [];
+    for (const { request, body: sent } of casesOf(naming[id]?.(theirs) ?? []))
+      expect((await anna(request, sent)).body).toEqual(none);
+    const own = await idleThread(anna);
+    const all = (await anna("POST /threads/search", {})).body as { thread_id: string }[];
+    expect(all.map(({ thread_id }) => thread_id)).toEqual([own.thread]);
+    for (const filter of [{ metadata: { owner: "ann" } }, { ids: [theirs.thread] }]) {
+      const request = id === "count_threads" ? "POST /threads/count" : "POST /threads/search";
+      expect((await anna(request, filter)).body).toEqual(none);
+    }
+  });
+
+  it.each(Object.keys(naming))("%s works for the owner", async (id) => {
+    const { ann } = await openTwoUsers();
+    for (const index of casesOf(naming[id]?.(nothing()) ?? []).keys()) {
+      const { request, body: sent } = casesOf(naming[id]?.(await idleThread(ann)) ?? [])[index] ?? {
+        request: "",
+      };
+      const { status, text } = await ann(request, sent);
+      const isAbsent = sent !== undefined && "checkpoint_id" in sent && sent.checkpoint_id === "x";
+      expect([status, text]).toEqual([isAbsent ? 404 : expect.toSatisfy((code) => code < 300), text]);
+    }
+  });
+
+  it.each(Object.keys(memory))("%s keeps to the caller's memory", async (id) => {
+    const { ann, anna } = await openTwoUsers();
+    const theirs = await idleThread(ann);
+    const before = await everything(ann, theirs);
+    const unknown = casesOf(memory[id]?.("quince") ?? []);
+    for (const [index, { request, body: sent }] of casesOf(memory[id]?.(WORD) ?? []).entries()) {
+      const answer = await anna(request, sent);
+      const same = await anna(unknown[index]?.request ?? "", unknown[index]?.body);
+      expect({ status: answer.status, text: answer.text }).toEqual({ status: same.status, text: same.text });
+      expect(answer.text).not.toContain(WORD);
+    }
+    expect(await everything(ann, theirs)).toBe(before);
+    const [own] = casesOf(memory[id]?.(WORD) ?? []);
+    const { status, text } = await ann(own?.request ?? "", own?.body);
+    expect(status).toBeLessThan(300);
+    if (id !== "delete_item") expect(text).toContain(WORD);
+    else expect(await everything(ann, theirs)).not.toBe(before);
+  });
+
+  it.each(Object.entries(shared))("%s answers both the same", async (_id, { request, body: sent }) => {
+    const { ann, anna } = await openTwoUsers();
+    const theirs = await idleThread(ann);
+    expect(faceOf(await anna(request, sent), theirs)).toEqual(faceOf(await ann(request, sent), theirs));
+  });
+
+  it.each(Object.entries(making))("what %s makes is the caller's", async (_id, make) => {
+    const { server, ann, anna } = await openTwoUsers();
+    await make(ann);
+    for (const path of ["/threads/search", "/store/items/search", "/store/namespaces"]) {
+      const { text } = await anna(`POST ${path}`, {});
+      expect(text).toMatch(/^(\[\]|\{"(items|namespaces)":\[\]\})$/);
+    }
+    const threads = await server.service.threads.search({});
+    expect(threads.items.map(({ metadata }) => metadata?.owner)).toEqual(threads.items.map(() => "ann"));
+    const owned = async () => {
+      const answers = [await ann("POST /threads/search", {}), await ann("POST /store/items/search", {})];
+      return answers.map(({ text }) => text).join();
+    };
+    await expect.poll(owned).toContain(WORD);
+  });
+
+  it.each([
+    ["idle", idleThread],
+    ["busy", busyThread],
+  ])("an id that is taken on an %s thread answers 409", async (_status, make) => {
+    const { ann, anna } = await openTwoUsers();
+    const theirs = await make(ann);
+    const before = await everything(ann, theirs);
+    const create = { ...run, if_not_exists: "create" };
+    const requests: Case[] = [
+      ...body(
+        "POST /threads",
+        { thread_id: theirs.thread },
+        { thread_id: theirs.thread, if_exists: "do_nothing" },
+      ),
+      ...["", "/stream", "/wait"].flatMap((end) =>
+        body(
+          `POST /threads/${theirs.thread}/runs${end}`,
+          ...strategies.map((multitask_strategy) => ({ ...create, multitask_strategy })),
+        ),
+      ),
+    ];
+    for (const { request, body: sent } of requests) {
+      const answer = await anna(request, sent);
+      expect(answer).toMatchObject({ status: 409, body: { code: "thread_exists" } });
+      expect(answer.text).not.toContain(WORD);
+    }
+    expect(await everything(ann, theirs)).toBe(before);
+  });
+
+  it("a background run does not get in either", async () => {
+    const { server, ann } = await openTwoUsers();
+    const { thread } = await busyThread(ann);
+    for (const if_not_exists of ["reject", "create"]) {
+      const headers = { user: "anna", prefer: "respond-async" };
+      const answer = await server.request(
+        "POST",
+        `/threads/${thread}/runs`,
+        { ...run, if_not_exists },
+        headers,
+      );
+      expect(answer.status).toBe(if_not_exists === "create" ? 409 : 404);
+    }
+    expect((await ann(`GET /threads/${thread}/runs`)).body).toHaveLength(2);
+  });
+
+  it("of two who create one id, one has it", async () => {
+    const { server, ann, anna } = await openTwoUsers();
+    const { thread } = nothing();
+    const body = { ...run, if_not_exists: "create" };
+    const answers = await Promise.all([ann, anna].map((ask) => ask(`POST /threads/${thread}/runs`, body)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const owner = answers[0]?.status === 200 ? "ann" : "anna";
+    expect((await server.service.threads.get(thread)).metadata.owner).toBe(owner);
+    expect(await server.service.runs.list(thread, {})).toHaveLength(1);
+  });
+});

@@ -1,0 +1,13 @@
+import { describe, expect, it } from "vitest";
+import { nearest } from "../src/nearest.js";
+
+describe("nearest word", () => {
+  it.each([
+    ["prot", "port"],
+    ["chekpointer_uri", "checkpointer_uri"],
+    ["HOST", "host"],
+    ["nothing_like_it", undefined],
+  ])("%s means %s", (word, expected) => {
+    expect(nearest(word, ["host", "port", "checkpointer_uri"])).toBe(expected);
+  });
+});

@@ -1,0 +1,238 @@
+import { describe, expect, it } from "vitest";
+import { GraphServeError } from "../../src/errors.js";
+import { newId } from "../../src/ids.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { openTestService, readAll } from "../helpers/service.js";
+
+async function busyThread(options: { deaf?: boolean; settings?: object } = {}) {
+  const service = await openTestService({ graphs: { gate, chat }, settings: options.settings });
+  const { thread_id } = await service.threads.create({});
+  const name = newId();
+  const input = { gate: name, deaf: options.deaf ?? false };
+  const stream = await service.runs.stream(thread_id, {
+    assistant_id: "gate",
+    input,
+    stream_mode: "updates",
+  });
+  await gateOf(name).entered;
+  return { service, thread_id, stream, gate: gateOf(name) };
+}
+
+const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text] } });
+const codeOf = (error: unknown) => (error instanceof GraphServeError ? error.code : error);
+
+describe("a busy thread", () => {
+  it("is busy while its run is in flight", async () => {
+    const { service, thread_id, stream, gate } = await busyThread();
+    expect((await service.threads.get(thread_id)).status).toBe("busy");
+    expect((await service.runs.get(thread_id, stream.run.run_id)).status).toBe("running");
+    gate.open();
+    expect((await readAll(stream)).at(-1)).toMatchObject({ event: "end", data: { status: "success" } });
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+
+  it.each(["reject", "rollback", "interrupt"] as const)(
+    "answers %s with thread_busy and no row",
+    async (multitask_strategy) => {
+      const { service, thread_id, gate } = await busyThread();
+      const request = { ...say("x"), multitask_strategy };
+      await expect(service.runs.create(thread_id, request)).rejects.toMatchObject({ code: "thread_busy" });
+      await expect(service.runs.stream(thread_id, request)).rejects.toMatchObject({ code: "thread_busy" });
+      expect(await service.runs.list(thread_id, {})).toHaveLength(1);
+      gate.open();
+    },
+  );
+
+  it("is the same thread under an upper-case id", async () => {
+    const { service, thread_id, gate } = await busyThread();
+    const request = { ...say("x"), multitask_strategy: "reject" as const };
+    await expect(service.runs.create(thread_id.toUpperCase(), request)).rejects.toMatchObject({
+      code: "thread_busy",
+    });
+    gate.open();
+  });
+
+  it("lets enqueued runs go on in order", async () => {
+    const { service, thread_id, gate } = await busyThread();
+    const waiting = ["one", "two", "three"].map((text) => service.runs.create(thread_id, say(text)));
+    expect(await service.runs.list(thread_id, {})).toHaveLength(1);
+    gate.open();
+    const runs = await Promise.all(waiting);
+    expect(runs.map(({ status }) => status)).toEqual(["success", "success", "success"]);
+    const { messages } = (await service.threads.get(thread_id)).values as {
+      messages: { type: string; content: string }[];
+    };
+    expect(messages.filter(({ type }) => type === "human").map(({ content }) => content)).toEqual([
+      "one",
+      "two",
+      "three",
+    ]);
+  });
+
+  it("forgets a waiting caller that leaves", async () => {
+    const { service, thread_id, gate } = await busyThread();
+    const caller = new AbortController();
+    const waiting = service.runs.create(thread_id, say("x"), { signal: caller.signal });
+    caller.abort(new Error("gone"));
+    await expect(waiting).rejects.toThrow("gone");
+    gate.open();
+    await service.runs.create(thread_id, say("y"));
+    expect(await service.runs.list(thread_id, {})).toHaveLength(2);
+  });
+
+  it("refuses a state write", async () => {
+    const { service, thread_id, gate } = await busyThread();
+    await expect(service.state.update(thread_id, { values: { log: ["x"] } })).rejects.toMatchObject({
+      code: "thread_busy",
+    });
+    gate.open();
+  });
+
+  it("bounds how many wait", async () => {
+    const { service, thread_id, gate } = await busyThread({ settings: { max_queued_runs: 2 } });
+    const calls = [1, 2, 3].map(() =>
+      service.runs.create(thread_id, say("x")).then(({ status }) => status, codeOf),
+    );
+    expect(await calls[2]).toBe("thread_busy");
+    gate.open();
+    expect(await Promise.all(calls)).toEqual(["success", "success", "thread_busy"]);
+  });
+});
+
+describe("a disconnect", () => {
+  it("interrupts the run and frees the thread", async () => {
+    const { service, thread_id, stream, gate } = await busyThread();
+    stream.disconnect();
+    await gate.aborted;
+    const next = await service.runs.create(thread_id, say("next"));
+    expect(next.status).toBe("success");
+    const cut = await service.runs.get(thread_id, stream.run.run_id);
+    expect(cut).toMatchObject({ status: "interrupted", error: null });
+    expect(gate.passes).toBe(0);
+  });
+
+  it("leaves the thread idle and resumable", async () => {
+    const { service, thread_id, stream, gate } = await busyThread();
+    stream.disconnect();
+    await readAll(stream);
+    await gate.aborted;
+    gate.open();
+    const resumed = await service.runs.create(thread_id, { assistant_id: "gate", input: null });
+    expect(resumed.status).toBe("success");
+    expect(gate.passes).toBe(1);
+  });
+
+  it("frees the thread from a deaf node", { timeout: 15_000 }, async () => {
+    const { service, thread_id, stream, gate } = await busyThread({ deaf: true });
+    stream.disconnect();
+    expect(await service.runs.create(thread_id, say("next"))).toMatchObject({ status: "success" });
+    const before = await service.state.history(thread_id, { limit: 100 });
+    gate.open();
+    expect(await service.runs.create(thread_id, say("last"))).toMatchObject({ status: "success" });
+    expect(gate.passes).toBe(0);
+    const { log } = (await service.threads.get(thread_id)).values as { log?: string[] };
+    expect(log ?? []).not.toContain(`waited ${"x"}`);
+    expect(before.length).toBeGreaterThan(0);
+  });
+
+  it("of a blocking caller interrupts its run", async () => {
+    const service = await openTestService({ graphs: { gate } });
+    const { thread_id } = await service.threads.create({});
+    const caller = new AbortController();
+    const name = newId();
+    const run = service.runs.create(
+      thread_id,
+      { assistant_id: "gate", input: { gate: name } },
+      { signal: caller.signal },
+    );
+    await gateOf(name).entered;
+    caller.abort();
+    expect(await run).toMatchObject({ status: "interrupted" });
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+});
+
+describe("many callers", () => {
+  it("get fifty ends from fifty streams", async () => {
+    const service = await openTestService({ graphs: { chat } });
+    const { thread_id } = await service.threads.create({});
+    const streams = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) =>
+        readAll(await service.runs.stream(thread_id, say(`m${index}`))),
+      ),
+    );
+    expect(streams.every((events) => events.at(-1)?.event === "end")).toBe(true);
+    const { messages } = (await service.threads.get(thread_id)).values as {
+      messages: { type: string; content: string }[];
+    };
+    expect(messages).toHaveLength(100);
+    expect(messages.map(({ type }) => type)).toEqual(
+      Array.from({ length: 50 }, () => ["human", "ai"]).flat(),
+    );
+    const runs = await service.runs.list(thread_id, { limit: 100 });
+    expect(runs.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => "success"));
+  });
+
+  it("run in parallel on different threads", async () => {
+    const service = await openTestService({ graphs: { gate } });
+    const name = newId();
+    const runs = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const { thread_id } = await service.threads.create({});
+        return service.runs.stream(thread_id, {
+          assistant_id: "gate",
+          input: { gate: name },
+          stream_mode: "updates",
+        });
+      }),
+    );
+    await gateOf(name).entered;
+    gateOf(name).open();
+    await Promise.all(runs.map(readAll));
+    expect(gateOf(name).passes).toBe(8);
+  });
+});
+
+describe("a delete", () => {
+  it("ends the run in flight and leaves nothing", async () => {
+    const { service, thread_id, stream, gate } = await busyThread();
+    await service.threads.delete(thread_id);
+    await gate.aborted;
+    expect((await readAll(stream)).at(-1)).toMatchObject({ event: "end", data: { status: "interrupted" } });
+    await expect(service.threads.get(thread_id)).rejects.toMatchObject({ code: "thread_not_found" });
+    await expect(service.threads.delete(thread_id)).rejects.toMatchObject({ code: "thread_not_found" });
+    await service.threads.create({ thread_id });
+    expect(await service.state.history(thread_id, {})).toEqual([]);
+    expect(await service.runs.list(thread_id, {})).toEqual([]);
+  });
+
+  it("goes before callers that wait", async () => {
+    const { service, thread_id } = await busyThread();
+    const waiting = service.runs.create(thread_id, say("x"));
+    const outcome = waiting.then(({ status }) => status, codeOf);
+    await service.threads.delete(thread_id);
+    expect(await outcome).toBe("thread_not_found");
+  });
+});
+
+describe("a service that closes", () => {
+  it("turns away callers that wait and newcomers", async () => {
+    const { service, thread_id, stream, gate } = await busyThread();
+    const waiting = service.runs.create(thread_id, say("x")).then(({ status }) => status, codeOf);
+    const closed = service.close(30);
+    expect(await waiting).toBe("shutting_down");
+    await expect(service.runs.create(thread_id, say("y"))).rejects.toMatchObject({ code: "shutting_down" });
+    gate.open();
+    expect((await readAll(stream)).at(-1)).toMatchObject({ data: { status: "success" } });
+    await closed;
+  });
+
+  it("stops runs after its grace", async () => {
+    const { service, stream, gate } = await busyThread();
+    await service.close(0);
+    await gate.aborted;
+    expect((await readAll(stream)).at(-1)).toMatchObject({ event: "end", data: { status: "interrupted" } });
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/ids.js";
+import { isDead } from "../../src/ops/recovery.js";
+import { openService } from "../../src/service.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { RunRow, Storage } from "../../src/storage/storage.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { openTestService, recordingLogger } from "../helpers/service.js";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "graph-serve-recovery-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const settings = () => ({ checkpointer_scheme: "sqlite", checkpointer_uri: join(folder, "db.sqlite") });
+const openFile = (): Promise<Storage> =>
+  openStorage({ ...settings(), checkpointer_options: {}, max_queued_runs: 10 });
+
+/** A run that a process named `owner` left in flight. */
+async function leaveRun(threadId: string, owner: string): Promise<string> {
+  const storage = await openFile();
+  const at = new Date().toISOString();
+  const row: RunRow = {
+    run_id: newId(),
+    thread_id: threadId,
+    assistant_id: "hitl",
+    created_at: at,
+    updated_at: at,
+    status: "running",
+    metadata: {},
+    kwargs: {},
+    multitask_strategy: "enqueue",
+    error: null,
+    usage: null,
+    owner,
+  };
+  await storage.metadata.insertRun(row, { updated_at: at, status: "busy" });
+  await storage.close();
+  return row.run_id;
+}
+
+async function interruptedThread(): Promise<string> {
+  const service = await openService({ graphs: { hitl, steps }, settings: settings() });
+  const { thread_id } = await service.threads.create({});
+  await service.runs.create(thread_id, { assistant_id: "hitl", input: { topic: "cats" } });
+  await service.close();
+  return thread_id;
+}
+
+describe("start-up", () => {
+  it("settles the runs of a dead process", async () => {
+    const thread_id = await interruptedThread();
+    const run_id = await leaveRun(thread_id, "nobody");
+    const logger = recordingLogger();
+    const service = await openTestService({ graphs: { hitl, steps }, settings: settings(), logger });
+    expect(await service.runs.get(thread_id, run_id)).toMatchObject({
+      status: "error",
+      error: "server stopped during the run",
+    });
+    expect((await service.threads.get(thread_id)).status).toBe("interrupted");
+    expect(logger.of("warn")).toEqual(["runs that a stopped server left unfinished were marked as failed"]);
+    expect(
+      await service.runs.create(thread_id, { assistant_id: "hitl", command: { resume: "yes" } }),
+    ).toMatchObject({ status: "success" });
+  });
+
+  it("leaves the runs of a live process alone", async () => {
+    const thread_id = await interruptedThread();
+    const storage = await openFile();
+    // The parent of the test runner lives as long as the test does.
+    await storage.metadata.beat({
+      id: "other",
+      host: "elsewhere",
+      pid: 1,
+      seen_at: new Date().toISOString(),
+    });
+    await storage.close();
+    const run_id = await leaveRun(thread_id, "other");
+    const service = await openTestService({ graphs: { hitl, steps }, settings: settings() });
+    expect((await service.runs.get(thread_id, run_id)).status).toBe("running");
+    expect((await service.threads.get(thread_id)).status).toBe("busy");
+  });
+
+  it("finds everything an earlier process acknowledged", async () => {
+    const thread_id = await interruptedThread();
+    const service = await openTestService({ graphs: { hitl, steps }, settings: settings() });
+    expect(await service.threads.get(thread_id)).toMatchObject({
+      status: "interrupted",
+      values: { topic: "cats" },
+    });
+    expect(await service.runs.list(thread_id, {})).toHaveLength(1);
+    expect(
+      await service.runs.create(thread_id, { assistant_id: "hitl", command: { resume: "yes" } }),
+    ).toMatchObject({ status: "success" });
+  });
+});
+
+describe("an owner", () => {
+  const self = { id: "me", host: "here", pid: process.pid, seen_at: "2026-01-01T00:00:00.000Z" };
+  const at = Date.parse(self.seen_at);
+
+  it.each([
+    [false, self],
+    [true, undefined],
+    [true, { ...self, id: "predecessor with my pid" }],
+    [false, { ...self, id: "other", host: "elsewhere" }],
+    [true, { ...self, id: "other", host: "elsewhere", seen_at: "2025-12-31T23:59:00.000Z" }],
+    [false, { ...self, id: "parent", pid: process.ppid }],
+    [true, { ...self, id: "gone", pid: 2 ** 22 + 1 }],
+  ])("is dead: %j, for %j", (dead, owner) => {
+    expect(isDead(owner, self, at)).toBe(dead);
+  });
+});
+
+describe("a sweep", () => {
+  it("deletes or prunes what has expired", async () => {
+    const service = await openTestService({ graphs: { steps } });
+    const gone = await service.threads.create({ ttl: { ttl: 0.00001 } });
+    const pruned = await service.threads.create({ ttl: { strategy: "keep_latest", ttl: 0.00001 } });
+    const kept = await service.threads.create({ ttl: 5 });
+    for (const { thread_id } of [gone, pruned, kept]) {
+      await service.runs.create(thread_id, { assistant_id: "steps", input: { n: 0 } });
+    }
+    const { updated_at } = await service.threads.get(kept.thread_id);
+    await service.sweep(new Date(Date.parse(updated_at) + 1000).toISOString());
+    await expect(service.threads.get(gone.thread_id)).rejects.toMatchObject({ code: "thread_not_found" });
+    expect(await service.state.history(pruned.thread_id, { limit: 100 })).toHaveLength(1);
+    expect(await service.threads.get(pruned.thread_id)).toMatchObject({ ttl: null, values: { n: 10 } });
+    expect((await service.state.history(kept.thread_id, { limit: 100 })).length).toBeGreaterThan(1);
+  });
+});

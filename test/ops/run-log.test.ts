@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { FramesLostError } from "../../src/models/run-stream.js";
+import { RunLog } from "../../src/ops/run-log.js";
+import { RunLogs } from "../../src/ops/run-logs.js";
+
+async function idsOf(log: RunLog, after?: number): Promise<number[]> {
+  const ids: number[] = [];
+  for await (const batch of log.read(after)) ids.push(...batch.map(({ id }) => id));
+  return ids;
+}
+
+describe("a run's log", () => {
+  it("gives every reader every frame in order", async () => {
+    const log = new RunLog();
+    const early = idsOf(log);
+    log.push("values", "1");
+    const middle = idsOf(log, 0);
+    log.push("values", "2");
+    log.push("end", "3");
+    log.close();
+    log.push("late", "4");
+    expect(await early).toEqual([0, 1, 2]);
+    expect(await middle).toEqual([1, 2]);
+    expect(await idsOf(log)).toEqual([0, 1, 2]);
+    expect(await idsOf(log, 2)).toEqual([]);
+  });
+
+  it.each([
+    ["frames", 12_000, "x"],
+    ["characters", 40, "x".repeat(1024 * 1024)],
+  ])("forgets the oldest of too many %s", async (_, count, data) => {
+    const log = new RunLog();
+    for (let index = 0; index < count; index++) log.push("values", data);
+    log.close();
+    expect(log.size).toBeLessThanOrEqual(16 * 1024 * 1024);
+    expect(log.reaches(-1)).toBe(false);
+    await expect(idsOf(log)).rejects.toThrow(FramesLostError);
+    expect(log.reaches(count - 2)).toBe(true);
+    expect(await idsOf(log, count - 2)).toEqual([count - 1]);
+  });
+
+  it("never shows a gap to a slow reader", async () => {
+    const log = new RunLog();
+    log.push("values", "first");
+    const reader = log.read();
+    await reader.next();
+    for (let index = 0; index < 40; index++) log.push("values", "x".repeat(1024 * 1024));
+    await expect(reader.next()).rejects.toThrow(FramesLostError);
+  });
+
+  it("keeps any number of small frames for its reader", async () => {
+    const log = new RunLog();
+    const ids = idsOf(log);
+    for (let index = 0; index < 50_000; index++) log.push("values", "x");
+    log.close();
+    expect(await ids).toHaveLength(50_000);
+  });
+});
+
+describe("logs of ended runs", () => {
+  const logOf = (characters: number) => {
+    const log = new RunLog();
+    log.push("values", "x".repeat(characters));
+    return log;
+  };
+
+  it("are kept for five minutes", () => {
+    const logs = new RunLogs();
+    logs.keep("a", logOf(1), 0);
+    logs.keep("b", logOf(1), 299_000);
+    expect([logs.get("a"), logs.get("b")].every(Boolean)).toBe(true);
+    logs.expire(301_000);
+    expect(logs.get("a")).toBeUndefined();
+    expect(logs.get("b")).toBeDefined();
+    logs.forget("b");
+    expect(logs.count).toBe(0);
+  });
+
+  it("are bounded together", () => {
+    const logs = new RunLogs();
+    for (let index = 0; index < 100; index++) logs.keep(`run ${index}`, logOf(1024 * 1024), index);
+    expect(logs.count).toBeLessThan(64);
+    expect(logs.get("run 99")).toBeDefined();
+    expect(logs.get("run 0")).toBeUndefined();
+  });
+});

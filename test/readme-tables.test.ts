@@ -1,0 +1,43 @@
+/** The tables of README.md and docs/ against the program. `npx vitest run test/readme-tables.test.ts -u` renews them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { format, resolveConfig } from "prettier";
+import { describe, expect, it } from "vitest";
+import { SCHEMES } from "../src/config/settings.js";
+import { generatedTexts } from "./helpers/generated-docs.js";
+import { DOCUMENTS, ROOT } from "./helpers/markdown.js";
+
+const texts = await generatedTexts();
+const PLACE = /(<!-- generated:([\w-]+) -->\n)[^]*?(<!-- end:\2 -->)/g;
+
+async function renewed(document: string): Promise<string> {
+  const file = join(ROOT, document);
+  const source = readFileSync(file, "utf8");
+  const filled = source.replace(PLACE, (_, begin: string, name: string, end: string) => {
+    const text = texts[name];
+    if (text === undefined) throw new Error(`${document}: nothing is generated as ${name}`);
+    return `${begin}\n${text}\n\n${end}`;
+  });
+  return format(filled, { ...(await resolveConfig(file)), filepath: file });
+}
+
+describe("the tables that come from the program", () => {
+  it.each(DOCUMENTS)("%s says what the program says", async (document) => {
+    await expect(await renewed(document)).toMatchFileSnapshot(join(ROOT, document));
+  });
+
+  it("each has its place", () => {
+    const all = DOCUMENTS.map((document) => readFileSync(join(ROOT, document), "utf8")).join("\n");
+    expect(Array.from(all.matchAll(PLACE), ([, , name]) => name).sort()).toEqual(Object.keys(texts).sort());
+  });
+});
+
+describe("the table of storages", () => {
+  it("has a row a scheme", () => {
+    const [, section = ""] =
+      /\n## Storage\n([^]*?)\n## /.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+    const named = Array.from(section.matchAll(/^\| (.*?) *\|/gm), ([, cell = ""]) => cell).slice(2);
+    const schemes = named.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, scheme]) => scheme));
+    expect(schemes.sort()).toEqual([...SCHEMES].sort());
+  });
+});

@@ -1,0 +1,242 @@
+import {
+  emptyCheckpoint,
+  uuid6,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+} from "@langchain/langgraph-checkpoint";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { describe, expect, it } from "vitest";
+import { GraphServeError, InvalidRequestError } from "../../../src/errors.js";
+import { newId } from "../../../src/ids.js";
+import type { Storage } from "../../../src/storage/storage.js";
+
+let clock = 0;
+const LOOP: CheckpointMetadata = { source: "loop", step: 0, parents: {} };
+const at = (thread_id: string, more: object = {}): RunnableConfig => ({
+  configurable: { thread_id, ...more },
+});
+
+export function checkpointTests(storage: () => Storage): void {
+  const saver = () => storage().checkpointer;
+
+  async function put(config: RunnableConfig, metadata: object = {}, values: Record<string, unknown> = {}) {
+    const versions = Object.fromEntries(Object.keys(values).map((channel) => [channel, 1]));
+    const checkpoint = {
+      ...emptyCheckpoint(),
+      id: uuid6(clock++),
+      channel_values: values,
+      channel_versions: versions,
+    };
+    return saver().put(config, checkpoint, { ...LOOP, ...metadata }, versions);
+  }
+
+  async function listed(config: RunnableConfig, options?: Parameters<ReturnType<typeof saver>["list"]>[1]) {
+    const tuples: CheckpointTuple[] = [];
+    for await (const tuple of saver().list(config, options)) tuples.push(tuple);
+    return tuples.map((tuple) => tuple.checkpoint.id);
+  }
+
+  const idOf = (config: RunnableConfig) => config.configurable?.checkpoint_id as string;
+  const metadataOf = async (config: RunnableConfig) => (await saver().getTuple(config))?.metadata;
+
+  describe("stamps", () => {
+    it("checkpoints name their run and configuration", async () => {
+      const thread_id = newId();
+      const config = at(thread_id, {
+        run_id: "r1",
+        graph_id: "agent",
+        retries: 3,
+        dry: true,
+        checkpoint_map: { "": "x" },
+      });
+      expect(await metadataOf(await put(config))).toEqual({
+        ...LOOP,
+        thread_id,
+        run_id: "r1",
+        graph_id: "agent",
+        retries: 3,
+        dry: true,
+      });
+    });
+
+    it("the run id may stand in the metadata", async () => {
+      const config = { ...at(newId()), metadata: { run_id: "r2", other: 1, langgraph_node: "a", ls_x: "b" } };
+      expect(await metadataOf(await put(config))).toMatchObject({ run_id: "r2" });
+      expect(await metadataOf(await put(config))).toHaveProperty("other", 1);
+    });
+
+    it("private and secret keys are left out", async () => {
+      const secrets = { apiKey: "s", ACCESS_TOKEN: "s", my_secret: "s", Password: "s", authHeader: "s" };
+      const config = at(newId(), { ...secrets, __private: "s", model: { key: "s" }, call: () => "s" });
+      expect(Object.keys((await metadataOf(await put(config))) ?? {}).sort()).toEqual([
+        "parents",
+        "source",
+        "step",
+        "thread_id",
+      ]);
+    });
+
+    it("fields of LangGraph win over stamps", async () => {
+      const config = at(newId(), { source: "mine", step: 99, parents: "mine", writes: "mine" });
+      expect(await metadataOf(await put(config, { source: "input", step: 4 }))).toMatchObject({
+        source: "input",
+        step: 4,
+      });
+      expect(await metadataOf(await put(config))).not.toHaveProperty("writes");
+    });
+
+    it("a carried over run id is dropped", async () => {
+      const thread_id = newId();
+      expect(await metadataOf(await put(at(thread_id), { run_id: "before" }))).not.toHaveProperty("run_id");
+      const config = at(thread_id, { run_id: "now" });
+      expect(await metadataOf(await put(config, { run_id: "before" }))).toHaveProperty("run_id", "now");
+    });
+
+    it("hostile configurable keys pollute nothing", async () => {
+      const configurable = JSON.parse(
+        `{"thread_id":"${newId()}","__proto__":"x","constructor":"y"}`,
+      ) as object;
+      const metadata = await metadataOf(await put({ configurable: { ...configurable, checkpoint_ns: "" } }));
+      expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype);
+      expect(metadata).toHaveProperty("constructor", "y");
+    });
+  });
+
+  describe("fencing", () => {
+    it("a fenced run writes no more", async () => {
+      const config = await put(at(newId(), { run_id: "r" }));
+      const late = { ...config, configurable: { ...config.configurable, run_id: "r" } };
+      saver().fence("r");
+      await expect(put(late)).rejects.toBeInstanceOf(GraphServeError);
+      await expect(saver().putWrites(late, [["a", 1]], "task")).rejects.toBeInstanceOf(GraphServeError);
+      await expect(put({ ...config, metadata: { run_id: "r" } })).rejects.toBeInstanceOf(GraphServeError);
+      expect((await saver().getTuple(config))?.pendingWrites).toEqual([]);
+      await put({ ...config, metadata: { run_id: "other" } });
+      saver().unfence("r");
+      await saver().putWrites(late, [["a", 1]], "task");
+      expect((await saver().getTuple(config))?.pendingWrites).toEqual([["task", "a", 1]]);
+    });
+  });
+
+  describe("listing", () => {
+    it("a list needs a thread", async () => {
+      await put(at(newId()));
+      await expect(listed({ configurable: {} })).rejects.toBeInstanceOf(InvalidRequestError);
+      await expect(listed({})).rejects.toBeInstanceOf(InvalidRequestError);
+    });
+
+    it("newest come first, within the namespace", async () => {
+      const thread_id = newId();
+      const [a, b] = [await put(at(thread_id)), await put(at(thread_id))];
+      const inner = await put(at(thread_id, { checkpoint_ns: "child:1" }));
+      expect(await listed(at(thread_id))).toEqual([idOf(b), idOf(a)]);
+      expect(await listed(at(thread_id, { checkpoint_ns: "child:1" }))).toEqual([idOf(inner)]);
+      expect(await listed(at(thread_id, { checkpoint_id: idOf(a) }))).toEqual([idOf(a)]);
+      expect(await listed(at(newId()))).toEqual([]);
+    });
+
+    it("limits and cursors cut exactly", async () => {
+      const thread_id = newId();
+      const ids = [];
+      for (let step = 0; step < 105; step += 1) ids.unshift(idOf(await put(at(thread_id))));
+      expect(await listed(at(thread_id))).toEqual(ids);
+      expect(await listed(at(thread_id), { limit: 0 })).toEqual([]);
+      expect(await listed(at(thread_id), { limit: 2 })).toEqual(ids.slice(0, 2));
+      expect(await listed(at(thread_id), { limit: 101 })).toEqual(ids.slice(0, 101));
+      expect(
+        await listed(at(thread_id), { before: at(thread_id, { checkpoint_id: ids[2] }), limit: 2 }),
+      ).toEqual(ids.slice(3, 5));
+    });
+
+    it("filters match by containment", async () => {
+      const thread_id = newId();
+      const a = await put(at(thread_id, { run_id: "r1" }), {
+        parents: { x: "1", y: "2" },
+        tags: ["p", "q"],
+        step: 1,
+      });
+      const b = await put(at(thread_id, { run_id: "r2" }), { parents: { x: "2" }, step: 2 });
+      const ids = (filter: object, limit?: number) => listed(at(thread_id), { filter: { ...filter }, limit });
+      expect(await ids({ run_id: "r1" })).toEqual([idOf(a)]);
+      expect(await ids({ parents: { x: "1" } })).toEqual([idOf(a)]);
+      expect(await ids({ tags: ["q"] })).toEqual([idOf(a)]);
+      expect(await ids({ parents: {} }, 1)).toEqual([idOf(b)]);
+      expect(await ids({ parents: {}, step: 1 })).toEqual([idOf(a)]);
+      expect(await ids({ parents: { x: "1" }, run_id: "r2" })).toEqual([]);
+      expect(await ids({ source: undefined })).toEqual([idOf(b), idOf(a)]);
+    });
+
+    it.each(["a.b", '"', "'", "", "$ne", "__proto__", "constructor", "x]", "a b"])(
+      "filter key %j is data",
+      async (key) => {
+        const thread_id = newId();
+        const hostile = (value: unknown) => Object.fromEntries([[key, value]]);
+        const config = await put(at(thread_id));
+        expect(await listed(at(thread_id), { filter: hostile("v") })).toEqual([]);
+        expect(await listed(at(thread_id), { filter: hostile({ $ne: null }) })).toEqual([]);
+        expect(await listed(at(thread_id), { filter: {} })).toEqual([idOf(config)]);
+      },
+    );
+
+    it.each(["__proto__", "constructor", "no-such-id", "'"])("checkpoint %j does not exist", async (odd) => {
+      const thread_id = newId();
+      await put(at(thread_id));
+      expect(await saver().getTuple(at(thread_id, { checkpoint_id: odd }))).toBeUndefined();
+      expect(await saver().getTuple(at(thread_id, { checkpoint_ns: odd }))).toBeUndefined();
+      expect(await listed(at(thread_id, { checkpoint_ns: odd }))).toEqual([]);
+      await listed(at(thread_id), { before: at(thread_id, { checkpoint_id: odd }) });
+    });
+  });
+
+  describe("writes", () => {
+    it("bytes come back as they went in", async () => {
+      const bytes = new Uint8Array([0, 1, 200, 255, 34, 92]);
+      const config = await put(at(newId()), {}, { nested: { bytes } });
+      await saver().putWrites(
+        config,
+        [
+          ["blob", bytes],
+          ["text", "x"],
+          ["nested", { bytes }],
+        ],
+        "task",
+      );
+      const tuple = await saver().getTuple(config);
+      expect(tuple?.pendingWrites).toEqual([
+        ["task", "blob", bytes],
+        ["task", "text", "x"],
+        ["task", "nested", { bytes }],
+      ]);
+      expect(tuple?.checkpoint.channel_values).toEqual({ nested: { bytes } });
+    });
+
+    it("writes default to the root namespace", async () => {
+      const config = await put(at(newId()));
+      const { thread_id, checkpoint_id } = config.configurable as Record<string, string>;
+      await saver().putWrites({ configurable: { thread_id, checkpoint_id } }, [["a", 1]], "task");
+      expect((await saver().getTuple(config))?.pendingWrites).toEqual([["task", "a", 1]]);
+    });
+
+    it("deletion leaves nothing of the thread", async () => {
+      const [thread_id, other] = [newId(), newId()];
+      const config = await put(at(thread_id));
+      await saver().putWrites(config, [["a", 1]], "task");
+      await put(at(thread_id, { checkpoint_ns: "child" }));
+      const kept = await put(at(other));
+      await saver().deleteThread(thread_id);
+      await saver().deleteThread(thread_id);
+      expect(await listed(at(thread_id))).toEqual([]);
+      expect(await listed(at(thread_id, { checkpoint_ns: "child" }))).toEqual([]);
+      expect(await listed(at(other))).toEqual([idOf(kept)]);
+      // The same checkpoint stored again has none of the old writes.
+      await saver().put(at(thread_id), { ...emptyCheckpoint(), id: idOf(config) }, LOOP, {});
+      expect((await saver().getTuple(at(thread_id)))?.pendingWrites).toEqual([]);
+    });
+
+    it("getNextVersion works on any receiver", () => {
+      const next = saver().getNextVersion.bind(undefined as never);
+      expect(next(undefined)).toBe(1);
+      expect(next(1)).toBe(2);
+    });
+  });
+}

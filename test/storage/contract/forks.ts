@@ -1,0 +1,157 @@
+import { Command } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { newId } from "../../../src/ids.js";
+import type { Storage } from "../../../src/storage/storage.js";
+import { askingGraph, deltaGraph, nestedGraph } from "./graphs.js";
+
+const at = (thread_id: string, run_id?: string) => ({
+  configurable: { thread_id, ...(run_id && { run_id }) },
+});
+
+export function forkTests(storage: () => Storage): void {
+  const saver = () => storage().checkpointer;
+
+  async function historyOf(thread_id: string, checkpoint_ns = "") {
+    const tuples = [];
+    for await (const tuple of saver().list({ configurable: { thread_id, checkpoint_ns } }))
+      tuples.push(tuple);
+    return tuples;
+  }
+
+  describe("copies", () => {
+    it("a copy is one checkpoint, marked as fork", async () => {
+      const [source, target] = [newId(), newId()];
+      await askingGraph(saver()).invoke({ log: ["in"] }, at(source, "r1"));
+      await saver().copyLatest(source, target, [""]);
+      const [copy, ...older] = await historyOf(target);
+      const [original] = await historyOf(source);
+      expect(older).toEqual([]);
+      expect(copy?.checkpoint).toEqual(original?.checkpoint);
+      expect(copy?.parentConfig).toBeUndefined();
+      expect(copy?.metadata).toMatchObject({
+        source: "fork",
+        thread_id: target,
+        step: original?.metadata?.step,
+      });
+      expect(copy?.metadata).not.toHaveProperty("run_id");
+    });
+
+    it("an interrupted copy resumes by itself", async () => {
+      const graph = askingGraph(saver());
+      const [source, target, second] = [newId(), newId(), newId()];
+      await graph.invoke({ log: ["in"] }, at(source, "r1"));
+      await saver().copyLatest(source, target, [""]);
+      await saver().copyLatest(target, second, [""]);
+      const before = await historyOf(source);
+      for (const thread of [target, second]) {
+        const state = await graph.getState(at(thread));
+        expect(state.next).toEqual(["ask"]);
+        expect(state.tasks[0]?.interrupts[0]?.value).toBe("really?");
+        const { log } = await graph.invoke(new Command({ resume: thread }), at(thread, "r2"));
+        expect(log).toEqual(["in", "planned", `answer ${thread}`, "done"]);
+      }
+      expect(await historyOf(source)).toEqual(before);
+      expect((await graph.getState(at(source))).next).toEqual(["ask"]);
+    });
+
+    it("an earlier checkpoint asks its question again", async () => {
+      const graph = askingGraph(saver());
+      const [source, target] = [newId(), newId()];
+      await graph.invoke({ log: ["in"] }, at(source, "r1"));
+      const asked = (await graph.getState(at(source))).config.configurable?.checkpoint_id as string;
+      await graph.invoke(new Command({ resume: "first" }), at(source, "r2"));
+      await saver().copyLatest(source, target, [""], asked);
+      const state = await graph.getState(at(target));
+      expect([state.next, state.tasks[0]?.interrupts[0]?.value]).toEqual([["ask"], "really?"]);
+      const { log } = await graph.invoke(new Command({ resume: "second" }), at(target, "r3"));
+      expect(log).toEqual(["in", "planned", "answer second", "done"]);
+      expect((await graph.getState(at(source))).values).toMatchObject({
+        log: ["in", "planned", "answer first", "done"],
+      });
+    });
+
+    it("an interrupt inside a subgraph is copied too", async () => {
+      const graph = nestedGraph(saver());
+      const [source, target] = [newId(), newId()];
+      await graph.invoke({ log: ["in"] }, at(source));
+      const { tasks } = await graph.getState(at(source), { subgraphs: true });
+      const inner = (tasks[0]?.state as { config: { configurable: { checkpoint_ns: string } } }).config
+        .configurable;
+      await saver().copyLatest(source, target, ["", inner.checkpoint_ns, "no such namespace"]);
+      const { log } = await graph.invoke(new Command({ resume: "yes" }), at(target));
+      expect(log.at(-1)).toBe("answer yes");
+    });
+
+    it("a copy keeps delta channels whole", async () => {
+      const graph = deltaGraph(saver());
+      const [source, target] = [newId(), newId()];
+      for (let run = 0; run < 3; run += 1) await graph.invoke({ log: [`in ${run}`] }, at(source));
+      await graph.updateState(at(source), { log: ["edit"] }, "two");
+      const { log } = (await graph.getState(at(source))).values as { log: string[] };
+      expect(log.slice(-3)).toEqual(["one", "two", "edit"]);
+      await saver().copyLatest(source, target, [""]);
+      expect((await graph.getState(at(target))).values).toEqual({ log });
+      expect((await historyOf(target)).length).toBeLessThan((await historyOf(source)).length);
+      await saver().keepLatest(source, [""]);
+      expect((await graph.getState(at(source))).values).toEqual({ log });
+    });
+
+    it("nothing is copied from an empty thread", async () => {
+      const target = newId();
+      await saver().copyLatest(newId(), target, [""]);
+      expect(await historyOf(target)).toEqual([]);
+    });
+  });
+
+  describe("a run's checkpoints", () => {
+    it("go alone, and the thread is as before it", async () => {
+      const graph = nestedGraph(saver());
+      const thread = newId();
+      await graph.invoke({ log: ["in"] }, at(thread, "r1"));
+      const before = await historyOf(thread);
+      await graph.invoke(new Command({ resume: "yes" }), at(thread, "r2"));
+      expect((await historyOf(thread)).length).toBeGreaterThan(before.length);
+      await saver().deleteRun(thread, "r2");
+      expect((await historyOf(thread)).map(({ checkpoint }) => checkpoint.id)).toEqual(
+        before.map(({ checkpoint }) => checkpoint.id),
+      );
+    });
+  });
+
+  describe("pruning", () => {
+    it("only the latest checkpoint stays, resumable", async () => {
+      const graph = askingGraph(saver());
+      const thread = newId();
+      const other = newId();
+      await graph.invoke({ log: ["in"] }, at(thread, "r1"));
+      await graph.invoke({ log: ["in"] }, at(other, "r1"));
+      const [latest] = await historyOf(thread);
+      const untouched = await historyOf(other);
+      await saver().keepLatest(thread, [""]);
+      const [kept, ...older] = await historyOf(thread);
+      expect(older).toEqual([]);
+      expect(kept).toEqual({ ...latest, parentConfig: undefined });
+      expect(await historyOf(other)).toEqual(untouched);
+      expect((await graph.invoke(new Command({ resume: "yes" }), at(thread))).log.at(-1)).toBe("done");
+    });
+
+    it("namespaces that are not named go", async () => {
+      const graph = nestedGraph(saver());
+      const thread = newId();
+      await graph.invoke({ log: ["in"] }, at(thread));
+      const { tasks } = await graph.getState(at(thread), { subgraphs: true });
+      const inner = (tasks[0]?.state as { config: { configurable: { checkpoint_ns: string } } }).config
+        .configurable;
+      expect(await historyOf(thread, inner.checkpoint_ns)).not.toEqual([]);
+      await saver().keepLatest(thread, [""]);
+      expect(await historyOf(thread, inner.checkpoint_ns)).toEqual([]);
+      expect(await historyOf(thread)).toHaveLength(1);
+    });
+
+    it("pruning an empty thread does nothing", async () => {
+      const thread = newId();
+      await saver().keepLatest(thread, [""]);
+      expect(await historyOf(thread)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,51 @@
+/** Small graphs that write checkpoints through the checkpointer under test. */
+import { Annotation, DeltaChannel, END, interrupt, START, StateGraph } from "@langchain/langgraph";
+import type { Checkpointer } from "../../../src/storage/storage.js";
+
+const append = (log: string[] = [], more: string[]) => log.concat(more);
+
+/** plan -> ask (waits for an answer) -> done; the log names what ran. */
+export function askingGraph(checkpointer: Checkpointer) {
+  const State = Annotation.Root({ log: Annotation<string[]>({ reducer: append, default: () => [] }) });
+  return new StateGraph(State)
+    .addNode("plan", () => ({ log: ["planned"] }))
+    .addNode("ask", () => ({ log: [`answer ${String(interrupt("really?"))}`] }))
+    .addNode("done", () => ({ log: ["done"] }))
+    .addEdge(START, "plan")
+    .addEdge("plan", "ask")
+    .addEdge("ask", "done")
+    .addEdge("done", END)
+    .compile({ checkpointer });
+}
+
+/** A log in a delta channel: checkpoints hold its writes, and its value only now and then. */
+export function deltaGraph(checkpointer: Checkpointer) {
+  const log = () =>
+    new DeltaChannel<string[], string[]>((all, writes) => all.concat(...writes), {
+      snapshotFrequency: 5,
+      initialValueFactory: () => [],
+    });
+  const State = Annotation.Root({ log: log as unknown as ReturnType<typeof Annotation<string[]>> });
+  return new StateGraph(State)
+    .addNode("one", () => ({ log: ["one"] }))
+    .addNode("two", () => ({ log: ["two"] }))
+    .addEdge(START, "one")
+    .addEdge("one", "two")
+    .addEdge("two", END)
+    .compile({ checkpointer });
+}
+
+/** An outer graph whose inner graph waits for an answer. */
+export function nestedGraph(checkpointer: Checkpointer) {
+  const State = Annotation.Root({ log: Annotation<string[]>({ reducer: append, default: () => [] }) });
+  const inner = new StateGraph(State)
+    .addNode("ask", () => ({ log: [`answer ${String(interrupt("inner?"))}`] }))
+    .addEdge(START, "ask")
+    .addEdge("ask", END)
+    .compile();
+  return new StateGraph(State)
+    .addNode("child", inner)
+    .addEdge(START, "child")
+    .addEdge("child", END)
+    .compile({ checkpointer });
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { newId } from "../../../src/ids.js";
+import type { ItemTable } from "../../../src/storage/items.js";
+import type { Storage } from "../../../src/storage/storage.js";
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+
+/** For backends that keep the long-term memory too. */
+export function itemTests(storage: () => Storage): void {
+  const items = (): ItemTable => {
+    const table = storage().items;
+    if (!table) throw new Error("this backend keeps no items");
+    return table;
+  };
+  const write = (namespace: string, key: string, second: number, expires_at: string | null = null) =>
+    items().put({
+      namespace,
+      key,
+      value: { second },
+      updated_at: at(second),
+      ttl_minutes: expires_at === null ? null : 1,
+      expires_at,
+    });
+
+  describe("items", () => {
+    it("a second write keeps when it was created", async () => {
+      const space = newId();
+      await write(space, "k", 1);
+      await write(space, "k", 2);
+      expect(await items().get(space, "k", at(3))).toEqual({
+        namespace: space,
+        key: "k",
+        value: { second: 2 },
+        created_at: at(1),
+        updated_at: at(2),
+        ttl_minutes: null,
+      });
+      await items().delete(space, "k");
+      expect(await items().get(space, "k", at(3))).toBeUndefined();
+    });
+
+    it("are found under a namespace, in order", async () => {
+      const space = newId();
+      for (const [namespace, key] of [
+        [`${space}.b`, "z"],
+        [`${space}.b`, "a"],
+        [space, "top"],
+        [`${space}x`, "other"],
+        [`${space}.%`, "_"],
+      ] as const) {
+        await write(namespace, key, 1);
+      }
+      const under = async (namespace: string) =>
+        (await items().under(namespace, at(2))).map(({ key }) => key);
+      expect(await under(space)).toEqual(["top", "_", "a", "z"]);
+      expect(await under(`${space}.b`)).toEqual(["a", "z"]);
+      expect(await under(`${space}.%`)).toEqual(["_"]);
+      const spaces = (await items().namespaces(at(2))).filter((namespace) => namespace.startsWith(space));
+      expect(spaces).toEqual([space, `${space}.%`, `${space}.b`, `${space}x`]);
+    });
+
+    it("that expired are gone, a renewed one stays", async () => {
+      const space = newId();
+      await write(space, "short", 1, at(10));
+      await write(space, "renewed", 1, at(10));
+      await items().touch(space, "renewed", at(30));
+      expect(await items().get(space, "short", at(9))).toBeDefined();
+      expect(await items().get(space, "short", at(10))).toBeUndefined();
+      expect((await items().under(space, at(20))).map(({ key }) => key)).toEqual(["renewed"]);
+      await write(space, "short", 20);
+      expect((await items().get(space, "short", at(21)))?.created_at).toBe(at(20));
+      await items().expire(at(40));
+      expect((await items().under(space, at(0))).map(({ key }) => key)).toEqual(["short"]);
+    });
+  });
+}

@@ -1,0 +1,46 @@
+/** Rows for the storage suites: a thread, a run, and a clock that never repeats. */
+import { newId } from "../../../src/ids.js";
+import type { RunRow, ThreadRow } from "../../../src/storage/storage.js";
+
+let clock = Date.parse("2030-01-01T00:00:00.000Z");
+
+/** A time later than all before. */
+export const tick = (): string => new Date((clock += 1000)).toISOString();
+
+export const minutesAfter = (time: string, minutes: number): string =>
+  new Date(Date.parse(time) + minutes * 60_000).toISOString();
+
+export function threadRow(fields: Partial<ThreadRow> = {}): ThreadRow {
+  const now = tick();
+  return {
+    thread_id: newId(),
+    created_at: now,
+    updated_at: now,
+    state_updated_at: null,
+    metadata: {},
+    config: {},
+    status: "idle",
+    error: null,
+    ttl: null,
+    ...fields,
+  };
+}
+
+export function runRow(thread_id: string, fields: Partial<RunRow> = {}): RunRow {
+  const now = tick();
+  return {
+    run_id: newId(),
+    thread_id,
+    assistant_id: "agent",
+    created_at: now,
+    updated_at: now,
+    status: "pending",
+    metadata: {},
+    kwargs: { input: { messages: [{ role: "user", content: "hi" }] } },
+    multitask_strategy: "enqueue",
+    error: null,
+    usage: null,
+    owner: "process-1",
+    ...fields,
+  };
+}

@@ -1,0 +1,156 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { checkSettings } from "../../src/config/check.js";
+import { defaultSettings } from "../../src/config/settings.js";
+import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/errors.js";
+import { openStorage, uriMatchesScheme } from "../../src/storage/open.js";
+import { openStorage as openMaps } from "../fixtures/storage/map-storage.js";
+import { storageContract } from "./contract.js";
+import { tempFolder } from "./temp-folder.js";
+
+const FIXTURES = fileURLToPath(new URL("../fixtures/storage", import.meta.url));
+const temp = tempFolder();
+const options = { checkpointer_options: {}, max_queued_runs: 2 };
+
+storageContract("maps", async () => openMaps({ ...options, checkpointer_scheme: "maps", cwd: "." }), {
+  durable: false,
+  items: false,
+});
+
+function moduleOf(name: string, text: string): string {
+  const file = temp(name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return `./${name}`;
+}
+
+const open = (checkpointer_scheme: string, more: object = {}) =>
+  openStorage({ ...options, checkpointer_scheme, cwd: temp("."), ...more });
+
+async function failure(opening: Promise<unknown>): Promise<GraphServeError> {
+  const error = await opening.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error as GraphServeError;
+}
+
+describe("a storage of one's own", () => {
+  it.each(["./map-storage.ts", "./map-storage.ts:openStorage", "map-storage.ts"])(
+    "%s opens it",
+    async (scheme) => {
+      const storage = await open(scheme, { cwd: FIXTURES });
+      expect(storage).toMatchObject({ scheme: "maps", durable: false });
+      expect(await storage.metadata.countThreads({})).toBe(0);
+      const lease = await storage.locks.acquire("t", { wait: false });
+      expect(await storage.locks.acquire("t", { wait: false })).toBeUndefined();
+      await lease?.release();
+      await storage.close();
+    },
+  );
+
+  it("it is given URI, options and folder", async () => {
+    const scheme = moduleOf(
+      "given.mjs",
+      "export const openStorage = (options) => { throw new Error(JSON.stringify(options)) };",
+    );
+    const checkpointer_uri = "whatever://it.takes/";
+    const error = await failure(open(scheme, { checkpointer_uri, checkpointer_options: { own: 1 } }));
+    expect(error.message).toContain('"own":1');
+    expect(error.message).toContain(JSON.stringify(temp(".")));
+    expect(uriMatchesScheme(scheme, checkpointer_uri)).toBe(true);
+  });
+
+  it("a package is found from the folder", async () => {
+    moduleOf(
+      "node_modules/@me/store/package.json",
+      '{ "name": "@me/store", "type": "module", "exports": { "import": "./main.js" } }',
+    );
+    moduleOf("node_modules/@me/store/main.js", "export const connect = () => ({});");
+    expect((await failure(open("@me/store:connect"))).message).toContain(
+      "checkpointer_scheme @me/store:connect: its storage lacks",
+    );
+  });
+
+  it("what the storage lacks is named", async () => {
+    const text = `export const openStorage = () => ({
+      scheme: "half", durable: true, metadata: { getThread() {} }, locks: { acquire() {}, isHeld() {}, waiting: 1 },
+    });`;
+    const error = await failure(open(moduleOf("half.mjs", text)));
+    expect(error).toBeInstanceOf(ConfigError);
+    for (const part of ["metadata.insertRun()", "checkpointer", "locks.waiting()", "close()"]) {
+      expect(error.message).toContain(part);
+    }
+    expect(error.message).not.toContain("getThread");
+    expect(
+      (await failure(open(moduleOf("null.mjs", "export const openStorage = () => null;")))).message,
+    ).toContain("it is no object");
+  });
+
+  it("a missing module is named with its path", async () => {
+    const error = await failure(open("./nowhere.ts:openStorage"));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error.message).toContain(temp("nowhere.ts"));
+    expect(await failure(open("no-such-package:openStorage"))).toMatchObject({
+      code: "config_invalid",
+      hint: "run: npm install no-such-package",
+    });
+  });
+
+  it("a missing export lists the functions there", async () => {
+    const error = await failure(open(moduleOf("other.mjs", "export const connect = () => 1, version = 2;")));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error.hint).toBe("write one of: ./other.mjs:connect");
+  });
+
+  it("a module that does not load says why", async () => {
+    const error = await failure(open(moduleOf("broken.mjs", 'throw new Error("no luck");')));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error.message).toContain("no luck");
+  });
+
+  it("its failure never shows a password", async () => {
+    const text =
+      "export const openStorage = (o) => { throw new Error(`cannot reach ${o.checkpointer_uri}, not with s3cret`) };";
+    const error = await failure(
+      open(moduleOf("failing.mjs", text), { checkpointer_uri: "db://me:s3cret@host/x" }),
+    );
+    expect(error).toBeInstanceOf(StorageUnavailableError);
+    expect(error.message).toContain("cannot reach checkpointer_uri");
+    expect(error.message).not.toContain("s3cret");
+  });
+
+  it("a connection string is no module", async () => {
+    const error = await failure(open("redis://host:6379/0"));
+    expect(error).toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("is not known") as string,
+    });
+  });
+});
+
+describe("the settings", () => {
+  const check = (settings: object) =>
+    checkSettings({ ...defaultSettings(), ...settings }, {} as never, () => undefined);
+
+  it("a module is a scheme, whatever its URI", () => {
+    expect(check({ checkpointer_scheme: "./x.ts:openStorage", checkpointer_uri: "any://thing" })).toEqual([]);
+  });
+
+  it.each([
+    ["postgres", "postgresql://host/db"],
+    ["mongo", "mongodb+srv://host/db"],
+    ["mongodb", "mongodb://host/db"],
+    ["redis", "rediss://host"],
+    ["sqlite", "./x.db"],
+  ])("%s takes %s", (checkpointer_scheme, checkpointer_uri) => {
+    expect(check({ checkpointer_scheme, checkpointer_uri })).toEqual([]);
+  });
+
+  it("a URI of another scheme is warned about", () => {
+    const [warning] = check({ checkpointer_scheme: "redis", checkpointer_uri: "mongodb://host/db" });
+    expect(warning).toContain("checkpointer_uri is ignored");
+  });
+});

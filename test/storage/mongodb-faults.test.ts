@@ -1,0 +1,189 @@
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { StorageUnavailableError } from "../../src/errors.js";
+import { newId } from "../../src/ids.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { RunOutcome, RunRow, Storage, ThreadRow } from "../../src/storage/storage.js";
+import { MongodbDouble, type Fate } from "../doubles/mongodb-double.js";
+import { runRow, threadRow, tick } from "./contract/rows.js";
+
+let double: MongodbDouble;
+let storage: Storage;
+const options = { checkpointer_scheme: "mongodb", checkpointer_options: {}, max_queued_runs: 2 };
+
+beforeAll(async () => {
+  double = await MongodbDouble.start();
+});
+beforeEach(async () => {
+  storage = await openStorage({ ...options, checkpointer_uri: `${double.uri}/faults` });
+});
+afterEach(async () => {
+  double.fateOf = () => "run";
+  await storage.close();
+});
+afterAll(() => double.stop());
+
+type Strike = <T>(work: () => Promise<T>) => Promise<T | Error>;
+
+/**
+ * Calls `attempt` again and again, each time with one more command on rows let through before one meets its fate, until
+ * all went through. Returns how many there were.
+ */
+async function eachFault(fate: Fate, attempt: (strike: Strike) => Promise<void>): Promise<number> {
+  let count = 0;
+  for (let nth = 1; nth === 1 || count >= nth - 1; nth += 1) {
+    await attempt(async (work) => {
+      count = 0;
+      double.fateOf = (name, command) => {
+        if (!/^gs_(threads|runs)$/.test(String(command[name]))) return "run";
+        count += 1;
+        return count === nth ? fate : "run";
+      };
+      try {
+        return await work();
+      } catch (error) {
+        return error as Error;
+      } finally {
+        double.fateOf = () => "run";
+      }
+    });
+  }
+  return count;
+}
+
+async function seed(): Promise<{ thread: ThreadRow; run: RunRow }> {
+  const thread = threadRow({ metadata: { a: 1 } });
+  await storage.metadata.insertThread(thread);
+  return { thread, run: runRow(thread.thread_id) };
+}
+
+const outcome = ({ run_id, thread_id }: RunRow, status: "success" | "error"): RunOutcome => ({
+  runId: run_id,
+  run: { updated_at: tick(), status },
+  threadId: thread_id,
+  thread: { updated_at: tick(), status: status === "success" ? "idle" : "error" },
+});
+
+const isUnfinished = async ({ run_id }: RunRow) =>
+  (await storage.metadata.unfinishedRuns()).some((one) => one.run_id === run_id);
+
+const beat = () => storage.metadata.beat({ id: "me", host: "here", pid: 1, seen_at: tick() });
+
+describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate) => {
+  it("a run is inserted whole or not at all", async () => {
+    const faults = await eachFault(fate, async (strike) => {
+      const { thread, run } = await seed();
+      const patch = { updated_at: tick(), status: "busy" as const };
+      const inserted = await strike(() => storage.metadata.insertRun(run, patch));
+      await beat();
+      const row = await storage.metadata.getThread(thread.thread_id);
+      const stored = await storage.metadata.getRun(thread.thread_id, run.run_id);
+      if (inserted === true) {
+        expect([row, stored]).toEqual([{ ...thread, ...patch }, run]);
+        return;
+      }
+      expect(inserted).toBeInstanceOf(StorageUnavailableError);
+      expect([row, stored]).toEqual([thread, undefined]);
+    });
+    expect(faults).toBe(3);
+  });
+
+  it("a run that was cut off at its end ends once", async () => {
+    const faults = await eachFault(fate, async (strike) => {
+      const { thread, run } = await seed();
+      await storage.metadata.insertRun(run, { updated_at: tick(), status: "busy" });
+      await strike(() => storage.metadata.settleRuns([outcome(run, "success")]));
+      // As recovery does, in whatever process.
+      if (await isUnfinished(run)) await storage.metadata.settleRuns([outcome(run, "error")]);
+      const row = await storage.metadata.getThread(thread.thread_id);
+      const ended = await storage.metadata.getRun(thread.thread_id, run.run_id);
+      expect(["success idle", "error error"]).toContain(`${ended?.status} ${row?.status}`);
+    });
+    expect(faults).toBe(4);
+  });
+
+  it("an end that was cut off survives the next run's", async () => {
+    await eachFault(fate, async (strike) => {
+      const { thread, run } = await seed();
+      await storage.metadata.insertRun(run, { updated_at: tick(), status: "busy" });
+      const settled = await strike(() => storage.metadata.settleRuns([outcome(run, "success")]));
+      const wasDecided = (await storage.metadata.getThread(thread.thread_id))?.status === "idle";
+      const next = runRow(thread.thread_id);
+      await storage.metadata.insertRun(next, { updated_at: tick(), status: "busy" });
+      await storage.metadata.settleRuns([outcome(next, "success")]);
+      const ended = await storage.metadata.getRun(thread.thread_id, run.run_id);
+      expect(ended?.status).toBe(wasDecided ? "success" : "pending");
+      if (!(settled instanceof Error)) expect(wasDecided).toBe(true);
+      await storage.metadata.settleRuns([outcome(run, "error")]);
+      const row = await storage.metadata.getThread(thread.thread_id);
+      expect(row?.status).toBe(wasDecided ? "idle" : "error");
+    });
+  });
+
+  it("a deletion that was cut off can be repeated", async () => {
+    await eachFault(fate, async (strike) => {
+      const { thread, run } = await seed();
+      await storage.metadata.insertRun(run, { updated_at: tick() });
+      const deleted = await strike(() => storage.metadata.deleteThread(thread.thread_id));
+      if (deleted instanceof Error) await storage.metadata.deleteThread(thread.thread_id);
+      expect(await storage.metadata.getThread(thread.thread_id)).toBeUndefined();
+      await storage.metadata.settleRuns([outcome(run, "error")]);
+      expect(await storage.metadata.getRun(thread.thread_id, run.run_id)).toBeUndefined();
+      expect(await isUnfinished(run)).toBe(false);
+    });
+  });
+
+  it("a lock that nobody got is free", async () => {
+    double.fateOf = (name) => (name === "insert" ? fate : "run");
+    const refused = storage.locks.acquire("t", { wait: false });
+    await expect(refused).rejects.toBeInstanceOf(StorageUnavailableError);
+    double.fateOf = () => "run";
+    const lease = await storage.locks.acquire("t", { wait: false });
+    expect(lease).toBeDefined();
+    await lease?.release();
+  });
+});
+
+describe("documents of 16 MB", () => {
+  const large = "x".repeat(16 * 1024 * 1024);
+  const isTooLarge = { code: "payload_too_large", status: 413 };
+
+  it("metadata that is larger is refused", async () => {
+    const row = threadRow({ metadata: { large } });
+    await expect(storage.metadata.insertThread(row)).rejects.toMatchObject(isTooLarge);
+    expect(await storage.metadata.getThread(row.thread_id)).toBeUndefined();
+  });
+
+  it("a state that is larger is refused", async () => {
+    const config = { configurable: { thread_id: newId(), checkpoint_ns: "" } };
+    const metadata = { source: "loop" as const, step: 0, parents: {} };
+    const checkpoint = { ...emptyCheckpoint(), channel_values: { large } };
+    const refused = storage.checkpointer.put(config, checkpoint, metadata, {});
+    await expect(refused).rejects.toMatchObject({
+      ...isTooLarge,
+      message: "a value of 16.0 MB does not fit: a MongoDB document holds 16 MB",
+    });
+    const stored = await storage.checkpointer.put(config, emptyCheckpoint(), metadata, {});
+    const writes = storage.checkpointer.putWrites(stored, [["large", large]], "task");
+    await expect(writes).rejects.toMatchObject(isTooLarge);
+  });
+
+  it("values that fit alone may not fit together", async () => {
+    const half = "x".repeat(9 * 1024 * 1024);
+    const row = threadRow({ metadata: { half }, config: { half } });
+    await expect(storage.metadata.insertThread(row)).rejects.toMatchObject(isTooLarge);
+  });
+});
+
+it("checkpoints keep metadata of any key", async () => {
+  const odd = { $where: "x", "a.b": "y", "": "z", $set: 1 };
+  const config = { configurable: { thread_id: newId(), checkpoint_ns: "", ...odd } };
+  const stored = await storage.checkpointer.put(
+    config,
+    emptyCheckpoint(),
+    { source: "loop", step: 0, parents: { "$a.b": "c" } },
+    {},
+  );
+  const tuple = await storage.checkpointer.getTuple(stored);
+  expect(tuple?.metadata).toMatchObject({ ...odd, parents: { "$a.b": "c" } });
+});

@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Storage } from "../../src/storage/storage.js";
+import { explainMongodb } from "../../src/storage/mongodb-errors.js";
+import { MongodbThreadLocks } from "../../src/storage/mongodb-locks.js";
+import { deferred } from "../helpers/deferred.js";
+import { withMongodb } from "../helpers/mongodb.js";
+
+const timing = { lease: 15_000, giveUp: 10_000, renewEvery: 20 };
+const aborted = (signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+withMongodb("mongodb locks", (mongodb) => {
+  const opened: MongodbThreadLocks[] = [];
+
+  /** The locks of one process. */
+  async function open(maxWaiting = 5): Promise<MongodbThreadLocks> {
+    const locks = await MongodbThreadLocks.open(mongodb().db, {
+      maxWaiting,
+      explain: explainMongodb("test"),
+      timing,
+    });
+    opened.push(locks);
+    return locks;
+  }
+
+  const sessions = () => mongodb().db.collection<{ _id: string; seen_at: Date }>("gs_sessions");
+  const locksOf = () => mongodb().db.collection<{ _id: string; owner: string; wanted: boolean }>("gs_locks");
+
+  /** As if the process that holds the thread had been silent for longer than its lease. */
+  async function silence(threadId: string): Promise<void> {
+    const lock = await locksOf().findOne({ _id: threadId });
+    await sessions().updateOne({ _id: lock!.owner }, { $set: { seen_at: new Date(Date.now() - 16_000) } });
+  }
+
+  afterEach(async () => {
+    for (const locks of opened.splice(0)) await locks.close();
+    await mongodb().close();
+    await mongodb().empty();
+  });
+
+  it("a thread held elsewhere is taken", async () => {
+    const [one, two] = [await open(), await open()];
+    const lease = await one.acquire("t", { wait: false });
+    expect(await two.acquire("t", { wait: false })).toBeUndefined();
+    expect(two.isHeld("t")).toBe(false);
+    const other = await two.acquire("u", { wait: false });
+    await lease!.release();
+    const next = await two.acquire("t", { wait: false });
+    expect(next).toBeDefined();
+    expect(await one.acquire("t", { wait: false })).toBeUndefined();
+    await next!.release();
+    await other!.release();
+    expect(await locksOf().findOne({})).toBeNull();
+  });
+
+  it("a waiter is served when another process releases", async () => {
+    const [one, two] = [await open(), await open()];
+    const lease = await one.acquire("t", { wait: true });
+    const waiting = two.acquire("t", { wait: true });
+    await lockIsWanted("t");
+    expect(two.waiting("t")).toBe(1);
+    await lease!.release();
+    const next = await waiting;
+    expect(two.isHeld("t")).toBe(true);
+    expect(two.waiting("t")).toBe(0);
+    await next!.release();
+  });
+
+  it("another process goes before the own queue", async () => {
+    const [one, two] = [await open(), await open()];
+    const order: string[] = [];
+    const run = async (name: string, locks: MongodbThreadLocks) => {
+      const lease = await locks.acquire("t", { wait: true });
+      order.push(name);
+      await lease!.release();
+    };
+    const lease = await one.acquire("t", { wait: true });
+    const own = [run("one", one), run("one", one)];
+    const other = run("two", two);
+    await lockIsWanted("t");
+    await lease!.release();
+    await Promise.all([...own, other]);
+    expect(order).toEqual(["two", "one", "one"]);
+  });
+
+  it("two storages never hold a thread at once", async () => {
+    const storages: Storage[] = [await mongodb().open(), await mongodb().open()];
+    let inside = 0;
+    let most = 0;
+    const work = async ({ locks }: Storage) => {
+      const lease = await locks.acquire("t", { wait: true, first: true });
+      inside += 1;
+      most = Math.max(most, inside);
+      await mongodb().db.command({ ping: 1 });
+      inside -= 1;
+      await lease!.release();
+    };
+    await Promise.all(Array.from({ length: 12 }, (_, index) => work(storages[index % 2]!)));
+    expect(most).toBe(1);
+  });
+
+  it("an expired lease is taken over, its holder fenced", async () => {
+    const [one, two] = [await open(), await open()];
+    const old = await one.acquire("t", { wait: true });
+    await silence("t");
+    // Whether the holder renewed before the other looked is a race: it is silenced until the other has the thread.
+    let taken = await two.acquire("t", { wait: false });
+    while (!taken) {
+      await silence("t");
+      taken = await two.acquire("t", { wait: false });
+    }
+    await aborted(old!.lost);
+    expect(old!.lost?.reason).toMatchObject({ code: "storage_unavailable" });
+    await old!.release();
+    expect(await one.acquire("t", { wait: false })).toBeUndefined();
+    expect(taken.lost?.aborted).toBe(false);
+    await taken.release();
+    expect(await one.acquire("t", { wait: false })).toBeDefined();
+  });
+
+  it("locks of a process that signed off are free", async () => {
+    const [one, two] = [await open(), await open()];
+    await one.acquire("t", { wait: true });
+    opened.splice(opened.indexOf(one), 1);
+    await one.close();
+    expect(await two.acquire("t", { wait: false })).toBeDefined();
+  });
+
+  it("what dead processes left is cleared away", async () => {
+    await sessions().insertOne({ _id: "dead", seen_at: new Date(0) });
+    await locksOf().insertOne({ _id: "t", owner: "dead", wanted: false });
+    const locks = await open();
+    expect(await sessions().findOne({ _id: "dead" })).toBeNull();
+    expect(await locksOf().findOne({})).toBeNull();
+    expect(await locks.acquire("t", { wait: false })).toBeDefined();
+  });
+
+  it("a waiter that leaves lets the next one go", async () => {
+    const [one, two] = [await open(), await open()];
+    const lease = await one.acquire("t", { wait: true });
+    const leaving = new AbortController();
+    const gone = two.acquire("t", { wait: true, signal: leaving.signal });
+    const next = two.acquire("t", { wait: true });
+    await lockIsWanted("t");
+    expect(two.waiting("t")).toBe(2);
+    leaving.abort(new Error("client left"));
+    await expect(gone).rejects.toThrow("client left");
+    await lease!.release();
+    await (await next)!.release();
+  });
+
+  it("a queue behind another process is bounded", async () => {
+    const [one, two, none] = [await open(), await open(1), await open(0)];
+    const lease = await one.acquire("t", { wait: true });
+    const waiting = two.acquire("t", { wait: true });
+    await lockIsWanted("t");
+    await expect(two.acquire("t", { wait: true })).rejects.toMatchObject({ code: "thread_busy" });
+    await expect(none.acquire("t", { wait: true })).rejects.toMatchObject({ code: "thread_busy" });
+    await lease!.release();
+    await (await waiting)!.release();
+  });
+
+  describe("the session", () => {
+    it("one write renews however many locks", async () => {
+      const locks = await open();
+      const leases = await Promise.all(["a", "b", "c"].map((id) => locks.acquire(id, { wait: true })));
+      const [session] = await sessions().find().toArray();
+      const renewed = deferred<void>();
+      const look = async () => {
+        const [now] = await sessions().find().toArray();
+        if (now && now.seen_at > session!.seen_at) renewed.resolve();
+        else setImmediate(() => void look());
+      };
+      void look();
+      await renewed.promise;
+      expect(leases.every((lease) => lease?.lost?.aborted === false)).toBe(true);
+    });
+  });
+
+  /** Resolves when another process has looked for the thread. */
+  async function lockIsWanted(threadId: string): Promise<void> {
+    while (!(await locksOf().findOne({ _id: threadId, wanted: true })));
+  }
+});

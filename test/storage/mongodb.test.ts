@@ -1,0 +1,25 @@
+import { createSaver, setUp } from "../../src/storage/mongodb-saver.js";
+import { loadMongodbDriver } from "../../src/storage/mongodb-driver.js";
+import { openStorage } from "../../src/storage/open.js";
+import { withMongodb } from "../helpers/mongodb.js";
+import { conformance } from "./conformance.js";
+import { storageContract } from "./contract.js";
+
+withMongodb("mongodb contract", (mongodb) => {
+  async function open() {
+    await mongodb().empty();
+    return openStorage(mongodb().options());
+  }
+
+  storageContract("mongodb", open, { durable: true });
+});
+
+withMongodb("mongodb conformance", (mongodb) => {
+  conformance("@langchain/langgraph-checkpoint-mongodb", async () => {
+    await mongodb().empty();
+    const { client, database } = mongodb();
+    const saver = createSaver(await loadMongodbDriver(), { client, dbName: database });
+    await setUp(saver);
+    return saver;
+  });
+});

@@ -1,0 +1,95 @@
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { SCHEMES } from "../../src/config/settings.js";
+import { ConfigError } from "../../src/errors.js";
+import { openStorage, STORAGE_SCHEMES, uriMatchesScheme } from "../../src/storage/open.js";
+import { tempFolder } from "./temp-folder.js";
+
+const temp = tempFolder();
+const options = { checkpointer_options: {}, max_queued_runs: 2 };
+
+describe("openStorage", () => {
+  it("settings and backends name the same schemes", () => {
+    expect([...STORAGE_SCHEMES].sort()).toEqual([...SCHEMES].sort());
+  });
+
+  it("memory ignores every URI", async () => {
+    const storage = await openStorage({
+      ...options,
+      checkpointer_scheme: "memory",
+      checkpointer_uri: temp("x.db"),
+    });
+    expect(storage).toMatchObject({ scheme: "memory", durable: false });
+    expect(storage.location).toBeUndefined();
+    await storage.close();
+  });
+
+  it("sqlite opens its file below cwd", async () => {
+    const sqlite = {
+      ...options,
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "data/x.db",
+      cwd: temp("."),
+    };
+    const storage = await openStorage(sqlite);
+    expect(storage).toMatchObject({
+      scheme: "sqlite",
+      durable: true,
+      location: path.join(temp("."), "data/x.db"),
+    });
+    await storage.close();
+  });
+
+  it("sqlite ignores a URI of another scheme", async () => {
+    const checkpointer_uri = "postgres://user:secret@host/db";
+    const opening = openStorage({ ...options, checkpointer_scheme: "sqlite", checkpointer_uri });
+    const error = await opening.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(JSON.stringify(error)).not.toContain("secret");
+  });
+
+  it("a queue holds max_queued_runs waiters", async () => {
+    const storage = await openStorage({
+      ...options,
+      checkpointer_scheme: "memory",
+      max_queued_runs: 0,
+    });
+    await storage.locks.acquire("t", { wait: true });
+    await expect(storage.locks.acquire("t", { wait: true })).rejects.toMatchObject({ code: "thread_busy" });
+    await storage.close();
+  });
+
+  it.each([
+    ["sqllite", 'did you mean "sqlite"? The schemes are: '],
+    ["Memory", 'did you mean "memory"? The schemes are: '],
+    ["cassandra", "The schemes are: "],
+    ["constructor", "The schemes are: "],
+    ["__proto__", "The schemes are: "],
+  ])("scheme %s is unknown", async (checkpointer_scheme, hint) => {
+    const error = await openStorage({ ...options, checkpointer_scheme }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({ hint: `${hint}${STORAGE_SCHEMES.join(", ")}` });
+  });
+});
+
+describe("uriMatchesScheme", () => {
+  it.each([
+    ["memory", ":memory:", false],
+    ["memory", "sqlite:///x.db", false],
+    ["sqlite", ":memory:", true],
+    ["sqlite", "./x.db", true],
+    ["sqlite", "C:\\data\\x.db", true],
+    ["sqlite", "file:x.db", true],
+    ["sqlite", "file:///x.db", true],
+    ["sqlite", "sqlite:///x.db", true],
+    ["sqlite", "postgres://host/db", false],
+    ["sqlite", "mongodb+srv://host/db", false],
+    ["sqlite", "REDIS://host", false],
+  ])("%s and %s: %s", (scheme, uri, expected) => {
+    expect(uriMatchesScheme(scheme, uri)).toBe(expected);
+  });
+
+  it("an unknown scheme is a plain error", () => {
+    expect(() => uriMatchesScheme("cassandra", "x")).toThrow(ConfigError);
+  });
+});

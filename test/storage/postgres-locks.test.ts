@@ -1,0 +1,241 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { ConfigError, StorageUnavailableError, ThreadBusyError } from "../../src/errors.js";
+import { newId } from "../../src/ids.js";
+import type { Storage, ThreadLease } from "../../src/storage/storage.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { StorageProcess } from "../helpers/postgres-processes.js";
+import { TcpRelay } from "../helpers/tcp-relay.js";
+
+async function take({ locks }: Storage, threadId: string): Promise<ThreadLease> {
+  const lease = await locks.acquire(threadId, { wait: false });
+  if (!lease) throw new Error(`${threadId} is taken`);
+  return lease;
+}
+
+const lost = (lease: ThreadLease) =>
+  new Promise<void>((resolve) => lease.lost?.addEventListener("abort", () => resolve(), { once: true }));
+
+withPostgres("postgres thread locks", (postgres) => {
+  const processes: StorageProcess[] = [];
+  afterEach(async () => {
+    for (const child of processes.splice(0)) await child.kill();
+    await postgres.close();
+  });
+
+  const both = async () => [await postgres.open(), await postgres.open()] as const;
+
+  async function startProcess(): Promise<StorageProcess> {
+    const child = new StorageProcess(postgres.options());
+    processes.push(child);
+    await child.told("open");
+    return child;
+  }
+
+  /** Locks that sessions of this file's storages hold or wait with. */
+  async function advisoryLocks(): Promise<number> {
+    const [row] = await postgres.sql<{ n: number }>(
+      `SELECT count(*)::int AS n FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE locktype = 'advisory' AND application_name = $1`,
+      [`${postgres.schema} locks`],
+    );
+    return row!.n;
+  }
+
+  describe("between storages", () => {
+    it("one storage at a time holds a thread", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const lease = await take(one, id);
+      expect(await two.locks.acquire(id, { wait: false })).toBeUndefined();
+      expect([one.locks.isHeld(id), two.locks.isHeld(id)]).toEqual([true, false]);
+      const waiting = two.locks.acquire(id, { wait: true });
+      await expect.poll(() => two.locks.waiting(id)).toBe(1);
+      await lease.release();
+      await (await waiting)?.release();
+      expect(await one.locks.acquire(id, { wait: false })).toBeDefined();
+    });
+
+    it("threads do not wait for each other", async () => {
+      const [one, two] = await both();
+      await take(one, newId());
+      expect(await two.locks.acquire(newId(), { wait: true })).toBeDefined();
+    });
+
+    it("schemas do not wait for each other", async () => {
+      const [one, id] = [await postgres.open(), newId()];
+      const other = `${postgres.schema}_other`;
+      const elsewhere = await postgres.open({ schema: other });
+      await take(one, id);
+      expect(await elsewhere.locks.acquire(id, { wait: false })).toBeDefined();
+      await postgres.sql(`DROP SCHEMA "${other}" CASCADE`);
+    });
+
+    it("nothing is left when all is released", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const lease = await take(one, id);
+      const waiting = two.locks.acquire(id, { wait: true });
+      await expect.poll(advisoryLocks).toBe(2);
+      await lease.release();
+      await (await waiting)?.release();
+      await expect.poll(advisoryLocks).toBe(0);
+    });
+
+    it("a second release changes nothing", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const first = await take(one, id);
+      await first.release();
+      await take(two, id);
+      await first.release();
+      expect(await one.locks.acquire(id, { wait: false })).toBeUndefined();
+    });
+  });
+
+  describe("waiting", () => {
+    it("waiters of a process proceed in order", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const order: string[] = [];
+      const lease = await take(one, id);
+      const waiting = ["x", "y"].map(async (name) => {
+        const own = await two.locks.acquire(id, { wait: true });
+        order.push(name);
+        await own?.release();
+      });
+      await lease.release();
+      await Promise.all(waiting);
+      expect(order).toEqual(["x", "y"]);
+    });
+
+    it("other processes go before the own queue", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const order: string[] = [];
+      const lease = await take(one, id);
+      const enter = async (storage: Storage, name: string) => {
+        const own = await storage.locks.acquire(id, { wait: true });
+        order.push(name);
+        await own?.release();
+      };
+      const waiting = [enter(one, "own 1"), enter(one, "own 2"), enter(two, "other")];
+      await expect.poll(advisoryLocks).toBe(2);
+      await lease.release();
+      await Promise.all(waiting);
+      expect(order).toEqual(["other", "own 1", "own 2"]);
+    });
+
+    it("a full queue throws thread_busy", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const lease = await take(one, id);
+      const waiting = [1, 2].map(() => two.locks.acquire(id, { wait: true }));
+      await expect.poll(() => two.locks.waiting(id)).toBe(2);
+      await expect.poll(advisoryLocks).toBe(2);
+      await expect(two.locks.acquire(id, { wait: true })).rejects.toBeInstanceOf(ThreadBusyError);
+      await lease.release();
+      for (const own of waiting) await (await own)?.release();
+    });
+
+    it("an aborted waiter leaves with the signal's reason", async () => {
+      const [one, two] = await both();
+      const [id, leaver, reason] = [newId(), new AbortController(), new Error("client gone")];
+      await take(one, id);
+      const left = two.locks.acquire(id, { wait: true, signal: leaver.signal });
+      await expect.poll(advisoryLocks).toBe(2);
+      leaver.abort(reason);
+      await expect(left).rejects.toBe(reason);
+      expect(two.locks.waiting(id)).toBe(0);
+      await expect.poll(advisoryLocks).toBe(1);
+    });
+  });
+
+  describe("between processes", () => {
+    it("two processes never hold a thread together", async () => {
+      const [one, two] = [await startProcess(), await startProcess()];
+      const storage = await postgres.open();
+      one.tell({ acquire: "t" });
+      await one.told("acquired t");
+      two.tell({ acquire: "t" });
+      expect(await storage.locks.acquire("t", { wait: false })).toBeUndefined();
+      one.tell({ release: "t" });
+      await two.told("acquired t");
+      expect(await storage.locks.acquire("t", { wait: false })).toBeUndefined();
+      two.tell({ release: "t" });
+      await two.told("released t");
+      expect(await storage.locks.acquire("t", { wait: false })).toBeDefined();
+    });
+
+    it("a dead process frees its threads", async () => {
+      const [dying, storage] = [await startProcess(), await postgres.open()];
+      dying.tell({ acquire: "t" });
+      await dying.told("acquired t");
+      const waiting = storage.locks.acquire("t", { wait: true });
+      await dying.kill();
+      expect(await waiting).toBeDefined();
+    });
+  });
+
+  describe("a lost connection", () => {
+    it("every lease is lost and taken anew", async () => {
+      const [one, two] = await both();
+      const ids = [newId(), newId()];
+      const leases = await Promise.all(ids.map((id) => take(one, id)));
+      const [gone, waiting] = [Promise.all(leases.map(lost)), two.locks.acquire(ids[0]!, { wait: true })];
+      expect(await postgres.terminate("locks")).toBe(2);
+      await gone;
+      expect(leases.every(({ lost: { aborted } = { aborted: false } }) => aborted)).toBe(true);
+      await (await waiting)?.release();
+      // Whoever lost a lease has the thread until it says that it has stopped.
+      expect(await one.locks.acquire(ids[0]!, { wait: false })).toBeUndefined();
+      for (const lease of leases) await lease.release();
+      for (const id of ids) await (await take(one, id)).release();
+    });
+
+    it("a lost lease releases nothing of others", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const lease = await take(one, id);
+      const gone = lost(lease);
+      await postgres.terminate("locks");
+      await gone;
+      const next = await two.locks.acquire(id, { wait: true });
+      await lease.release();
+      expect(await one.locks.acquire(id, { wait: false })).toBeUndefined();
+      await next?.release();
+    });
+
+    it("a silent server is noticed, then reported", { timeout: 60_000 }, async () => {
+      const { hostname, port } = new URL(postgres.uri);
+      const relay = await TcpRelay.open(hostname, Number(port || 5432));
+      const uri = new URL(postgres.uri);
+      uri.host = `127.0.0.1:${relay.port}`;
+      const storage = await postgres.open({ lock_uri: uri.href });
+      const lease = await take(storage, "t");
+      relay.block();
+      const before = performance.now();
+      await lost(lease);
+      expect(performance.now() - before).toBeLessThan(10_000);
+      const error = await storage.locks.acquire("u", { wait: false }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StorageUnavailableError);
+      expect(error).toHaveProperty("message", expect.stringMatching(/^(PostgreSQL at|the thread locks)/));
+      relay.unblock();
+      await lease.release();
+      await (await storage.locks.acquire("t", { wait: true }))?.release();
+      await storage.close();
+      postgres.forget(storage);
+      await relay.close();
+    });
+  });
+
+  it("a closed storage takes no locks", async () => {
+    const storage = await postgres.open();
+    postgres.forget(storage);
+    await storage.close();
+    await expect(storage.locks.acquire("t", { wait: true })).rejects.toThrow("the storage is closed");
+  });
+
+  it("a lock_uri of nonsense is refused", async () => {
+    await expect(postgres.open({ lock_uri: "mysql://host" })).rejects.toBeInstanceOf(ConfigError);
+  });
+});

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { StorageUnavailableError } from "../../src/errors.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { StorageProcess } from "../helpers/postgres-processes.js";
+import { threadRow } from "./contract/rows.js";
+
+withPostgres("postgres set-up", (postgres) => {
+  const drop = () => postgres.sql(`DROP SCHEMA IF EXISTS "${postgres.schema}" CASCADE`);
+  beforeEach(drop);
+  afterEach(() => postgres.close());
+
+  const version = async () =>
+    (await postgres.sql<{ version: number }>(`SELECT version FROM "${postgres.schema}".gs_schema`)).map(
+      (row) => row.version,
+    );
+
+  it("four processes set one schema up together", async () => {
+    const processes = [1, 2, 3, 4].map(() => new StorageProcess(postgres.options()));
+    try {
+      await Promise.all(processes.map((child) => child.told("open")));
+    } finally {
+      await Promise.all(processes.map((child) => child.kill()));
+    }
+    expect(await version()).toEqual([1]);
+    const { metadata } = await postgres.open();
+    expect(await metadata.insertThread(threadRow())).toBe(true);
+  });
+
+  it("eight storages set one schema up together", async () => {
+    await Promise.all(Array.from({ length: 8 }, () => postgres.open({ pool_max_size: 1 })));
+    expect(await version()).toEqual([1]);
+  });
+
+  it("tables of a later release are refused", async () => {
+    await postgres.open();
+    await postgres.sql(`UPDATE "${postgres.schema}".gs_schema SET version = 99`);
+    const error = await postgres.open().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StorageUnavailableError);
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringMatching(/later graph-serve.*version 99.*knows version 1/),
+    );
+  });
+
+  it("a failed set-up leaves nothing behind", async () => {
+    await postgres.sql(`CREATE SCHEMA "${postgres.schema}"`);
+    await postgres.sql(`CREATE TABLE "${postgres.schema}".gs_owners (mine int)`);
+    await expect(postgres.open()).rejects.toBeInstanceOf(StorageUnavailableError);
+    const tables = await postgres.sql("SELECT 1 FROM pg_tables WHERE schemaname = $1", [postgres.schema]);
+    expect(tables).toHaveLength(1);
+  });
+
+  it("what exists needs no right to create", async () => {
+    await (await postgres.open()).metadata.insertThread(threadRow());
+    const role = `${postgres.schema}_user`;
+    const s = `"${postgres.schema}"`;
+    await postgres.sql(`CREATE ROLE "${role}" LOGIN`);
+    await postgres.sql(`GRANT USAGE ON SCHEMA ${s} TO "${role}"`);
+    await postgres.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${s} TO "${role}"`);
+    try {
+      const uri = new URL(postgres.uri);
+      uri.username = role;
+      const { metadata } = await postgres.open({}, { checkpointer_uri: uri.href });
+      expect(await metadata.insertThread(threadRow())).toBe(true);
+      expect(await metadata.countThreads({})).toBe(2);
+      await postgres.close();
+      await drop();
+      await postgres.sql(`CREATE SCHEMA ${s}`);
+      await postgres.sql(`GRANT USAGE ON SCHEMA ${s} TO "${role}"`);
+      await expect(postgres.open({}, { checkpointer_uri: uri.href })).rejects.toThrow(
+        /denies the user a right/,
+      );
+    } finally {
+      await drop();
+      await postgres.sql(`DROP ROLE "${role}"`);
+    }
+  });
+
+  it.each([
+    ["tables", true],
+    ["schema", false],
+  ])("who only reads makes no %s", async (_, hasSchema) => {
+    if (hasSchema) await postgres.sql(`CREATE SCHEMA "${postgres.schema}"`);
+    await expect(postgres.open({}, { readOnly: true })).rejects.toThrow(/holds no tables of graph-serve/);
+    expect(await postgres.sql("SELECT 1 FROM pg_tables WHERE schemaname = $1", [postgres.schema])).toEqual(
+      [],
+    );
+  });
+
+  it("who only reads changes nothing", async () => {
+    const thread = threadRow();
+    await (await postgres.open()).metadata.insertThread(thread);
+    const { metadata } = await postgres.open({}, { readOnly: true });
+    expect(await metadata.getThread(thread.thread_id)).toEqual(thread);
+    await expect(metadata.deleteThread(thread.thread_id)).rejects.toThrow(/is read-only/);
+  });
+});

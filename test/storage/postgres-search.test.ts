@@ -1,0 +1,106 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
+import type { Storage, ThreadQuery } from "../../src/storage/storage.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { threadRow, tick } from "./contract/rows.js";
+
+const THREADS = 10_000;
+const NEWEST: ThreadQuery = { sortBy: "updated_at", sortOrder: "desc", limit: 10, offset: 0 };
+
+interface Plan {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  Plans?: Plan[];
+}
+
+withPostgres("postgres searches", (postgres) => {
+  let storage: Storage;
+  beforeAll(async () => {
+    storage = await postgres.open();
+    await postgres.sql(
+      `INSERT INTO "${postgres.schema}".gs_threads
+         (thread_id, created_at, updated_at, state_updated_at, metadata, config, status)
+       SELECT gen_random_uuid()::text, t, t, t, jsonb_build_object('graph_id', 'agent', 'user', n % 500,
+         'rare', n % 5000, 'deep', jsonb_build_object('n', n)), '{}', 'idle'
+       FROM generate_series(1, $1::int) AS n,
+         to_char(timestamp '2024-01-01' + n * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.000"Z"') AS t`,
+      [THREADS],
+    );
+    await postgres.sql(`ANALYZE "${postgres.schema}".gs_threads`);
+  });
+  afterAll(() => postgres.close());
+
+  /** Rows of threads that a search's statements touch, found or thrown away. */
+  async function threadsTouched(query: ThreadQuery): Promise<number> {
+    const spy = vi.spyOn(pg.Client.prototype, "query");
+    await storage.metadata.searchThreads(query);
+    const statements = spy.mock.calls.map(([config]) => config as unknown as pg.QueryConfig<unknown[]>);
+    spy.mockRestore();
+    let touched = 0;
+    for (const { text, values } of statements.filter((config) => typeof config === "object")) {
+      const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
+      const [row] = await postgres.sql<{ "QUERY PLAN": [{ Plan: Plan }] }>(explain, values);
+      touched += rowsOf(row!["QUERY PLAN"][0].Plan);
+    }
+    return touched;
+  }
+
+  function rowsOf(plan: Plan): number {
+    const own = plan["Relation Name"] === "gs_threads" && plan["Node Type"].endsWith("Scan");
+    const rows = (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)) * plan["Actual Loops"];
+    return (plan.Plans ?? []).reduce((sum, part) => sum + rowsOf(part), own ? rows : 0);
+  }
+
+  describe("of 10,000 threads", () => {
+    it.each(THREAD_SORT_FIELDS)("a page by %s reads what it shows", async (sortBy) => {
+      expect(await threadsTouched({ ...NEWEST, sortBy })).toBe(10);
+    });
+
+    it.each<[string, Partial<ThreadQuery>, number]>([
+      ["the last page", { offset: THREADS - 10 }, 10],
+      ["the last page but some", { offset: THREADS - 200 }, 200],
+      ["metadata of all", { metadata: { graph_id: "agent" } }, 10],
+      ["the last page of these", { metadata: { graph_id: "agent" }, offset: THREADS - 10 }, 10],
+      ["metadata of 20", { metadata: { user: 7 } }, 20],
+      ["the last page of 20", { metadata: { user: 7 }, offset: 10 }, 20],
+      ["metadata of two", { metadata: { rare: 7 } }, 2],
+      ["two entries of metadata", { metadata: { graph_id: "agent", user: 7 } }, 20],
+      ["metadata of none", { metadata: { graph_id: "other" } }, 0],
+      ["nested metadata", { metadata: { deep: { n: 7 } } }, 1],
+      ["ids", { ids: ["x", "y"] }, 0],
+    ])("%s reads few rows", async (_, filter, most) => {
+      expect(await threadsTouched({ ...NEWEST, ...filter })).toBeLessThanOrEqual(most);
+    });
+  });
+
+  describe("counts of facts", () => {
+    const counts = async () =>
+      (
+        await postgres.sql<{ n: number }>(
+          `SELECT sum(threads)::int AS n FROM "${postgres.schema}".gs_fact_counts GROUP BY fact ORDER BY n`,
+        )
+      ).map(({ n }) => n);
+
+    it("they stay exact and leave nothing behind", async () => {
+      const { metadata } = storage;
+      const before = await counts();
+      const rows = Array.from({ length: 40 }, (_, n) => threadRow({ metadata: { odd: n % 2, once: n } }));
+      await Promise.all(rows.map((row) => metadata.insertThread(row)));
+      expect(await metadata.countThreads({ metadata: { odd: 1 } })).toBe(20);
+      await Promise.all(
+        rows.map((row) =>
+          metadata.updateThread(row.thread_id, { updated_at: tick(), mergeMetadata: { odd: 1 } }),
+        ),
+      );
+      expect(await metadata.countThreads({ metadata: { odd: 0 } })).toBe(0);
+      expect(await metadata.countThreads({ metadata: { odd: 1 } })).toBe(40);
+      expect(await metadata.countThreads({})).toBe(THREADS + 40);
+      await Promise.all(rows.map((row) => metadata.deleteThread(row.thread_id)));
+      expect(await counts()).toEqual(before);
+    });
+  });
+});

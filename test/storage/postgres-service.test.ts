@@ -1,0 +1,176 @@
+import pg from "pg";
+import { afterEach, expect, it, vi } from "vitest";
+import { newId } from "../../src/ids.js";
+import { silentLogger } from "../../src/log.js";
+import { openService, type Service } from "../../src/service.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { withPostgres, type TestPostgres } from "../helpers/postgres.js";
+import { readAll } from "../helpers/service.js";
+
+const services: Service[] = [];
+
+async function serve(postgres: TestPostgres, checkpointer_options = {}): Promise<Service> {
+  const { checkpointer_scheme, checkpointer_uri, checkpointer_options: options } = postgres.options();
+  const settings = {
+    checkpointer_scheme,
+    checkpointer_uri,
+    checkpointer_options: { ...options, ...checkpointer_options },
+  };
+  const service = await openService({ graphs: { steps, chat, gate }, settings, logger: silentLogger });
+  services.push(service);
+  return service;
+}
+
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close(0);
+});
+
+withPostgres("a service on postgres", (postgres) => {
+  const hello = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hello" }] } };
+
+  it.each(["async", "sync", "exit"] as const)(
+    "ten steps (%s) take at most 30 queries",
+    async (durability) => {
+      const { threads, runs, state } = await serve(postgres);
+      const { thread_id } = await threads.create({});
+      const query = vi.spyOn(pg.Client.prototype, "query");
+      const run = await runs.create(thread_id, { assistant_id: "steps", input: { n: 0 }, durability });
+      const statements = query.mock.calls.filter(([config]) => typeof config === "object").length;
+      query.mockRestore();
+      expect(run.status).toBe("success");
+      expect((await state.get(thread_id)).values).toMatchObject({ n: 10 });
+      expect(statements).toBeLessThanOrEqual(30);
+    },
+  );
+
+  it("200 runs at once share three connections", async () => {
+    const { threads, runs } = await serve(postgres, { pool_max_size: 3 });
+    const ended = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const { thread_id } = await threads.create({});
+        const stream = await runs.stream(thread_id, { ...hello, stream_mode: ["values"] });
+        return (await readAll(stream)).at(-1);
+      }),
+    );
+    expect(ended.filter((last) => last?.event !== "end")).toEqual([]);
+    expect(await threads.count({ status: "idle" })).toBeGreaterThanOrEqual(200);
+  });
+
+  it("runs of one thread on two servers take turns", async () => {
+    const [one, two] = [await serve(postgres), await serve(postgres)];
+    const { thread_id } = await one.threads.create({});
+    const all = Array.from({ length: 10 }, (_, n) => (n % 2 ? one : two).runs.create(thread_id, hello));
+    expect((await Promise.all(all)).map(({ status }) => status)).toEqual(Array(10).fill("success"));
+    const { values } = await one.state.get(thread_id);
+    expect((values as { messages: unknown[] }).messages).toHaveLength(20);
+  });
+
+  it("a run in flight refuses runs of another server", async () => {
+    const [one, two, name] = [await serve(postgres), await serve(postgres), newId()];
+    const { thread_id } = await one.threads.create({});
+    const running = one.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    const rejected = two.runs.create(thread_id, { ...hello, multitask_strategy: "reject" });
+    await expect(rejected).rejects.toMatchObject({ code: "thread_busy" });
+    gateOf(name).open();
+    expect((await running).status).toBe("success");
+  });
+
+  it("ended connections of the pool are replaced", async () => {
+    const { threads } = await serve(postgres);
+    const { thread_id } = await threads.create({});
+    await Promise.all(Array.from({ length: 5 }, () => threads.get(thread_id)));
+    expect(await postgres.terminate("pool")).toBeGreaterThan(1);
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => threads.get(thread_id)));
+    for (const answer of answers) {
+      if (answer.status === "rejected") expect(answer.reason).toMatchObject({ code: "storage_unavailable" });
+    }
+    expect((await threads.get(thread_id)).thread_id).toBe(thread_id);
+  });
+
+  it("a statement cut off is a plain error", async () => {
+    const { threads } = await serve(postgres);
+    const { thread_id } = await threads.create({});
+    const blocker = await postgres.pool.connect();
+    await blocker.query("BEGIN");
+    await blocker.query(`LOCK TABLE "${postgres.schema}".gs_threads`);
+    const cutOff = threads.get(thread_id).catch((error: unknown) => error);
+    const isBlocked = () =>
+      postgres.sql(
+        "SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'",
+        [`${postgres.schema} pool`],
+      );
+    await expect.poll(isBlocked).not.toEqual([]);
+    await postgres.terminate("pool");
+    await blocker.query("COMMIT");
+    blocker.release();
+    const error = await cutOff;
+    expect(error).toMatchObject({ code: "storage_unavailable", status: 503 });
+    expect((error as Error).message).toMatch(
+      /^PostgreSQL at [\w.]+:\d+ (is shutting down|lost the connection)/,
+    );
+    expect((await threads.get(thread_id)).thread_id).toBe(thread_id);
+  });
+
+  it("a lost lock ends the run, and the thread goes on", async () => {
+    const { threads, runs, state } = await serve(postgres);
+    const { thread_id } = await threads.create({});
+    const name = newId();
+    const input = { gate: name, deaf: true };
+    const running = runs.create(thread_id, { assistant_id: "gate", input });
+    await gateOf(name).entered;
+    await postgres.terminate("locks");
+    await gateOf(name).aborted;
+    // The node is deaf: it writes after the loss, and that is refused.
+    gateOf(name).open();
+    const run = await running;
+    expect(run).toMatchObject({ status: "error", error: "the thread's lock was lost" });
+    const { values } = await state.get(thread_id);
+    expect((values as { log: string[] }).log).not.toContain(`waited ${name}`);
+    const next = await runs.create(thread_id, { assistant_id: "gate", input: { gate: name, deaf: false } });
+    expect(next.status).toBe("success");
+    expect((await threads.get(thread_id)).status).toBe("idle");
+  });
+
+  it("the end of a superseded run leaves the thread alone", async () => {
+    const storage = await postgres.open();
+    const { threads, runs } = await serve(postgres);
+    const { thread_id } = await threads.create({});
+    const first = await runs.create(thread_id, hello);
+    const [row] = await storage.metadata.listRuns({ threadId: thread_id, limit: 1, offset: 0 });
+    const at = new Date().toISOString();
+    const [older, newer] = [newId(), newId()];
+    for (const run_id of [older, newer]) {
+      const run = { ...row!, run_id, status: "running" as const };
+      await storage.metadata.insertRun(run, { updated_at: at, status: "busy" });
+    }
+    const settle = (runId: string) =>
+      storage.metadata.settleRuns([
+        {
+          runId,
+          run: { updated_at: at, status: "error" },
+          threadId: thread_id,
+          thread: { updated_at: at, status: "error" },
+        },
+      ]);
+    await settle(older);
+    expect((await threads.get(thread_id)).status).toBe("busy");
+    expect((await runs.get(thread_id, older)).status).toBe("error");
+    await settle(newer);
+    expect((await threads.get(thread_id)).status).toBe("error");
+    expect((await runs.get(thread_id, first.run_id)).status).toBe("success");
+    await postgres.close();
+  });
+
+  it("without named statements all works the same", async () => {
+    const { threads, runs } = await serve(postgres, { prepare: false });
+    const query = vi.spyOn(pg.Client.prototype, "query");
+    const { thread_id } = await threads.create({});
+    expect((await runs.create(thread_id, hello)).status).toBe("success");
+    const names = query.mock.calls.map(([config]) => (config as { name?: string }).name);
+    expect(names.filter((name) => name !== undefined && name !== "gs_locks")).toEqual([]);
+  });
+});

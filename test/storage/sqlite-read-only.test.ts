@@ -1,0 +1,198 @@
+import { fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../../src/storage/sqlite.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { runRow, threadRow, tick } from "./contract/rows.js";
+import { tempFolder } from "./temp-folder.js";
+
+const WRITER = join(import.meta.dirname, "sqlite-writer.ts");
+const temp = tempFolder();
+let files = 0;
+const freshFile = () => temp(`read-only-${files++}/store.db`);
+const opened: Storage[] = [];
+const kills: (() => void)[] = [];
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.close();
+  for (const kill of kills.splice(0)) kill();
+});
+
+async function open(file: string, readOnly: boolean): Promise<Storage> {
+  const storage = await openSqlite({
+    checkpointer_scheme: "sqlite",
+    checkpointer_uri: file,
+    checkpointer_options: {},
+    max_queued_runs: 1,
+    readOnly,
+  });
+  if (readOnly) opened.push(storage);
+  return storage;
+}
+
+/** A database with one thread, its run and its checkpoint; closed again. */
+async function written(file = freshFile()) {
+  const storage = await open(file, false);
+  const thread = threadRow();
+  await storage.metadata.insertThread(thread);
+  await storage.metadata.insertRun(runRow(thread.thread_id), { updated_at: tick() });
+  const config = { configurable: { thread_id: thread.thread_id } };
+  await storage.checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
+  await storage.close();
+  return { file, threadId: thread.thread_id };
+}
+
+async function readAll(storage: Storage, threadId: string) {
+  const query = { sortBy: "updated_at", sortOrder: "desc", limit: 10, offset: 0 } as const;
+  const tuples: unknown[] = [];
+  for await (const tuple of storage.checkpointer.list({ configurable: { thread_id: threadId } }))
+    tuples.push(tuple);
+  return {
+    thread: await storage.metadata.getThread(threadId),
+    total: (await storage.metadata.searchThreads(query)).total,
+    runs: await storage.metadata.listRuns({ threadId, limit: 10, offset: 0 }),
+    tuple: await storage.checkpointer.getTuple({ configurable: { thread_id: threadId } }),
+    tuples,
+  };
+}
+
+/** Each file of the folder: size, time of the last write, content. */
+function filesBeside(file: string): Record<string, string> {
+  const folder = dirname(file);
+  const described = readdirSync(folder).map((name): [string, string] => {
+    const { size, mtimeMs } = statSync(join(folder, name));
+    const hash = createHash("sha256")
+      .update(readFileSync(join(folder, name)))
+      .digest("hex");
+    return [name, `${size} ${mtimeMs} ${hash}`];
+  });
+  return Object.fromEntries(described);
+}
+
+/** A process that writes to the file; `acknowledged` are the threads that it says are stored. */
+async function startWriter(file: string) {
+  const child = fork(WRITER, [file], {
+    execArgv: ["--import", "tsx"],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  kills.push(() => child.kill("SIGKILL"));
+  const acknowledged: string[] = [];
+  let reached: () => void = () => undefined;
+  const lines = createInterface({ input: child.stdout ?? process.stdin });
+  lines.on("line", (line) => {
+    acknowledged.push(line.split(" ")[0] ?? "");
+    reached();
+  });
+  return {
+    acknowledged,
+    async writes(count: number) {
+      const goal = acknowledged.length + count;
+      while (acknowledged.length < goal) await new Promise<void>((resolve) => (reached = resolve));
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+}
+
+describe("reading a SQLite file", () => {
+  it("leaves a folder without a server as it is", async () => {
+    const { file, threadId } = await written();
+    const before = filesBeside(file);
+    const storage = await open(file, true);
+    const read = await readAll(storage, threadId);
+    expect(read).toMatchObject({ thread: { thread_id: threadId }, total: 1, runs: [{}], tuples: [{}] });
+    expect(read.tuple).toBeDefined();
+    await opened.pop()?.close();
+    expect(filesBeside(file)).toEqual(before);
+  });
+
+  it("two readers at once leave nothing behind", async () => {
+    const { file, threadId } = await written();
+    const before = filesBeside(file);
+    const [one, two] = [await open(file, true), await open(file, true)];
+    await readAll(one, threadId);
+    await one.close();
+    expect((await readAll(two, threadId)).total).toBe(1);
+    await two.close();
+    opened.length = 0;
+    expect(filesBeside(file)).toEqual(before);
+  });
+
+  it("sees what a writing server has stored", async () => {
+    const file = freshFile();
+    mkdirSync(dirname(file), { recursive: true });
+    const writer = await startWriter(file);
+    for (let round = 0; round < 10; round++) {
+      await writer.writes(20);
+      const known = [...writer.acknowledged];
+      const storage = await open(file, true);
+      for (const id of known.slice(-5))
+        expect(await readAll(storage, id)).toMatchObject({ runs: [{}], tuples: [{}] });
+      await opened.pop()?.close();
+    }
+    // Readers did not hold it up: it goes on.
+    await writer.writes(20);
+    expect(Object.keys(filesBeside(file)).sort()).toEqual(["store.db", "store.db-shm", "store.db-wal"]);
+  });
+
+  it("keeps what a killed server left", async () => {
+    const file = freshFile();
+    mkdirSync(dirname(file), { recursive: true });
+    const writer = await startWriter(file);
+    await writer.writes(50);
+    await writer.kill();
+    const { "store.db-shm": _before, ...before } = filesBeside(file);
+    expect(before["store.db-wal"]).toBeDefined();
+    const storage = await open(file, true);
+    for (const id of writer.acknowledged) expect((await readAll(storage, id)).runs).toHaveLength(1);
+    await opened.pop()?.close();
+    // The index of the WAL holds no data: every reader makes it anew.
+    const { "store.db-shm": _after, ...after } = filesBeside(file);
+    expect(after).toEqual(before);
+  });
+
+  it("refuses to write", async () => {
+    const { file, threadId } = await written();
+    const { metadata, checkpointer } = await open(file, true);
+    const refused = { code: "storage_unavailable", message: "the database is read-only" };
+    await expect(metadata.insertThread(threadRow())).rejects.toMatchObject(refused);
+    await expect(metadata.deleteThread(threadId)).rejects.toMatchObject(refused);
+    await expect(checkpointer.deleteThread(threadId)).rejects.toMatchObject(refused);
+  });
+
+  it("makes no file and no folder", async () => {
+    const file = freshFile();
+    await expect(open(file, true)).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: `there is no database at ${file}`,
+    });
+    expect(() => statSync(dirname(file))).toThrow("ENOENT");
+  });
+
+  it("names a database that is not ours", async () => {
+    const file = freshFile();
+    mkdirSync(dirname(file), { recursive: true });
+    const db = new Database(file);
+    db.exec("CREATE TABLE notes (text)");
+    db.close();
+    await expect(open(file, true)).rejects.toThrow("holds no threads of graph-serve");
+  });
+
+  it.each([
+    [99, "a later"],
+    [0, "an earlier"],
+  ])("names a database of version %i", async (version, release) => {
+    const { file } = await written();
+    const db = new Database(file);
+    db.prepare("UPDATE gs_schema SET version = ?").run(version);
+    db.close();
+    await expect(open(file, true)).rejects.toThrow(`was written by ${release} graph-serve`);
+  });
+});

@@ -1,0 +1,25 @@
+/**
+ * A process that writes until it is killed: one thread, run and checkpoint after the other, and a line of each on
+ * stdout when it is stored.
+ */
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { openSqlite } from "../../src/storage/sqlite.js";
+import { runRow, threadRow, tick } from "./contract/rows.js";
+
+const { metadata, checkpointer } = await openSqlite({
+  checkpointer_scheme: "sqlite",
+  checkpointer_uri: process.argv[2],
+  checkpointer_options: {},
+  max_queued_runs: 1,
+});
+
+for (;;) {
+  const thread = threadRow({ metadata: { writer: process.pid } });
+  const run = runRow(thread.thread_id);
+  await metadata.insertThread(thread);
+  await metadata.insertRun(run, { updated_at: tick(), status: "busy" });
+  const config = { configurable: { thread_id: thread.thread_id, run_id: run.run_id } };
+  await checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
+  process.stdout.write(`${thread.thread_id} ${run.run_id}\n`);
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,246 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ConfigError, StorageUnavailableError } from "../../src/errors.js";
+import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
+import { createSaver } from "../../src/storage/sqlite-saver.js";
+import { openSqlite } from "../../src/storage/sqlite.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { conformance } from "./conformance.js";
+import { storageContract } from "./contract.js";
+import { runRow, threadRow, tick } from "./contract/rows.js";
+import { tempFolder } from "./temp-folder.js";
+
+const temp = tempFolder();
+let files = 0;
+const freshFile = () => temp(`${files++}/store.db`);
+const opened: Storage[] = [];
+
+async function open(checkpointer_uri: string | undefined, cwd?: string): Promise<Storage> {
+  const options = {
+    checkpointer_scheme: "sqlite",
+    checkpointer_uri,
+    checkpointer_options: {},
+    max_queued_runs: 2,
+    cwd,
+  };
+  const storage = await openSqlite(options);
+  opened.push(storage);
+  return storage;
+}
+
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.close();
+});
+
+storageContract("sqlite", () => open(freshFile()), { durable: true });
+storageContract("sqlite", () => open(":memory:"), { durable: false });
+
+conformance("@langchain/langgraph-checkpoint-sqlite", () =>
+  createSaver(SqliteSaver, new Database(":memory:")),
+);
+
+describe("sqlite file", () => {
+  it("journal, timeout and keys are set", async () => {
+    const file = freshFile();
+    const spy = vi.spyOn(Database.prototype, "pragma");
+    await open(file);
+    const db = spy.mock.contexts[0] as Database.Database;
+    const pragma = (name: string) => db.pragma(name, { simple: true });
+    expect(pragma("journal_mode")).toBe("wal");
+    expect(pragma("busy_timeout")).toBe(10_000);
+    expect(pragma("synchronous")).toBe(1);
+    expect(pragma("foreign_keys")).toBe(1);
+  });
+
+  it("what was written survives reopening", async () => {
+    const file = freshFile();
+    const first = await open(file);
+    const thread = threadRow({ metadata: { k: 1 } });
+    const run = runRow(thread.thread_id);
+    await first.metadata.insertThread(thread);
+    await first.metadata.insertRun(run, { updated_at: tick() });
+    const config = { configurable: { thread_id: thread.thread_id } };
+    await first.checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 7, parents: {} }, {});
+    await first.close();
+    opened.length = 0;
+    const second = await open(file);
+    expect(await second.metadata.getRun(thread.thread_id, run.run_id)).toEqual(run);
+    expect(await second.metadata.countThreads({ metadata: { k: 1 } })).toBe(1);
+    expect((await second.checkpointer.getTuple(config))?.metadata?.step).toBe(7);
+  });
+
+  it("two connections see each other's rows", async () => {
+    const file = freshFile();
+    const [one, two] = [await open(file), await open(file)];
+    const thread = threadRow({ metadata: { k: 1 } });
+    await one.metadata.insertThread(thread);
+    expect(await two.metadata.insertThread(thread)).toBe(false);
+    await two.metadata.updateThread(thread.thread_id, { updated_at: tick(), mergeMetadata: { l: 2 } });
+    expect(await one.metadata.countThreads({ metadata: { k: 1, l: 2 } })).toBe(1);
+  });
+
+  it("counts of facts stay exact", async () => {
+    const file = freshFile();
+    const { metadata } = await open(file);
+    const rows = [threadRow({ metadata: { k: 1, l: 1 } }), threadRow({ metadata: { k: 1 } })];
+    for (const row of rows) await metadata.insertThread(row);
+    await metadata.updateThread(rows[0]!.thread_id, { updated_at: tick(), mergeMetadata: { k: 2 } });
+    await metadata.deleteThread(rows[1]!.thread_id);
+    const db = new Database(file, { readonly: true });
+    expect(db.prepare("SELECT fact, threads FROM gs_facts ORDER BY fact").raw().all()).toEqual([
+      ["", 1],
+      ['["k",2]', 1],
+      ['["l",1]', 1],
+    ]);
+    expect(db.pragma("foreign_key_check")).toEqual([]);
+    db.close();
+  });
+
+  it("pages come from an index in order", async () => {
+    const { metadata } = await open(freshFile());
+    await metadata.insertThread(threadRow({ metadata: { k: 1 } }));
+    const prepare = vi.spyOn(Database.prototype, "prepare");
+    const page = { sortOrder: "desc" as const, limit: 10, offset: 0 };
+    for (const sortBy of THREAD_SORT_FIELDS) await metadata.searchThreads({ ...page, sortBy });
+    await metadata.searchThreads({ ...page, sortBy: "updated_at", metadata: { k: 1 } });
+    const db = prepare.mock.contexts[0] as Database.Database;
+    const pages = prepare.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("LIMIT"));
+    prepare.mockRestore();
+    expect(pages).toHaveLength(THREAD_SORT_FIELDS.length + 1);
+    for (const sql of pages) {
+      const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all({ limit: 1, offset: 0, fact: "" }) as {
+        detail: string;
+      }[];
+      expect(steps.map(({ detail }) => detail).join("; ")).toMatch(/^(SCAN|SEARCH) \w+ USING ((?!TEMP).)*$/);
+    }
+  });
+
+  it("tables of a later release are refused", async () => {
+    const file = freshFile();
+    await (await open(file)).close();
+    opened.length = 0;
+    const db = new Database(file);
+    db.exec("UPDATE gs_schema SET version = 99");
+    db.close();
+    const error = await open(file).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StorageUnavailableError);
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringMatching(/later graph-serve.*version 99.*knows version \d+/),
+    );
+  });
+});
+
+describe("sqlite location", () => {
+  const cases = (folder: string): [string, string][] => [
+    ["./a.db", "a.db"],
+    ["sub/folder/b.db", "sub/folder/b.db"],
+    [path.join(folder, "c.db"), "c.db"],
+    ["file:./d.db", "d.db"],
+    ["file:e.db?mode=rwc", "e.db"],
+    [pathToFileURL(path.join(folder, "with space.db")).href, "with space.db"],
+    ["file:with%20percent.db", "with percent.db"],
+    ["sqlite:///f.db", "f.db"],
+    [`sqlite:///${path.join(folder, "g.db")}`, "g.db"],
+    ["sqlite:h.db", "h.db"],
+  ];
+
+  it("paths and URIs name the file", async () => {
+    const folder = temp("locations");
+    for (const [uri, file] of cases(folder)) {
+      const storage = await open(uri, folder);
+      expect([uri, storage.location]).toEqual([uri, path.join(folder, file)]);
+      expect(existsSync(path.join(folder, file))).toBe(true);
+    }
+  });
+
+  it.each([":memory:", "file::memory:", "sqlite://", "sqlite:///:memory:"])(
+    "%s stays in memory",
+    async (uri) => {
+      expect(await open(uri)).toMatchObject({ durable: false, location: ":memory:" });
+    },
+  );
+
+  it.each([undefined, "", "postgres://user:secret@host/db"])("uri %j is a plain error", async (uri) => {
+    const error = await open(uri).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({
+      message: "checkpointer_scheme sqlite needs a checkpointer_uri that names its file",
+      hint: expect.stringContaining("./graph-serve.db") as string,
+    });
+  });
+
+  it("a broken URI is a plain error", async () => {
+    await expect(open("file:%E0%A4%A.db")).rejects.toBeInstanceOf(ConfigError);
+  });
+});
+
+describe("sqlite failures", () => {
+  it("a file of something else is refused", async () => {
+    const file = temp("letter.txt");
+    writeFileSync(file, "Dear Sir or Madam, ".repeat(100));
+    await expect(open(file)).rejects.toThrow(/^the file is no SQLite database: .*letter\.txt$/);
+    expect(readFileSync(file, "utf8")).toMatch(/^Dear/);
+  });
+
+  it("a folder is no database", async () => {
+    await expect(open(temp("."))).rejects.toThrow(/^the database file cannot be opened: /);
+  });
+
+  it("a file cannot be a folder", async () => {
+    const file = temp("plain.txt");
+    writeFileSync(file, "");
+    await expect(open(path.join(file, "store.db"))).rejects.toThrow(/^the database file cannot be opened: /);
+  });
+
+  it.each([
+    ["SQLITE_FULL", "the disk of the database is full"],
+    ["SQLITE_READONLY_DBMOVED", "the database is read-only"],
+    ["SQLITE_BUSY_SNAPSHOT", "the database is busy: another process has kept it locked for 10 s"],
+    ["SQLITE_IOERR_WRITE", "the disk failed to read or write the database"],
+    ["SQLITE_ERROR", "the database refused a call"],
+  ])("%s is told in plain words", async (code, message) => {
+    const { metadata, checkpointer } = await open(freshFile());
+    const failure = new Database.SqliteError("disk path /secret and SQL", code);
+    vi.spyOn(SqliteSaver.prototype, "put").mockRejectedValue(failure);
+    const config = { configurable: { thread_id: "t" } };
+    const put = checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
+    await expect(put).rejects.toMatchObject({ code: "storage_unavailable", message, cause: failure });
+    vi.spyOn(JSON, "stringify").mockImplementationOnce(() => {
+      throw failure;
+    });
+    await expect(metadata.insertThread(threadRow())).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message,
+    });
+  });
+
+  it("a read-only database still answers reads", async () => {
+    const pragma = vi.spyOn(Database.prototype, "pragma");
+    const { metadata } = await open(freshFile());
+    const thread = threadRow();
+    await metadata.insertThread(thread);
+    (pragma.mock.contexts[0] as Database.Database).pragma("query_only = ON");
+    await expect(metadata.insertThread(threadRow())).rejects.toThrow("the database is read-only");
+    expect(await metadata.getThread(thread.thread_id)).toEqual(thread);
+  });
+
+  it("a closed storage says so", async () => {
+    const storage = await open(freshFile());
+    await storage.close();
+    await expect(storage.metadata.getThread("t")).rejects.toThrow("the storage is closed");
+    await expect(storage.checkpointer.getTuple({ configurable: { thread_id: "t" } })).rejects.toThrow(
+      "the storage is closed",
+    );
+  });
+
+  it("faults of the caller stay as they are", async () => {
+    const { checkpointer } = await open(freshFile());
+    await expect(checkpointer.putWrites({ configurable: {} }, [["a", 1]], "t")).rejects.toThrow(/thread_id/);
+  });
+});

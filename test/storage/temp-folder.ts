@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll } from "vitest";
+
+/** Paths inside a folder of this test file's own, removed at its end. */
+export function tempFolder(): (name: string) => string {
+  const folder = mkdtempSync(path.join(tmpdir(), "graph-serve-storage-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return (name) => path.join(folder, name);
+}

@@ -1,0 +1,124 @@
+/** Graphs with one fault each, and the case that catches it: by its name, its expectation, its place. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli } from "../cli/harness.js";
+
+const cwd = join(import.meta.dirname, "../fixtures/broken-graphs");
+const test = (file: string, ...flags: string[]) => cli(["test", `${file}.graph.yaml`, ...flags], { cwd });
+
+interface Report {
+  cases: { name: string; failures: object[] }[];
+  faults: string[];
+}
+
+const CAUGHT: [string, string, object][] = [
+  [
+    "throws",
+    "writes a report",
+    { expectation: "status", expected: "success", actual: "error", line: 6, message: /RangeError: kaboom/ },
+  ],
+  [
+    "wrong-order",
+    "reviews what was written",
+    {
+      expectation: "nodes equals",
+      expected: ["plan", "write", "review"],
+      actual: ["plan", "review", "write"],
+      line: 7,
+      message: /nodes is not equal/,
+    },
+  ],
+  [
+    "leaky",
+    "keeps its notes",
+    {
+      expectation: "private internal_notes",
+      expected: 'no "internal_notes"',
+      actual: "secret plan for cats",
+      line: 8,
+      message: /reached the client: stream event updates at write\.report\.internal_notes/,
+    },
+  ],
+  [
+    "spender",
+    "is brief",
+    {
+      expectation: "tokens",
+      expected: { max: 200 },
+      actual: 5000,
+      line: 6,
+      message: /5000 tokens, expected at most 200/,
+    },
+  ],
+  [
+    "endless",
+    "comes to an end",
+    {
+      expectation: "timeout",
+      expected: "at most 0.3 s",
+      line: 3,
+      message: /did not end within 0\.3 s: it was in the node wait/,
+    },
+  ],
+  [
+    "forgetful",
+    "asks before it publishes",
+    {
+      expectation: "status",
+      step: 1,
+      expected: "interrupted",
+      actual: "success",
+      line: 7,
+      message: /asked nothing/,
+    },
+  ],
+];
+
+describe("a broken graph is caught", () => {
+  it.each(CAUGHT)("%s", async (file, name, { message, ...failure }: { message?: RegExp }) => {
+    const { code, stdout } = await test(file, "--json");
+    expect(code).toBe(1);
+    const report = JSON.parse(stdout) as Report;
+    expect(report.cases).toHaveLength(1);
+    expect(report.cases[0]?.name).toBe(name);
+    expect(report.cases[0]?.failures[0]).toMatchObject({
+      ...failure,
+      message: expect.stringMatching(message ?? /./) as string,
+      file: join(cwd, `${file}.graph.yaml`),
+    });
+  });
+
+  it("changed, by the locked schemas", async () => {
+    const { code, stdout } = await test("changed", "--schema-lock", "changed.lock.json", "--ci");
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      "the input schema of graphs.ts:changed changed (breaking): topic: string became number; locked in changed.lock.json:7",
+    );
+  });
+
+  it("the list shows expected, actual and line", async () => {
+    const { stdout } = await test("spender");
+    expect(stdout).toContain(
+      "FAIL  spender.graph.yaml > is brief\n  tokens: 5000 tokens, expected at most 200\n",
+    );
+    expect(stdout).toMatch(/expected {2}\{"max":200\}\n {4}actual {4}5000\n {4}at {8}spender\.graph\.yaml:6/);
+    expect(stdout).toContain("> 6 |       tokens: { max: 200 }");
+  });
+
+  it("a graph that does not load exits 2", async () => {
+    const { code, stdout } = await test("unloadable");
+    expect(code).toBe(2);
+    expect(stdout).toContain('export "nobody" not found in ./graphs.ts');
+  });
+
+  it("over HTTP the verdicts are the same", async () => {
+    const failures = async (...flags: string[]) => {
+      const { stdout } = await cli(["test", ".", "--json", "--timeout", "5", ...flags], { cwd });
+      const { cases } = JSON.parse(stdout) as Report;
+      return cases.map(({ name, failures: found }) => ({ name, found }));
+    };
+    const direct = await failures();
+    expect(direct).toHaveLength(8);
+    expect(await failures("--server")).toEqual(direct);
+  });
+});

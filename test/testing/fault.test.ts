@@ -1,0 +1,64 @@
+/** Graphs broken in the middle and taken up again: safe ones come to the same end. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cli, createProject, type CliResult, type Project } from "../cli/harness.js";
+
+/** Keeps what it knows in the state, or in the memory of its process. */
+const graph = (where: "state" | "process") => `
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+const memory = {};
+const State = Annotation.Root({ topic: Annotation<string>, outline: Annotation<string>, text: Annotation<string> });
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+export const graph = new StateGraph(State)
+  .addNode("plan", async ({ topic }) => { await pause(); memory.outline = "on " + topic; return { outline: "on " + topic }; })
+  .addNode("write", async (state) => { await pause(); return { text: "text " + (${where === "state" ? "state" : "memory"}).outline }; })
+  .addNode("check", async () => { await pause(); return {}; })
+  .addEdge(START, "plan").addEdge("plan", "write").addEdge("write", "check").addEdge("check", END)
+  .compile();
+`;
+const CASES = (name: string) =>
+  `graph: ./${name}.ts\ncases:\n  - { name: writes, input: { topic: cats }, expect: { values: { text: text on cats } } }\n`;
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject({
+    "safe.ts": graph("state"),
+    "unsafe.ts": graph("process"),
+    "safe.graph.yaml": CASES("safe"),
+    "unsafe.graph.yaml": CASES("unsafe"),
+  });
+});
+afterEach(() => project.remove());
+
+const test = (name: string, fault: string): Promise<CliResult> =>
+  cli(["test", `${name}.graph.yaml`, "--fault", fault], { cwd: project.dir });
+
+describe("--fault", () => {
+  it.each(["kill-after=plan", "checkpoint-write", "disconnect"])("a safe graph stands %s", async (fault) => {
+    const { code, stdout } = await test("safe", fault);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).toContain(`broken at ${fault}, same end`);
+  });
+
+  it("a graph that trusts its process is caught", async () => {
+    const { code, stdout } = await test("unsafe", "kill-after=plan");
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      "fault kill-after=plan: taken up again, the run ends otherwise: values.text differs",
+    );
+    expect(stdout).toMatch(
+      /expected {2}"text on cats"\n.*actual {4}"text undefined"\n.*unsafe\.graph\.yaml:3/,
+    );
+  });
+
+  it("a place that no case reaches fails", async () => {
+    const { code, stdout } = await test("safe", "kill-after=nobody");
+    expect(code).toBe(1);
+    expect(stdout).toContain("no case was broken at kill-after=nobody: none reached it");
+  });
+
+  it("an unknown fault is a usage fault", async () => {
+    const { code, stderr } = await test("safe", "earthquake");
+    expect(code).toBe(2);
+    expect(stderr).toContain("kill-after=NODE, checkpoint-write and disconnect");
+  });
+});

@@ -1,0 +1,126 @@
+/** A model server on loopback: the chat completions of the OpenAI wire, streamed and whole. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+interface Asked {
+  stream?: boolean;
+  messages: { role: string; content: string }[];
+}
+
+export interface ModelServer {
+  url: string;
+  /** Requests so far. */
+  readonly requests: Asked[];
+  close(): Promise<void>;
+}
+
+const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+
+/** Says what it heard last, in words; asked about the weather it calls the tool, and tells what the tool said. */
+export async function startModelServer(): Promise<ModelServer> {
+  const requests: Asked[] = [];
+  const server = createServer((request, response) => {
+    void answer(request, response, requests);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, requests: Asked[]): Promise<void> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const asked = JSON.parse(Buffer.concat(parts).toString()) as Asked;
+  requests.push(asked);
+  const last = asked.messages.at(-1);
+  const wantsTool = last?.role === "user" && /weather/.test(last.content);
+  const text = `reply ${requests.length}: ${last?.content ?? ""}`;
+  const call = {
+    index: 0,
+    id: "call_1",
+    type: "function",
+    function: { name: "weather", arguments: '{"city":"Oslo"}' },
+  };
+  const id = `chatcmpl-${requests.length}`;
+  if (!asked.stream) {
+    const message = wantsTool ? { content: "", tool_calls: [call] } : { content: text };
+    response.end(JSON.stringify({ id, choices: [{ message }], usage: USAGE }));
+    return;
+  }
+  const deltas = wantsTool ? [{ tool_calls: [call] }] : text.split(/(?<= )/).map((content) => ({ content }));
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const delta of deltas) response.write(`data: ${JSON.stringify({ id, choices: [{ delta }] })}\n\n`);
+  response.write(`data: ${JSON.stringify({ id, choices: [], usage: USAGE })}\n\n`);
+  response.end("data: [DONE]\n\n");
+}
+
+/** A graph that asks the server at MODEL_URL, streams, and calls a tool that reaches the server too. */
+export const httpGraph = `
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
+import { ChatGenerationChunk } from "@langchain/core/outputs";
+import { createAgent, tool } from "langchain";
+import { z } from "zod";
+
+const wire = (messages) => messages.map((message) => ({
+  role: { human: "user", ai: "assistant", tool: "tool", system: "system" }[message.type],
+  content: message.text,
+}));
+
+class ChatWire extends BaseChatModel {
+  #url = () => process.env.MODEL_URL + "/v1/chat/completions";
+  _llmType() { return "wire"; }
+  bindTools(tools) { return this.withConfig({ tools }); }
+  async #ask(messages, stream) {
+    return fetch(this.#url(), {
+      method: "POST",
+      headers: { authorization: "Bearer " + process.env.MODEL_API_KEY },
+      body: JSON.stringify({ stream, messages: wire(messages) }),
+    });
+  }
+  async _generate(messages) {
+    const { id, choices: [{ message }], usage } = await (await this.#ask(messages, false)).json();
+    const tool_calls = (message.tool_calls ?? []).map((call) => ({
+      id: call.id, name: call.function.name, args: JSON.parse(call.function.arguments), type: "tool_call",
+    }));
+    return { generations: [{ text: message.content, message: new AIMessage({
+      id, content: message.content, tool_calls,
+      usage_metadata: { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens, total_tokens: usage.total_tokens },
+    }) }] };
+  }
+  async *_streamResponseChunks(messages, options, run) {
+    const text = await (await this.#ask(messages, true)).text();
+    for (const [, json] of text.matchAll(/^data: ({.*)$/gm)) {
+      const { id, choices: [choice], usage } = JSON.parse(json);
+      const calls = choice?.delta.tool_calls ?? [];
+      const message = new AIMessageChunk({
+        id,
+        content: choice?.delta.content ?? "",
+        tool_call_chunks: calls.map((call) => ({
+          type: "tool_call_chunk", index: call.index, id: call.id, name: call.function.name, args: call.function.arguments,
+        })),
+        ...(usage && { usage_metadata: { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens, total_tokens: usage.total_tokens } }),
+      });
+      const chunk = new ChatGenerationChunk({ text: message.text, message });
+      yield chunk;
+      await run?.handleLLMNewToken(message.text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+}
+
+const weather = tool(async ({ city }, runtime) => {
+  runtime.writer?.({ asking: city });
+  const answer = await fetch(process.env.MODEL_URL, { method: "POST", body: JSON.stringify({ messages: [{ role: "tool", content: city }] }) });
+  return "sunny, says " + (await answer.json()).id + ", key " + process.env.MODEL_API_KEY;
+}, { name: "weather", description: "The weather.", schema: z.object({ city: z.string() }) });
+
+export const graph = createAgent({ model: new ChatWire({}), tools: [weather], systemPrompt: "Be brief." });
+`;

@@ -1,0 +1,28 @@
+/** XML as a browser's parser reads it, which refuses what is not well-formed. */
+import { createRequire } from "node:module";
+
+export interface XmlElement {
+  tagName: string;
+  textContent: string;
+  children: Iterable<XmlElement>;
+  getAttribute(name: string): string | null;
+  querySelector(name: string): XmlElement | null;
+}
+
+interface Jsdom {
+  JSDOM: new (html: string) => {
+    window: {
+      DOMParser: new () => { parseFromString(text: string, type: string): { documentElement: XmlElement } };
+    };
+  };
+}
+
+/** The root of a document. */
+export function parseXml(text: string): XmlElement {
+  // The package brings no types.
+  const { JSDOM } = createRequire(import.meta.url)("jsdom") as Jsdom;
+  const { DOMParser } = new JSDOM("").window;
+  const { documentElement } = new DOMParser().parseFromString(text, "text/xml");
+  if (documentElement.tagName === "parsererror") throw new Error(documentElement.textContent);
+  return documentElement;
+}
