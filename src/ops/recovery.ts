@@ -1,4 +1,5 @@
 /** Settles runs whose process died (spec, States; a run never stays `running` without one). */
+import { StorageUnavailableError } from "../errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { Owner, RunOutcome, UnfinishedRun } from "../storage/storage.js";
@@ -36,17 +37,25 @@ function statusOf(snapshot: Snapshot | undefined): ThreadStatus {
   return "idle";
 }
 
-async function outcomeFor(context: OpsContext, { run_id, thread_id }: UnfinishedRun): Promise<RunOutcome> {
+/**
+ * What a thread without a run is by its state; `error` when that cannot be read.
+ * @throws StorageUnavailableError (`storage_unavailable`)
+ */
+export async function statusByState(context: OpsContext, threadId: string): Promise<ThreadStatus> {
   const { storage, logger } = context;
-  let snapshot: Snapshot | undefined;
   try {
-    const row = await storage.metadata.getThread(thread_id);
-    if (row) snapshot = await latestSnapshot(await graphOf(context, row), thread_id);
+    const row = await storage.metadata.getThread(threadId);
+    return statusOf(row && (await latestSnapshot(await graphOf(context, row), threadId)));
   } catch (error) {
-    logger.warn({ err: error, thread_id }, "the state of a thread that was cut off cannot be read");
+    if (error instanceof StorageUnavailableError) throw error;
+    logger.warn({ err: error, thread_id: threadId }, "the state of a thread that was cut off cannot be read");
+    return "error";
   }
+}
+
+async function outcomeFor(context: OpsContext, { run_id, thread_id }: UnfinishedRun): Promise<RunOutcome> {
+  const status = await statusByState(context, thread_id);
   const at = now();
-  const status = statusOf(snapshot);
   return {
     runId: run_id,
     run: { updated_at: at, status: "error", error: STOPPED },

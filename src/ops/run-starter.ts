@@ -3,7 +3,7 @@ import { NotFoundError, ShuttingDownError, ThreadBusyError, UnsupportedOptionErr
 import type { BoundGraph } from "../graphs/registry.js";
 import { requireUuid } from "../ids.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
-import type { ThreadLease } from "../storage/storage.js";
+import type { RunRow, ThreadLease, ThreadPatch } from "../storage/storage.js";
 import { requireCheckpoint } from "./checkpoint.js";
 import { now, type OpsContext } from "./context.js";
 import { addressedResume } from "./resume.js";
@@ -91,7 +91,11 @@ export class RunStarter {
     // Heard below, once the row is there.
     lease.catch(() => undefined);
     // The thread is another run's: nothing of its status changes yet.
-    const run = await this.#insert(admission, { begins: false });
+    const run = await this.#insert(admission, { begins: false }).catch((error: unknown) => {
+      leave.abort(error);
+      lease.then((got) => got.release()).catch(() => undefined);
+      throw error;
+    });
     const handle = this.#tasks.track(new RunHandle(run, log, (reason) => leave.abort(reason)));
     void this.#beginLater(admission, run, lease, handle);
     return run;
@@ -110,6 +114,9 @@ export class RunStarter {
     } catch (error) {
       await lease?.release();
       await this.#settleQueued(run, error, handle.log);
+      // The run before it, or its own start, may have left the thread busy.
+      this.#tasks.settlements.doubtful.add(run);
+      await this.#tasks.settlements.flushAll();
       handle.fail(error);
     }
   }
@@ -211,13 +218,24 @@ export class RunStarter {
     const row = newRunRow(this.#context, threadId, request, stamp, at);
     const patch = begins ? busyThread(request, stamp, at) : { updated_at: at };
     await assertNotForeign(this.#context, threadId);
-    if (!(await metadata.insertRun(row, patch))) {
+    const insert = () => this.#insertRow(row, patch);
+    if (!(await insert())) {
       if (request.if_not_exists !== "create") throw new NotFoundError("thread", threadId);
       await metadata.insertThread(newThreadRow(this.#context, { thread_id: threadId }));
       await assertNotForeign(this.#context, threadId);
-      await metadata.insertRun(row, patch);
+      await insert();
     }
     return runModel(row);
+  }
+
+  /** A storage that does not answer may have stored the row all the same. */
+  async #insertRow(row: RunRow, thread: ThreadPatch): Promise<boolean> {
+    try {
+      return await this.#context.storage.metadata.insertRun(row, thread);
+    } catch (error) {
+      this.#tasks.settlements.doubtful.add(row);
+      throw error;
+    }
   }
 
   #stamp(graphId: string): GraphStamp {

@@ -3,16 +3,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GraphServeError } from "../errors.js";
 import type { RunOutcome } from "../storage/storage.js";
 import type { OpsContext } from "./context.js";
+import { DoubtfulRuns } from "./doubtful-runs.js";
 
 const PAUSES_MS = [0, 50, 250];
 
 export class Settlements {
+  /** Runs that may be stored without anybody who executes them. */
+  readonly doubtful: DoubtfulRuns;
   readonly #context: OpsContext;
   /** Outcomes that could not be stored yet, by thread. */
   readonly #deferred = new Map<string, RunOutcome[]>();
 
   constructor(context: OpsContext) {
     this.#context = context;
+    this.doubtful = new DoubtfulRuns(context);
   }
 
   /** Store an outcome; false when the storage refused it time and again. Never rejects. */
@@ -39,28 +43,31 @@ export class Settlements {
   }
 
   /**
-   * Store what was kept for a thread, so that an old run's end never overwrites a new run's beginning.
+   * Store what was kept for a thread, so that an old run's end never overwrites a new run's beginning. The caller holds
+   * the thread's lease.
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
   async flush(threadId: string): Promise<void> {
-    const outcomes = this.#deferred.get(threadId);
-    if (!outcomes) return;
-    await this.#context.storage.metadata.settleRuns(outcomes);
-    this.#deferred.delete(threadId);
+    await this.#flushDeferred(threadId);
+    await this.doubtful.settle(threadId);
   }
 
   /** Store all that was kept, as far as the storage takes it. Never rejects. */
   async flushAll(): Promise<void> {
-    for (const threadId of this.#deferred.keys()) {
-      try {
-        await this.flush(threadId);
-      } catch (error) {
-        this.#context.logger.error(
-          { err: error, thread_id: threadId },
-          "the end of a run still cannot be stored",
-        );
-        return;
-      }
+    try {
+      for (const threadId of this.#deferred.keys()) await this.#flushDeferred(threadId);
+      await this.doubtful.settleIdle();
+    } catch (error) {
+      this.#context.logger.error({ err: error }, "ends of runs still cannot be stored");
     }
+  }
+
+  async #flushDeferred(threadId: string): Promise<void> {
+    const outcomes = this.#deferred.get(threadId);
+    if (!outcomes) return;
+    await this.#context.storage.metadata.settleRuns(outcomes);
+    const added = this.#deferred.get(threadId)?.filter((outcome) => !outcomes.includes(outcome)) ?? [];
+    if (added.length > 0) this.#deferred.set(threadId, added);
+    else this.#deferred.delete(threadId);
   }
 }

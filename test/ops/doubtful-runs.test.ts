@@ -1,0 +1,112 @@
+import { expect, it, onTestFinished } from "vitest";
+import { StorageUnavailableError } from "../../src/errors.js";
+import { newId } from "../../src/ids.js";
+import { openService } from "../../src/service.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { MetadataStore } from "../../src/storage/storage.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+
+/** A service whose storage can carry a call out and then fail to answer. */
+async function openForgetful() {
+  const inner = await openStorage({
+    checkpointer_scheme: "memory",
+    checkpointer_options: {},
+    max_queued_runs: 10,
+  });
+  let losing: keyof MetadataStore | undefined;
+  const forgetful = new Proxy(inner.metadata, {
+    get: (store, name) => {
+      const method: unknown = Reflect.get(store, name, store);
+      if (typeof method !== "function") return method;
+      return async (...args: unknown[]): Promise<unknown> => {
+        const answer: unknown = await Reflect.apply(method, store, args);
+        if (name !== losing) return answer;
+        losing = undefined;
+        throw new StorageUnavailableError("the answer was lost");
+      };
+    },
+  });
+  const service = await openService({
+    graphs: { gate, chat },
+    storage: {
+      scheme: inner.scheme,
+      durable: inner.durable,
+      metadata: forgetful,
+      checkpointer: inner.checkpointer,
+      locks: inner.locks,
+      close: () => inner.close(),
+    },
+  });
+  onTestFinished(() => service.close(0));
+  const { thread_id } = await service.threads.create({});
+  return { service, thread_id, loseAnswerOf: (name: keyof MetadataStore) => (losing = name) };
+}
+
+const say = { assistant_id: "chat", input: { messages: ["hi"] } };
+const away = { code: "storage_unavailable" };
+
+it("a run that was stored without an answer does not keep its thread busy", { timeout: 60_000 }, async () => {
+  const { service, thread_id, loseAnswerOf } = await openForgetful();
+  loseAnswerOf("insertRun");
+  await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
+  expect((await service.threads.get(thread_id)).status).toBe("busy");
+  await expect
+    .poll(() => service.threads.get(thread_id), { timeout: 30_000 })
+    .toMatchObject({ status: "idle", error: null });
+  const [run] = await service.runs.list(thread_id, {});
+  expect(run).toMatchObject({ status: "error", error: expect.stringContaining("never began") as string });
+});
+
+it("the next run settles the one before it first", { timeout: 60_000 }, async () => {
+  const { service, thread_id, loseAnswerOf } = await openForgetful();
+  loseAnswerOf("insertRun");
+  await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
+  expect((await service.runs.create(thread_id, say)).status).toBe("success");
+  const runs = await service.runs.list(thread_id, {});
+  expect(runs.map(({ status }) => status)).toEqual(["success", "error"]);
+  expect((await service.threads.get(thread_id)).status).toBe("idle");
+});
+
+it(
+  "a queued run that was stored without an answer leaves the run in flight alone",
+  { timeout: 60_000 },
+  async () => {
+    const { service, thread_id, loseAnswerOf } = await openForgetful();
+    const name = newId();
+    const first = service.runs.create(thread_id, {
+      assistant_id: "gate",
+      input: { gate: name, deaf: false },
+    });
+    await gateOf(name).entered;
+    loseAnswerOf("insertRun");
+    await expect(service.runs.background(thread_id, say)).rejects.toMatchObject(away);
+    expect((await service.threads.get(thread_id)).status).toBe("busy");
+    gateOf(name).open();
+    expect((await first).status).toBe("success");
+    await expect
+      .poll(async () => (await service.runs.list(thread_id, {})).map(({ status }) => status).sort(), {
+        timeout: 30_000,
+      })
+      .toEqual(["error", "success"]);
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
+  },
+);
+
+it("a queued run that cannot wake its thread leaves it idle", { timeout: 60_000 }, async () => {
+  const { service, thread_id, loseAnswerOf } = await openForgetful();
+  const name = newId();
+  const first = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name, deaf: false } });
+  await gateOf(name).entered;
+  const { run_id } = await service.runs.background(thread_id, say);
+  loseAnswerOf("updateThread");
+  gateOf(name).open();
+  await first;
+  await expect
+    .poll(() => service.runs.get(thread_id, run_id), { timeout: 30_000 })
+    .toMatchObject({ status: "error", error: "the answer was lost" });
+  await expect
+    .poll(() => service.threads.get(thread_id), { timeout: 30_000 })
+    .toMatchObject({ status: "idle" });
+});
