@@ -1,9 +1,17 @@
 /** The floor: the same graphs with LangGraph's MemorySaver and no server, in a process of their own. */
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { MemorySaver } from "@langchain/langgraph";
+import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
+import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import Database from "better-sqlite3";
 import type { GraphConfig } from "../src/graphs/graph.js";
+import type * as SaverModule from "../src/storage/sqlite-saver.js";
+import type * as SchemaModule from "../src/storage/sqlite-schema.js";
 import { compileGraphs, type BenchGraph, type GraphName } from "./graphs.js";
+import { countQueries, queryCount } from "./postgres.js";
 import { answerCalls, cpuMs, sharedClock } from "./rpc.js";
 
 export interface FloorUnit {
@@ -13,9 +21,26 @@ export interface FloorUnit {
   stream?: string;
 }
 
-const graphs = compileGraphs(new MemorySaver());
+let graphs = compileGraphs(new MemorySaver());
 
 const api = {
+  /** From now on with LangGraph's own saver for PostgreSQL, as it comes. */
+  async usePostgres({ uri, schema }: { uri: string; schema: string }): Promise<void> {
+    countQueries();
+    const saver = PostgresSaver.fromConnString(uri, { schema });
+    await saver.setup();
+    graphs = compileGraphs(saver);
+  },
+
+  /** From now on with LangGraph's own saver for SQLite, or with that of the compiled sources in `dist`. */
+  async useSqlite({ file, dist }: { file: string; dist?: string }): Promise<void> {
+    const db = new Database(file);
+    db.pragma("journal_mode = WAL");
+    graphs = compileGraphs(dist === undefined ? new SqliteSaver(db) : await ourSaver(dist, db));
+  },
+
+  queries: queryCount,
+
   /** As the load of the clients, but in process. Returns units done, milliseconds taken and CPU used. */
   async load({ clients, ms, ...unit }: FloorUnit & { clients: number; ms: number }) {
     const start = performance.now();
@@ -83,6 +108,14 @@ const api = {
 
 export type FloorApi = typeof api;
 answerCalls(api);
+
+async function ourSaver(dist: string, db: Database.Database): Promise<BaseCheckpointSaver> {
+  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(dist, "storage", file)).href);
+  const { migrate } = (await load("sqlite-schema.js")) as typeof SchemaModule;
+  const { SqliteSaver: OurSaver } = (await load("sqlite-saver.js")) as typeof SaverModule;
+  migrate(db);
+  return new OurSaver(db);
+}
 
 const configOf = (thread: string) => ({ configurable: { thread_id: thread } }) satisfies GraphConfig;
 const newThread = () => configOf(randomUUID());

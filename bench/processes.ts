@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClientApi } from "./client-process.js";
 import type { FloorApi } from "./floor-process.js";
+import { createSchema } from "./postgres.js";
 import { Peer } from "./rpc.js";
 import type { OpenArguments, ServerApi } from "./server-process.js";
 
@@ -18,7 +19,8 @@ export interface BenchOptions {
 
 export type Client = Peer<ClientApi>;
 export type Floor = Peer<FloorApi>;
-export type RunningServer = Peer<ServerApi> & { url: string };
+/** `uri` leads to its storage; undefined for memory. */
+export type RunningServer = Peer<ServerApi> & { url: string; uri: string | undefined };
 
 /** Starts the processes of one goal, and ends them with it. */
 export class Stage {
@@ -29,11 +31,26 @@ export class Stage {
     this.options = options;
   }
 
-  async server(scheme: OpenArguments["scheme"] = "memory"): Promise<RunningServer> {
-    const uri = scheme === "memory" ? undefined : join(await this.#folder(), "threads.db");
-    const peer = this.#keep(new Peer<ServerApi>("server-process.ts", ["--expose-gc"]));
-    const url = await peer.call("open", { dist: this.options.dist, scheme, uri });
-    return Object.assign(peer, { url });
+  async server(scheme: "memory" | "sqlite" = "memory"): Promise<RunningServer> {
+    const uri = scheme === "memory" ? undefined : await this.file("threads.db");
+    return this.#serve({ scheme, uri });
+  }
+
+  /** A server on a PostgreSQL schema of its own; undefined when there is no PostgreSQL. */
+  async postgresServer({ ownLocks }: Pick<OpenArguments, "ownLocks"> = {}): Promise<
+    RunningServer | undefined
+  > {
+    const created = await this.#schema();
+    return created && this.#serve({ scheme: "postgres", ownLocks, ...created });
+  }
+
+  /** LangGraph's own PostgresSaver in process; undefined when there is no PostgreSQL. */
+  async postgresFloor(): Promise<Floor | undefined> {
+    const created = await this.#schema();
+    if (!created) return undefined;
+    const floor = this.floor();
+    await floor.call("usePostgres", created);
+    return floor;
   }
 
   client(): Client {
@@ -42,6 +59,11 @@ export class Stage {
 
   floor(): Floor {
     return this.#keep(new Peer<FloorApi>("floor-process.ts"));
+  }
+
+  /** A file that does not exist yet. */
+  async file(name: string): Promise<string> {
+    return join(await this.#folder(), name);
   }
 
   /** A count for figures to quote, scaled down for quick ones. */
@@ -56,6 +78,20 @@ export class Stage {
   #keep<P extends { stop(): Promise<void> }>(peer: P): P {
     this.#closers.push(() => peer.stop());
     return peer;
+  }
+
+  async #serve(storage: Omit<OpenArguments, "dist">): Promise<RunningServer> {
+    const peer = this.#keep(new Peer<ServerApi>("server-process.ts", ["--expose-gc"]));
+    const url = await peer.call("open", { dist: this.options.dist, ...storage });
+    return Object.assign(peer, { url, uri: storage.uri });
+  }
+
+  async #schema(): Promise<{ uri: string; schema: string } | undefined> {
+    const created = await createSchema();
+    if (!created) return undefined;
+    const { drop, ...schema } = created;
+    this.#closers.push(drop);
+    return schema;
   }
 
   async #folder(): Promise<string> {

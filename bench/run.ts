@@ -3,11 +3,16 @@ import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { databases } from "./goals/databases.js";
+import { disk } from "./goals/disk.js";
 import { growth } from "./goals/growth.js";
+import { locks } from "./goals/locks.js";
 import { memory } from "./goals/memory.js";
 import { largeStates, longThreads, search } from "./goals/reads.js";
+import { offline } from "./goals/offline.js";
 import { ready } from "./goals/ready.js";
 import { firstEvents, pacedEvents } from "./goals/response.js";
+import { suite } from "./goals/suite.js";
 import { throughput } from "./goals/throughput.js";
 import { Stage, type BenchOptions } from "./processes.js";
 import { digits, isMet, table, type Row } from "./report.js";
@@ -25,6 +30,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P2: throughput,
   P3: throughput,
   P4: throughput,
+  P5: databases,
   P7: firstEvents,
   P8: pacedEvents,
   P9: longThreads,
@@ -33,6 +39,10 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P12: largeStates,
   P13: ready,
   P14: memory,
+  offline,
+  L1: locks,
+  T1: suite,
+  P15: disk,
 };
 
 const { values: flags } = parseArgs({

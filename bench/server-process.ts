@@ -6,26 +6,43 @@ import { pathToFileURL } from "node:url";
 import express from "express";
 import type * as ServerModule from "../src/http/server.js";
 import type * as ServiceModule from "../src/service.js";
+import type * as OpenModule from "../src/storage/open.js";
+import type { Storage, StorageOptions } from "../src/storage/storage.js";
+import type * as LocksModule from "../src/storage/thread-locks.js";
 import { compileGraphs, inFlight, QUESTION, type GraphName } from "./graphs.js";
+import { countQueries, queryCount } from "./postgres.js";
 import { readProfile, type ProfileEntry } from "./read-profile.js";
 import { answerCalls, cpuMs } from "./rpc.js";
 
 export interface OpenArguments {
   /** Folder of the compiled sources. */
   dist: string;
-  scheme: "memory" | "sqlite";
+  scheme: "memory" | "sqlite" | "postgres";
   uri?: string;
+  /** The schema on a PostgreSQL server. */
+  schema?: string;
+  /** Thread locks of this process alone, in place of the storage's. */
+  ownLocks?: boolean;
 }
+
+/** Longer than the pause between two rounds of the upkeep. */
+const UPKEEP_MS = 7_000;
 
 let service: ServiceModule.Service;
 const profiler = new Session();
 
 const api = {
-  async open({ dist, scheme, uri }: OpenArguments): Promise<string> {
+  async open({ dist, scheme, uri, schema, ownLocks }: OpenArguments): Promise<string> {
+    if (scheme === "postgres") countQueries();
     const { openService } = (await load(dist, "service.js")) as typeof ServiceModule;
     const { startServer } = (await load(dist, "http/server.js")) as typeof ServerModule;
-    const settings = { checkpointer_scheme: scheme, checkpointer_uri: uri };
-    service = await openService({ graphs: compileGraphs(), settings });
+    const settings = {
+      checkpointer_scheme: scheme,
+      checkpointer_uri: uri,
+      checkpointer_options: schema === undefined ? {} : { schema },
+    };
+    const storage = ownLocks ? await openWithOwnLocks(dist, settings) : undefined;
+    service = await openService({ graphs: compileGraphs(), settings, storage });
     return (await startServer(service, { host: "127.0.0.1", port: 0 })).url;
   },
 
@@ -43,6 +60,8 @@ const api = {
 
   cpu: cpuMs,
 
+  queries: queryCount,
+
   /** Bytes that are alive: the heap and what hangs on it. */
   async heap(): Promise<number> {
     for (let turn = 0; turn < 3; turn += 1) {
@@ -55,6 +74,28 @@ const api = {
 
   async createThreads({ count }: { count: number }): Promise<void> {
     for (let index = 0; index < count; index += 1) await service.threads.create({});
+  },
+
+  /** Runs of g3, 200 tokens each, that their readers could take up again. */
+  async resumableRuns({ count }: { count: number }): Promise<void> {
+    for (let index = 0; index < count; index += 1) {
+      const { frames } = await service.stateless.stream({
+        assistant_id: "g3",
+        input: QUESTION,
+        stream_mode: ["messages-tuple"],
+        on_disconnect: "continue",
+      });
+      let last = "";
+      for await (const batch of frames) last = batch.at(-1)?.event ?? last;
+      if (last !== "end") throw new Error(`a run ended with ${last}`);
+    }
+  },
+
+  /** Put the clock forward, and give the upkeep the time to notice. */
+  async passTime({ ms }: { ms: number }): Promise<void> {
+    const now = Date.now.bind(Date);
+    Date.now = () => now() + ms;
+    await sleep(UPKEEP_MS);
   },
 
   /** Threads with one run of g1 each, a tenth of them in every team. */
@@ -102,5 +143,16 @@ const api = {
 
 export type ServerApi = typeof api;
 answerCalls(api);
+
+async function openWithOwnLocks(
+  dist: string,
+  settings: Pick<StorageOptions, "checkpointer_scheme" | "checkpointer_uri" | "checkpointer_options">,
+): Promise<Storage> {
+  const { openStorage } = (await load(dist, "storage/open.js")) as typeof OpenModule;
+  const { createThreadLocks } = (await load(dist, "storage/thread-locks.js")) as typeof LocksModule;
+  const maxWaiting = 100;
+  const storage = await openStorage({ ...settings, max_queued_runs: maxWaiting });
+  return { ...storage, locks: createThreadLocks({ maxWaiting }) };
+}
 
 const load = (dist: string, file: string): Promise<unknown> => import(pathToFileURL(join(dist, file)).href);

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 const ROOT = join(import.meta.dirname, "..");
-const INSTALL_LIMIT_MS = 300_000;
-const READY_LIMIT_MS = 30_000;
+const INSTALL_LIMIT_MS = 900_000;
+const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
 const { devDependencies, overrides, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -19,6 +19,8 @@ const scratch = mkdtempSync(join(tmpdir(), "graph-serve-package-"));
 try {
   const folder = install(pack());
   await checkExports(folder);
+  checkTypes(folder);
+  checkTesting(folder);
   checkInit(folder);
   await checkServing(folder);
   say("the package installs, serves and stops");
@@ -31,7 +33,7 @@ function say(text) {
 }
 
 /** Run a command to its end and return what it printed; its failure is ours. */
-function run(command, args, cwd, timeout = 60_000) {
+function run(command, args, cwd, timeout = 180_000) {
   const { status, signal, stdout, stderr } = spawnSync(command, args, { cwd, timeout, encoding: "utf8" });
   assert.equal(
     status,
@@ -46,7 +48,12 @@ function pack() {
   const report = run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch], ROOT);
   const [{ filename, files, size }] = JSON.parse(report);
   const paths = files.map(({ path }) => path);
-  for (const needed of ["bin/graph-serve.js", "dist/index.js", "dist/index.d.ts", "LICENSE", "README.md"]) {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const exported = Object.values(exports).flatMap((target) =>
+    typeof target === "string" ? [target] : Object.values(target),
+  );
+  const named = exported.map((path) => path.replace(/^\.\//, ""));
+  for (const needed of ["bin/graph-serve.js", "LICENSE", "README.md", ...named]) {
     assert.ok(paths.includes(needed), `${needed} is not in the package; was it built?`);
   }
   for (const template of ["chat", "agent-tools", "hitl", "minimal"]) {
@@ -84,6 +91,39 @@ async function checkExports(folder) {
     assert.ok(names.includes(name), `graph-serve does not export ${name}`);
   }
   assert.equal(run("npx", ["--no-install", "graph-serve", "--version"], folder).trim(), version);
+}
+
+/** Both entries by their types, as a strict project with TypeScript's own resolution sees them. */
+function checkTypes(folder) {
+  const code = `import { openService, type Service } from "graph-serve";
+import { runCases, type SuiteResult } from "graph-serve/testing";
+export const service: Service = await openService({ graphs: { agent: "./graph.ts" } });
+const { cases }: SuiteResult = await runCases({ name: "answers", snapshots: "check" });
+export const failures: string[] = cases.flatMap(({ failures: found }) => found.map(({ message }) => message));
+`;
+  writeFileSync(join(folder, "types.ts"), code);
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--skipLibCheck"];
+  run("node", [tsc, ...flags, "types.ts"], folder, 120_000);
+}
+
+/** The cases of a template, run by Node's own test runner through the package. */
+function checkTesting(folder) {
+  const code = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runCases } from "graph-serve/testing";
+const { cases } = await runCases({ snapshots: "check" });
+assert.ok(cases.length > 0);
+for (const { name, failures } of cases) test(name, () => assert.deepEqual(failures, []));
+`;
+  cpSync(join(ROOT, "templates/chat/agent.graph.yaml"), join(folder, "agent.graph.yaml"));
+  writeFileSync(
+    join(folder, "graph-server.config.json"),
+    JSON.stringify({ graphs: { agent: "./graph.ts" } }),
+  );
+  writeFileSync(join(folder, "graphs.test.mjs"), code);
+  run("node", ["--test", "graphs.test.mjs"], folder);
+  run("npx", ["--no-install", "graph-serve", "test", "--ci"], folder);
 }
 
 function checkInit(folder) {

@@ -6,6 +6,18 @@ const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 /** A fresh id for a thread or a run; version 7, so ids sort by time. */
 export const newId = (): string => v7();
 
+/** An id of its own that sorts by the time of another, where that one has a time. */
+export const newIdLike = (id: string): string => {
+  const time = timeOfId(id);
+  return time === undefined ? newId() : v7({ msecs: time });
+};
+
+/** When a version 7 UUID was made, in milliseconds since 1970; undefined for any other text. */
+export function timeOfId(id: string): number | undefined {
+  if (!CANONICAL.test(id) || id[14] !== "7") return undefined;
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 /**
  * The canonical lower-case form of a UUID given plain, in braces, as a URN or without hyphens; undefined for
  * anything else (spec, Assistants 5).

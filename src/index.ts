@@ -17,7 +17,7 @@ export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storag
 export { contains } from "./storage/contains.js";
 export type { CustomStorageOptions, OpenCustomStorage } from "./storage/custom.js";
 export type { ExplainError, Explanation } from "./storage/driver-errors.js";
-export type { ItemRow, ItemTable, ItemWrite } from "./storage/items.js";
+export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage/items.js";
 export { openStorage, type OpenOptions } from "./storage/open.js";
 export { expiryOf, isFinished, patchRun, patchThread } from "./storage/rows.js";
 export type {

@@ -25,6 +25,8 @@ export interface ServiceOptions {
   logger?: Logger;
   /** Only look: nothing is recovered, swept, created or changed. Graphs are stood in for as `standIns` says. */
   readOnly?: boolean;
+  /** Change what is asked for and nothing else: nothing is recovered or swept, and no heartbeat is sent. */
+  passive?: boolean;
   /** Go on without the graphs that do not load, or without any: their threads can be read, not run. */
   standIns?: boolean;
   /** Show every key of the state, also those that the graphs' output schemas hide. */

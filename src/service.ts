@@ -39,7 +39,8 @@ interface Circumstances {
   cwd: string;
   /** Why graphs are stood in for, by graph id. */
   faults: GraphFaults;
-  readOnly: boolean;
+  /** Whether the service keeps house: recovers, sweeps, and says that it lives. */
+  keepsHouse: boolean;
   auth: AuthHook | undefined;
 }
 
@@ -61,6 +62,7 @@ export class Service implements Operations {
   readonly cancels: Operations["cancels"];
   readonly stateless: Operations["stateless"];
   readonly store: Operations["store"];
+  readonly readiness: Operations["readiness"];
   /** Who sends a request; undefined when nobody is asked. @throws UnauthorizedError (`unauthorized`) */
   readonly authenticate: ((request: AuthRequest) => Promise<Caller>) | undefined;
 
@@ -71,7 +73,7 @@ export class Service implements Operations {
   readonly #langgraphVersion: string;
   readonly #faults: GraphFaults;
   readonly #auth: AuthHook | undefined;
-  readonly #readOnly: boolean;
+  readonly #keepsHouse: boolean;
   #closing: Promise<void> | undefined;
 
   /** @internal Use `openService`. */
@@ -79,12 +81,12 @@ export class Service implements Operations {
     settings: Settings,
     sources: GraphSources,
     context: OpsContext,
-    { cwd, faults, readOnly, auth }: Circumstances,
+    { cwd, faults, keepsHouse, auth }: Circumstances,
   ) {
     this.#auth = auth;
     this.authenticate = auth && ((request) => auth.callerOf(request));
     this.#faults = faults;
-    this.#readOnly = readOnly;
+    this.#keepsHouse = keepsHouse;
     this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
     this.settings = settings;
     this.logger = context.logger;
@@ -101,12 +103,13 @@ export class Service implements Operations {
     this.cancels = operations.cancels;
     this.stateless = operations.stateless;
     this.store = operations.store;
+    this.readiness = operations.readiness;
     this.#upkeep = new Upkeep(context, this.#tasks, this.threads);
   }
 
   /** @internal */
   async start(): Promise<this> {
-    if (!this.#readOnly) await this.#upkeep.start();
+    if (this.#keepsHouse) await this.#upkeep.start();
     return this;
   }
 
@@ -208,7 +211,7 @@ export class Service implements Operations {
   async #close(graceSeconds: number): Promise<void> {
     this.#tasks.stopAccepting();
     await this.#tasks.stop(graceSeconds);
-    if (!this.#readOnly) await this.#upkeep.stop();
+    if (this.#keepsHouse) await this.#upkeep.stop();
     await this.#context.storage.close();
   }
 }
@@ -222,7 +225,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const logger = options.logger ?? silentLogger;
   const settings: Settings = Object.freeze({ ...defaultSettings(), ...options.settings });
   const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), cwd);
-  const { readOnly = false, standIns = readOnly } = options;
+  const { readOnly = false, passive = readOnly, standIns = readOnly } = options;
   assertServable(settings, sources.ids, { mayBeEmpty: standIns });
   const { graphs, faults } = standIns
     ? await loadWithStandIns(sources)
@@ -235,7 +238,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   try {
     const { unfiltered } = options;
     const context = createContext({ settings, graphs, storage, logger, unfiltered, metrics });
-    return await new Service(settings, sources, context, { cwd, faults, readOnly, auth }).start();
+    return await new Service(settings, sources, context, { cwd, faults, keepsHouse: !passive, auth }).start();
   } catch (error) {
     await storage.close();
     throw error;

@@ -29,6 +29,7 @@ const FILES_AT_THE_TOP: Record<string, string> = {
   "user-langgraph.ts": "root",
   "version.ts": "root",
   "auth-hook.ts": "service",
+  "migration.ts": "service",
   "service.ts": "service",
   "service-options.ts": "service",
   "index.ts": "index",
@@ -37,7 +38,7 @@ const FILES_AT_THE_TOP: Record<string, string> = {
 /** The storage backends, and the packages that only the files named after them may import. */
 const BACKENDS: Record<string, readonly string[]> = {
   memory: [],
-  sqlite: ["better-sqlite3", "@langchain/langgraph-checkpoint-sqlite"],
+  sqlite: ["better-sqlite3"],
   postgres: ["pg", "@langchain/langgraph-checkpoint-postgres"],
   mongodb: ["mongodb", "@langchain/langgraph-checkpoint-mongodb"],
   redis: ["redis"],

@@ -18,34 +18,48 @@ import {
 } from "./helpers/markdown.js";
 import { settled, Tour } from "./helpers/tour.js";
 
-const blocks = markedBlocks("README.md");
-const steps = blocks.filter(({ kind }) => ["run", "serve", "file"].includes(kind));
+/** The documents that are followed, each in a clone of its own. */
+const FOLLOWED = ["README.md", "docs/what-did-this-thread-do.md"];
+const tours: Record<string, Tour> = {};
 
-let tour: Tour;
+function tourOf(document: string): Tour {
+  const tour = tours[document];
+  if (!tour) throw new Error(`${document} is not followed`);
+  return tour;
+}
+
 beforeAll(async () => {
-  tour = await Tour.open();
+  for (const document of FOLLOWED) tours[document] = await Tour.open();
 });
-afterAll(() => tour.close());
+afterAll(async () => {
+  for (const tour of Object.values(tours)) await tour.close();
+});
 
 /** A JSON answer by its values, however it is laid out; other output to the letter. */
 function comparable(text: string, language: string): unknown {
   return language === "json" ? JSON.parse(settled(text)) : settled(text).trimEnd();
 }
 
-describe("README.md, step by step", () => {
+describe.each(FOLLOWED)("%s, step by step", (document) => {
+  const steps = markedBlocks(document).filter(({ kind }) => ["run", "serve", "file"].includes(kind));
   it.each(steps.map((step): [string, Block] => [`${step.kind} ${step.name}`, step]))(
     "%s",
     async (_, step) => {
-      const printed = await tour.follow(step);
+      const printed = await tourOf(document).follow(step);
       if (!step.output) return;
       const { language, text } = step.output;
       expect(comparable(printed, language)).toEqual(comparable(text, language));
     },
   );
+});
 
+describe("README.md", () => {
   it("shows the banner of a terminal", async () => {
-    const [banner] = blocks.filter(({ kind }) => kind === "banner");
-    const dev = startCli(["dev", "./templates/chat/graph.ts", "-p", "0"], { cwd: tour.folder, isTTY: true });
+    const [banner] = markedBlocks("README.md").filter(({ kind }) => kind === "banner");
+    const dev = startCli(["dev", "./templates/chat/graph.ts", "-p", "0"], {
+      cwd: tourOf("README.md").folder,
+      isTTY: true,
+    });
     const [address = ""] = await dev.stderr.until(/http:\/\/127\.0\.0\.1:\d+/);
     await dev.stderr.until(/quit\S*\n/);
     dev.stop();
@@ -84,9 +98,10 @@ describe("docs/settings.md", () => {
   it.each(examples.map(({ language, text }) => [language, text]))(
     "shows a valid %s file",
     async (language, text) => {
-      const file = join(tour.folder, `shown.${language}`);
+      const { folder } = tourOf("README.md");
+      const file = join(folder, `shown.${language}`);
       await writeFile(file, text);
-      const { settings, origins } = await loadConfig({ cwd: tour.folder, file, env: {} });
+      const { settings, origins } = await loadConfig({ cwd: folder, file, env: {} });
       expect(origins.graphs).toMatchObject({ kind: "file" });
       expect(settings.graphs.agent).toBe("./src/agent.ts:graph");
     },

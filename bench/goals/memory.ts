@@ -3,6 +3,9 @@ import { QUESTION } from "../graphs.js";
 import type { RunningServer, Stage } from "../processes.js";
 import { valueRow, type Row } from "../report.js";
 
+/** The time after which frames of ended runs are released. */
+const FRAMES_KEPT_MS = 5 * 60_000;
+
 export async function memory(goal: string, stage: Stage): Promise<Row[]> {
   const client = stage.client();
   const count = stage.scaled(2000, 400);
@@ -28,12 +31,27 @@ export async function memory(goal: string, stage: Stage): Promise<Row[]> {
     await client.call("holdStreams", hold);
     await reached(waiting, 40 + 2 * streams);
   });
+  const [framesKept, framesReleased] = await frames(await stage.server(), stage.scaled(1000, 200));
   return [
     row("a finished run of g1 with its thread", run, 20),
     row("an empty thread", thread, 4),
     row("an idle stream, beside its run", streamed - suspended, 25),
     row("a suspended run with its thread", suspended, 100),
+    row("frames of an ended run of 200 tokens, for five minutes", framesKept, 80),
+    row("the same after five minutes", framesReleased, 2),
   ];
+}
+
+/** What an ended resumable run takes while its frames are kept, and when they are no longer, in KB. */
+async function frames(server: RunningServer, count: number): Promise<[number, number]> {
+  await server.call("resumableRuns", { count: 50 });
+  await server.call("passTime", { ms: FRAMES_KEPT_MS });
+  const before = await server.call("heap");
+  const perRun = async () => ((await server.call("heap")) - before) / count / 1024;
+  await server.call("resumableRuns", { count });
+  const keptFor = await perRun();
+  await server.call("passTime", { ms: FRAMES_KEPT_MS });
+  return [keptFor, await perRun()];
 }
 
 async function kept(server: RunningServer, count: number, make: () => Promise<unknown>): Promise<number> {

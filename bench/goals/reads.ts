@@ -5,7 +5,11 @@ import type { Client, RunningServer, Stage } from "../processes.js";
 import { ratioRow, valueRow, type Row } from "../report.js";
 import { median } from "../stats.js";
 
-const SCHEMES: readonly OpenArguments["scheme"][] = ["memory", "sqlite"];
+const SCHEMES: readonly OpenArguments["scheme"][] = ["memory", "sqlite", "postgres"];
+
+const serverOn = (stage: Stage, scheme: OpenArguments["scheme"]): Promise<RunningServer | undefined> =>
+  scheme === "postgres" ? stage.postgresServer() : stage.server(scheme);
+
 /** A run of g2 leaves twelve checkpoints. */
 const RUN = { graph: "g2", input: { n: 0 } } as const;
 const LONG = { ...RUN, runs: 84 };
@@ -34,7 +38,8 @@ export async function longThreads(goal: string, stage: Stage): Promise<Row[]> {
   const client = stage.client();
   const count = stage.scaled(300, 50);
   for (const scheme of SCHEMES) {
-    const server = await stage.server(scheme);
+    const server = await serverOn(stage, scheme);
+    if (!server) continue;
     const short = await server.call("createHistory", SHORT);
     const long = await server.call("createHistory", LONG);
     const row = async (what: string, request: (thread: string) => TimedRequest) =>
@@ -77,7 +82,8 @@ export async function search(goal: string, stage: Stage): Promise<Row[]> {
     "the last page": (threads: number) => ({ offset: threads - 10 }),
   };
   for (const scheme of SCHEMES) {
-    const [small, large] = [await stage.server(scheme), await stage.server(scheme)];
+    const [small, large] = [await serverOn(stage, scheme), await serverOn(stage, scheme)];
+    if (!small || !large) continue;
     await small.call("createConversations", { count: 100 });
     await large.call("createConversations", { count: many });
     for (const [name, body] of Object.entries(pages)) {

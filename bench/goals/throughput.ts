@@ -30,9 +30,9 @@ export const WORKS: Record<string, Work> = {
   },
 };
 
-const CLIENTS = 16;
+export const CLIENTS = 16;
 
-interface Round {
+export interface Round {
   perSecond: number;
   cpuPerRun: number;
 }
@@ -67,7 +67,7 @@ export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
   ];
 }
 
-async function floorRound(floor: Floor, unit: FloorUnit, ms: number): Promise<Round> {
+export async function floorRound(floor: Floor, unit: FloorUnit, ms: number): Promise<Round> {
   const done = await floor.call("load", { ...unit, clients: CLIENTS, ms });
   return { perSecond: (done.units / done.ms) * 1000, cpuPerRun: done.cpuMs / done.units };
 }

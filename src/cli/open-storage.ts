@@ -19,9 +19,10 @@ export async function storageConfig(
 }
 
 /**
- * With `write` as a server opens it, which settles what a dead one left.
+ * With `serve` as a server opens it, which settles what a dead one left.
  * @throws StorageUnavailableError (`storage_unavailable`)
  */
-export function openStorageOf(config: LoadedConfig, access: "read" | "write"): Promise<Service> {
-  return openConfigured(config, undefined, { readOnly: access === "read", standIns: true });
+export function openStorageOf(config: LoadedConfig, access: "read" | "write" | "serve"): Promise<Service> {
+  const options = { readOnly: access === "read", passive: access !== "serve", standIns: true };
+  return openConfigured(config, undefined, options);
 }

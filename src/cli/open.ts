@@ -9,7 +9,7 @@ import { useLangGraphOf } from "../user-langgraph.js";
 import type { Service, ServiceOptions } from "../service.js";
 import { setVariables } from "./variables.js";
 
-export type OpenOptions = Pick<ServiceOptions, "readOnly" | "standIns" | "unfiltered">;
+export type OpenOptions = Pick<ServiceOptions, "readOnly" | "passive" | "standIns" | "unfiltered">;
 
 /**
  * Open the service that the configuration describes. Its variables enter the process first, where what is set wins.
@@ -21,10 +21,19 @@ export async function openConfigured(
   options: OpenOptions = {},
 ): Promise<Service> {
   if (!options.readOnly && !options.standIns) requireGraphs(settings);
-  setVariables(env);
-  useLangGraphOf(graphFolder(settings, baseDir));
+  prepareProcess({ settings, baseDir, env });
   const { openService } = await import("../service.js");
   return openService({ settings, cwd: baseDir, logger, ...options });
+}
+
+/** Let the variables of the configuration enter the process, and the graphs' copy of LangGraph be the one to use. */
+export function prepareProcess({
+  settings,
+  baseDir,
+  env,
+}: Pick<LoadedConfig, "settings" | "baseDir" | "env">): void {
+  setVariables(env);
+  useLangGraphOf(graphFolder(settings, baseDir));
 }
 
 /** Where the first graph lives: its copy of LangGraph is the one to use. */

@@ -3,6 +3,7 @@ import picocolors from "picocolors";
 import type { Colors } from "./colors.js";
 import { escapeControl } from "./escape.js";
 import type { CliIo, Output } from "./io.js";
+import type { TableLayout } from "./table.js";
 
 export interface PrintFlags {
   json?: boolean;
@@ -64,6 +65,14 @@ export class Printer {
     this.#io.stdout.write(text);
   }
 
+  /** A result in parts, each taken by the reader before the next is asked for. */
+  async parts(texts: AsyncIterable<string>): Promise<void> {
+    for await (const text of texts) {
+      this.part(text);
+      await this.drained();
+    }
+  }
+
   /** Wait until the reader has taken what was written: who prints much holds no more than that. */
   async drained(): Promise<void> {
     const { stdout } = this.#io;
@@ -102,8 +111,14 @@ export class Printer {
     rows: readonly (readonly string[])[],
     least?: readonly (number | undefined)[],
   ): Promise<void> {
-    const { formatTable } = await import("./table.js");
-    this.data(formatTable(head, rows, { width: this.width, colors: this.colors, least }));
+    const layout = await this.tableLayout(head, least);
+    this.data(layout.format(rows));
+  }
+
+  /** A table for stdout whose rows come page by page. */
+  async tableLayout(head: readonly string[], least?: readonly (number | undefined)[]): Promise<TableLayout> {
+    const { TableLayout } = await import("./table.js");
+    return new TableLayout(head, { width: this.width, colors: this.colors, least });
   }
 }
 

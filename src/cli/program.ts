@@ -15,6 +15,7 @@ import { addDoctorCommand } from "./commands/doctor.js";
 import { addRecoverCommand } from "./commands/recover.js";
 import { addGraphCommand } from "./commands/graph.js";
 import { addInitCommand } from "./commands/init.js";
+import { addMigrateCommand } from "./commands/migrate.js";
 import { addOpenapiCommand } from "./commands/openapi.js";
 import { addSchemasCommand } from "./commands/schemas.js";
 import { addForkCommand, addStateCommand } from "./commands/fork.js";
@@ -99,6 +100,7 @@ function createProgram(io: CliIo, run: Runner) {
   addSchemasCommand(program, run);
   addGraphCommand(program, run);
   addDoctorCommand(program, run);
+  addMigrateCommand(program, run);
   addRecoverCommand(program, run);
   addCompletionCommand(program, run);
   return program;

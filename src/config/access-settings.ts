@@ -15,6 +15,7 @@ const NamedKey = Type.Object(
 /** Routes that may be open to callers without a key or an identity. */
 const OPENABLE_ROUTES = [
   "/ok",
+  "/ready",
   "/info",
   "/api/health",
   "/api/initial-message",
@@ -42,7 +43,7 @@ export const accessSettings = {
     Type.Array(
       Type.Unsafe<(typeof OPENABLE_ROUTES)[number]>({ type: "string", enum: [...OPENABLE_ROUTES] }),
       {
-        default: ["/ok", "/info", "/api/health"],
+        default: ["/ok", "/ready", "/info", "/api/health"],
         description: `Routes that need neither key nor identity, of ${OPENABLE_ROUTES.join(", ")}.`,
       },
     ),

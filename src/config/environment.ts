@@ -7,6 +7,8 @@ import { parseSettingText } from "./parse-text.js";
 import { SettingsSchema, type SettingName } from "./settings.js";
 
 const PREFIX = "GRAPH_SERVE_";
+/** The key that commands send to the server of --url: theirs, and no setting. */
+export const CLIENT_KEY_VARIABLE = "GRAPH_SERVE_API_KEY";
 
 /** The environment variable of a setting. */
 export function variableOf(name: SettingName): string {
@@ -41,8 +43,9 @@ export function settingsFromEnvironment(env: Variables): Record<string, unknown>
 /** A warning for each variable that is close to the name of a setting's variable and is none. */
 export function misspelledVariables(env: Variables): string[] {
   const known = SETTING_NAMES.map(variableOf);
+  const isNone = (variable: string) => known.includes(variable) || variable === CLIENT_KEY_VARIABLE;
   return Object.keys(env).flatMap((variable) => {
-    if (!variable.startsWith(PREFIX) || known.includes(variable)) return [];
+    if (!variable.startsWith(PREFIX) || isNone(variable)) return [];
     const similar = nearest(
       variable.slice(PREFIX.length),
       known.map((name) => name.slice(PREFIX.length)),

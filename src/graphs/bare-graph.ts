@@ -82,7 +82,7 @@ function snapshotOf(tuple: CheckpointTuple, { isLatest }: { isLatest: boolean })
 }
 
 function valuesOf(channels: JsonObject): unknown {
-  const keys = Object.keys(channels).filter(isStateChannel);
+  const keys = Object.keys(channels).filter(isStateChannel).sort();
   if (keys.length === 0 && Object.hasOwn(channels, ANSWER)) return channels[ANSWER];
   return Object.fromEntries(keys.map((key) => [key, channels[key]]));
 }

@@ -51,7 +51,7 @@ function sendsOf({ checkpoint }: CheckpointTuple): string[] {
 function triggeredNodes({ checkpoint }: CheckpointTuple): Triggered[] {
   const { channel_versions, versions_seen } = checkpoint;
   const nodes = new Map<string, string>();
-  for (const [channel, version] of Object.entries(channel_versions)) {
+  for (const [channel, version] of Object.entries(channel_versions).sort()) {
     const name = nodeOf(channel, checkpoint.channel_values);
     if (name === undefined || nodes.has(name)) continue;
     const seen = versions_seen[name]?.[channel];

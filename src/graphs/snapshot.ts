@@ -1,5 +1,5 @@
 /** LangGraph's state snapshots -> the state models of the interface. */
-import { isRecord, type JsonObject } from "../models/common.js";
+import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import type { CheckpointConfig, Interrupt, ThreadState, ThreadTask } from "../models/state.js";
 import type { GraphConfig, Snapshot, SnapshotTask } from "./graph.js";
 import type { OutputFilter } from "./output-filter.js";
@@ -52,11 +52,13 @@ function taskOf(task: SnapshotTask, filter: OutputFilter): ThreadTask {
 
 function metadataOf(metadata: JsonObject | undefined, filter: OutputFilter): JsonObject {
   const { checkpoint_ns, writes, ...rest } = metadata ?? {};
-  return toWire({
-    ...rest,
-    ...(checkpoint_ns ? { checkpoint_ns } : {}),
-    ...(writes != null && { writes: filter.updates(writes) }),
-  }) as JsonObject;
+  return byKey(
+    toWire({
+      ...rest,
+      ...(checkpoint_ns ? { checkpoint_ns } : {}),
+      ...(writes != null && { writes: filter.updates(writes) }),
+    }) as JsonObject,
+  );
 }
 
 /** The state at a checkpoint as a client may see it. */

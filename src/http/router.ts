@@ -1,6 +1,7 @@
 /** From the route table to Express. */
 import type { Express, Request, RequestHandler, Response } from "express";
 import { GraphServeError } from "../errors.js";
+import type { Metrics } from "../metrics.js";
 import type { Service } from "../service.js";
 import { readJson } from "./body.js";
 import { readQuery } from "./query.js";
@@ -51,12 +52,14 @@ async function send(res: Response, reply: Reply, service: Service): Promise<void
   if (reply.kind === "empty") return sendEmpty(res, reply.status);
   if (reply.kind === "waiting") return sendWhenReady(res, reply.answer, reply.headers, service.logger);
   if (reply.kind === "text") return sendText(res, reply.text, reply.contentType);
-  service.metrics?.streamOpened();
-  try {
-    await sendStream(res, reply.stream, reply.headers, service.logger);
-  } finally {
-    service.metrics?.streamClosed();
-  }
+  if (service.metrics && !res.destroyed) countStream(res, service.metrics);
+  return sendStream(res, reply.stream, reply.headers, service.logger);
+}
+
+/** A stream is open for as long as its reader is there, which may be less than it has frames to come. */
+function countStream(res: Response, metrics: Metrics): void {
+  metrics.streamOpened();
+  res.once("close", () => metrics.streamClosed());
 }
 
 export function methodNotAllowed(methods: readonly Route["method"][]): RequestHandler {

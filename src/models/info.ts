@@ -14,6 +14,11 @@ export const OkResponse = Type.Object(
   { title: "OkResponse", description: "Shortest liveness answer." },
 );
 
+export const ReadyResponse = Type.Object(
+  { ready: Type.Boolean({ description: "True: runs are accepted, and the storage answers." }) },
+  { title: "ReadyResponse", description: "Readiness of the service." },
+);
+
 export const ServerInfoModel = Type.Object(
   {
     status: Type.String({ description: "`ok` while the process serves." }),

@@ -18,7 +18,7 @@ export class FramesLostError extends Error {
 
 /** A run that has been accepted: lock held, row stored. */
 export interface RunStream {
-  run: Run;
+  run: Pick<Run, "run_id" | "thread_id">;
   /**
    * Frames in order, in batches of those ready together; ends after the `end` or `error` frame. Read once. Throws
    * FramesLostError instead of leaving a gap.

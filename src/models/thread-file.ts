@@ -1,4 +1,4 @@
-import { isRecord } from "./common.js";
+import { isRecord, type JsonObject } from "./common.js";
 import type { Run } from "./run.js";
 import type { ThreadState } from "./state.js";
 import type { Thread } from "./thread.js";
@@ -10,12 +10,41 @@ export const THREAD_FILE_VERSION = 1;
 export interface ThreadFile {
   format: typeof THREAD_FILE_FORMAT;
   version: typeof THREAD_FILE_VERSION;
-  exported_at: string;
   thread: Thread;
   /** Newest first. */
   runs: Run[];
-  /** Oldest first. */
+  /** Of the graph itself, oldest first. */
   states: ThreadState[];
+  /** Of the subgraphs, namespace by namespace, oldest first. */
+  subgraphs: ThreadState[];
+  /** As they are stored, namespace by namespace, oldest first; a server does not show them. */
+  checkpoints?: StoredCheckpoint[];
+}
+
+/**
+ * A checkpoint with all that LangGraph goes on from, in the JSON form of its own serializer, but without what the
+ * graph's output schema hides.
+ */
+export interface StoredCheckpoint {
+  checkpoint_ns: string;
+  checkpoint_id: string;
+  parent_checkpoint_id: string | null;
+  /** Version of LangGraph's own format. */
+  v: number;
+  /** ISO 8601. */
+  ts: string;
+  metadata: JsonObject;
+  channel_values: JsonObject;
+  channel_versions: Record<string, string | number>;
+  versions_seen: Record<string, Record<string, string | number>>;
+  /** Task id, channel, value. */
+  writes: [string, string, unknown][];
+}
+
+/** What the calls of nodes hand over, mapped; one call or a list of them. */
+export function mapSends(sends: unknown, map: (args: unknown) => unknown): unknown {
+  if (Array.isArray(sends)) return sends.map((send) => mapSends(send, map));
+  return isRecord(sends) && "args" in sends ? { ...sends, args: map(sends.args) } : sends;
 }
 
 /** What is wrong with a file that should hold a thread; undefined when it holds one. */
@@ -23,11 +52,13 @@ export function threadFileFault(content: unknown): string | undefined {
   if (!isRecord(content) || content.format !== THREAD_FILE_FORMAT) return "it holds no exported thread";
   if (content.version !== THREAD_FILE_VERSION)
     return `it is of version ${String(content.version)}, this is ${THREAD_FILE_VERSION}`;
-  const { thread, runs, states } = content;
+  const { thread, runs, states, subgraphs = [], checkpoints = [] } = content;
   if (!isRecord(thread) || typeof thread.thread_id !== "string") return "its thread is missing";
   if (!Array.isArray(runs) || !runs.every((run) => isRecord(run) && typeof run.run_id === "string"))
     return "its runs cannot be read";
   if (!Array.isArray(states) || !states.every(isState)) return "its states cannot be read";
+  if (!Array.isArray(subgraphs) || !subgraphs.every(isState)) return "its states of subgraphs cannot be read";
+  if (!Array.isArray(checkpoints) || !checkpoints.every(isStored)) return "its checkpoints cannot be read";
   return undefined;
 }
 
@@ -41,3 +72,28 @@ function isState(state: unknown): boolean {
     isRecord(state.metadata)
   );
 }
+
+function isStored(stored: unknown): boolean {
+  if (!isRecord(stored)) return false;
+  const { checkpoint_ns, checkpoint_id, v, ts, metadata, channel_values, writes } = stored;
+  return (
+    typeof checkpoint_ns === "string" &&
+    typeof checkpoint_id === "string" &&
+    typeof v === "number" &&
+    typeof ts === "string" &&
+    isRecord(metadata) &&
+    isRecord(channel_values) &&
+    isVersions(stored.channel_versions) &&
+    isRecord(stored.versions_seen) &&
+    Object.values(stored.versions_seen).every(isVersions) &&
+    Array.isArray(writes) &&
+    writes.every(isWrite)
+  );
+}
+
+const isVersions = (versions: unknown): boolean =>
+  isRecord(versions) &&
+  Object.values(versions).every((version) => typeof version === "number" || typeof version === "string");
+
+const isWrite = (write: unknown): boolean =>
+  Array.isArray(write) && write.length === 3 && typeof write[0] === "string" && typeof write[1] === "string";

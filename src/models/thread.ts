@@ -98,6 +98,10 @@ export const ThreadPatchRequest = Type.Object(
 );
 export type ThreadPatchRequest = Static<typeof ThreadPatchRequest>;
 
+export const ThreadCopyQuery = Type.Object({
+  checkpoint_id: Type.Optional(Type.String({ description: "Checkpoint to copy; the latest when left out." })),
+});
+
 export const ThreadPruneRequest = Type.Object(
   {
     thread_ids: Type.Array(Uuid("Id of a thread."), {

@@ -1,6 +1,7 @@
 /** Everything that can be asked of the service. */
 import { Assistants } from "./assistants.js";
 import type { OpsContext } from "./context.js";
+import { Readiness } from "./readiness.js";
 import { RunCancels } from "./run-cancels.js";
 import { RunJoins } from "./run-joins.js";
 import { RunStarter } from "./run-starter.js";
@@ -21,6 +22,7 @@ export interface Operations {
   readonly cancels: RunCancels;
   readonly stateless: StatelessRuns;
   readonly store: StoreItems;
+  readonly readiness: Readiness;
 }
 
 /** The operations of the context's caller. All share the runs of `tasks`. */
@@ -35,6 +37,7 @@ export function createOperations(context: OpsContext, tasks: RunTasks): Operatio
     joins: new RunJoins(context, tasks),
     cancels: new RunCancels(context, tasks),
     stateless: new StatelessRuns(context, runs, threads, tasks),
+    readiness: new Readiness(context, tasks),
     store: new StoreItems(context.store, storeRoot(context)),
   };
 }

@@ -1,8 +1,9 @@
 /** Settles runs whose process died (spec, States; a run never stays `running` without one). */
+import { hostname } from "node:os";
 import { StorageUnavailableError } from "../errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
-import type { Owner, RunOutcome, UnfinishedRun } from "../storage/storage.js";
+import type { Owner, RunOutcome, ThreadLease, UnfinishedRun } from "../storage/storage.js";
 import { now, type OpsContext } from "./context.js";
 import { graphOf, latestSnapshot } from "./thread-state.js";
 
@@ -25,8 +26,9 @@ export function isDead(owner: Owner | undefined, self: Owner, at = Date.now()): 
   if (owner.id === self.id) return false;
   if (at - Date.parse(owner.seen_at) > SILENT_MS) return true;
   if (owner.host !== self.host) return false;
-  // In a container every process may be number 1: the same number under another id is a predecessor.
-  return owner.pid === self.pid || !processLives(owner.pid);
+  // In a container every process may be number 1: one of our number is a predecessor, or shares this process.
+  if (owner.pid === self.pid) return Date.parse(owner.seen_at) < performance.timeOrigin;
+  return !processLives(owner.pid);
 }
 
 /** A thread that was cut off: what its state says, as far as it can be read. */
@@ -53,34 +55,108 @@ export async function statusByState(context: OpsContext, threadId: string): Prom
   }
 }
 
-async function outcomeFor(context: OpsContext, { run_id, thread_id }: UnfinishedRun): Promise<RunOutcome> {
-  const status = await statusByState(context, thread_id);
-  const at = now();
-  return {
-    runId: run_id,
-    run: { updated_at: at, status: "error", error: STOPPED },
-    threadId: thread_id,
-    thread: { updated_at: at, state_updated_at: at, status, error: status === "error" ? STOPPED : null },
-  };
+/** This process, as it lives now. */
+export function selfOf({ ownerId }: OpsContext): Owner {
+  return { id: ownerId, host: hostname(), pid: process.pid, seen_at: now() };
 }
 
 /** Runs left unfinished by processes that no longer live. Changes nothing. */
-export async function cutOffRuns({ storage }: OpsContext, self: Owner): Promise<UnfinishedRun[]> {
-  const unfinished = await storage.metadata.unfinishedRuns();
+export async function cutOffRuns(context: OpsContext): Promise<UnfinishedRun[]> {
+  const self = selfOf(context);
+  const unfinished = await context.storage.metadata.unfinishedRuns();
   return unfinished.filter(({ owner }) => isDead(owner, self));
 }
 
-/** Settle the runs of dead processes, all in one step. Returns how many there were. */
-export async function recoverRuns(context: OpsContext, self: Owner): Promise<number> {
+export interface RecoverOptions {
+  /** Only runs of this thread. */
+  threadId?: string;
+  /** How long to wait for threads that are taken, in milliseconds; those are left alone otherwise. */
+  patience?: number;
+}
+
+/**
+ * Settle the runs of dead processes. Each thread's are settled under its lease, so that a process that only seems dead
+ * keeps its run, and a new run its thread; those of free threads are settled in one step.
+ */
+export async function recoverRuns(
+  context: OpsContext,
+  { threadId, patience }: RecoverOptions = {},
+): Promise<void> {
+  const dead = (await cutOffRuns(context)).filter(
+    ({ thread_id }) => threadId === undefined || thread_id === threadId,
+  );
+  if (dead.length === 0) return;
+  const taken = await recoverFree(context, new Set(dead.map(({ thread_id }) => thread_id)));
+  if (patience === undefined) return;
+  await Promise.all(taken.map((id) => recoverTaken(context, id, patience)));
+}
+
+/** Returns the threads that are not free. */
+async function recoverFree(context: OpsContext, threadIds: ReadonlySet<string>): Promise<string[]> {
+  const { locks } = context.storage;
+  const leases = new Map<string, ThreadLease>();
+  try {
+    for (const id of threadIds) {
+      const lease = await locks.acquire(id, { wait: false });
+      if (lease) leases.set(id, lease);
+    }
+    await settleCutOff(context, leases);
+  } finally {
+    for (const lease of leases.values()) await lease.release();
+  }
+  return [...threadIds].filter((id) => !leases.has(id));
+}
+
+async function recoverTaken(context: OpsContext, threadId: string, patience: number): Promise<void> {
+  const signal = AbortSignal.timeout(patience);
+  try {
+    const options = { wait: true, first: true, signal };
+    const lease = await context.storage.locks.acquire(threadId, options);
+    if (!lease) return;
+    try {
+      await settleCutOff(context, new Map([[threadId, lease]]));
+    } finally {
+      await lease.release();
+    }
+  } catch (error) {
+    if (error !== signal.reason) throw error;
+  }
+}
+
+/** Settle what dead processes left on threads whose leases are ours. */
+async function settleCutOff(context: OpsContext, leases: ReadonlyMap<string, ThreadLease>): Promise<void> {
+  if (leases.size === 0) return;
   const { metadata } = context.storage;
-  const dead = await cutOffRuns(context, self);
-  if (dead.length === 0) return 0;
-  await metadata.settleRuns(await Promise.all(dead.map((run) => outcomeFor(context, run))));
-  const owners = new Set(dead.flatMap(({ owner }) => (owner ? [owner.id] : [])));
-  for (const id of owners) await metadata.removeOwner(id);
+  // Looked for anew: before the lease was ours, a run may have ended, or its owner have shown that it lives.
+  const dead = (await cutOffRuns(context)).filter(({ thread_id }) => leases.has(thread_id));
+  if (dead.length === 0) return;
+  const outcomes = await Promise.all(dead.map((run) => outcomeFor(context, run)));
+  await metadata.settleRuns(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
+  await forgetOwners(context, dead);
   context.logger.warn(
     { runs: dead.length },
     "runs that a stopped server left unfinished were marked as failed",
   );
-  return dead.length;
+}
+
+/** The thread is what its state says; one that is not busy was set right by a later run. */
+async function outcomeFor(context: OpsContext, { run_id, thread_id }: UnfinishedRun): Promise<RunOutcome> {
+  const row = await context.storage.metadata.getThread(thread_id);
+  const at = now();
+  const run = { updated_at: at, status: "error" as const, error: STOPPED };
+  if (row?.status !== "busy") {
+    return { runId: run_id, run, threadId: thread_id, thread: { updated_at: row?.updated_at ?? at } };
+  }
+  const status = await statusByState(context, thread_id);
+  const error = status === "error" ? STOPPED : null;
+  const thread = { updated_at: at, state_updated_at: at, status, error };
+  return { runId: run_id, run, threadId: thread_id, thread };
+}
+
+/** Owners that have left no more runs. */
+async function forgetOwners({ storage: { metadata } }: OpsContext, settled: UnfinishedRun[]): Promise<void> {
+  const left = new Set((await metadata.unfinishedRuns()).map(({ owner }) => owner?.id));
+  for (const id of new Set(settled.map(({ owner }) => owner?.id))) {
+    if (id !== undefined && !left.has(id)) await metadata.removeOwner(id);
+  }
 }

@@ -1,9 +1,12 @@
 /** Stopping runs and taking them back. */
-import { GraphServeError, InvalidRequestError, ThreadBusyError } from "../errors.js";
+import { InvalidRequestError, ThreadBusyError } from "../errors.js";
 import { requireUuid } from "../ids.js";
 import type { CancelManyRequest } from "../models/run.js";
+import { isFinished } from "../storage/rows.js";
 import type { RunRow } from "../storage/storage.js";
 import { now, type OpsContext } from "./context.js";
+import { recoverRuns } from "./recovery.js";
+import { endElsewhere, stopElsewhere } from "./remote-runs.js";
 import { RunAborted } from "./run-abort.js";
 import { runRow } from "./run-rows.js";
 import type { RunTasks } from "./run-tasks.js";
@@ -15,9 +18,10 @@ export interface CancelOptions {
   wait?: boolean;
   /** `rollback` also deletes the run and its checkpoints. */
   action?: "interrupt" | "rollback";
+  /** Aborts when the caller is gone: it then no longer waits. */
+  signal?: AbortSignal;
 }
 
-const isOver = ({ status }: RunRow) => status !== "pending" && status !== "running";
 /** Runs that one call may cancel. */
 const MOST_RUNS = 1000;
 
@@ -47,7 +51,7 @@ export class RunCancels {
     const rows = await this.#context.storage.metadata.listRuns({ threadId: id, limit: MOST_RUNS, offset: 0 });
     const chosen = rows.filter(
       (row) =>
-        !isOver(row) &&
+        !isFinished(row) &&
         (!wanted || wanted.has(row.run_id)) &&
         (status == null || status === "all" || status === row.status),
     );
@@ -60,24 +64,41 @@ export class RunCancels {
    * @throws ThreadBusyError while it is in flight (`thread_busy`)
    */
   async delete(threadId: string, runId: string): Promise<void> {
-    const row = await runRow(this.#context, threadId, runId);
-    if (!isOver(row)) throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
-    await this.#context.storage.metadata.deleteRun(row.thread_id, row.run_id);
-    this.#tasks.logs.forget(row.run_id);
+    const row = await this.#settledRow(threadId, runId);
+    if (!isFinished(row)) throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
+    await this.#deleteRow(row);
   }
 
-  async #cancel(row: RunRow, { wait, action }: CancelOptions): Promise<void> {
-    if (isOver(row)) return;
+  /** A run whose process is dead has ended, whatever its row still says. */
+  async #settledRow(threadId: string, runId: string): Promise<RunRow> {
+    const row = await runRow(this.#context, threadId, runId);
+    if (isFinished(row) || this.#tasks.find(row.run_id)) return row;
+    await recoverRuns(this.#context, { threadId: row.thread_id });
+    return runRow(this.#context, threadId, runId);
+  }
+
+  async #cancel(row: RunRow, { wait, action, signal }: CancelOptions): Promise<void> {
+    if (isFinished(row)) return;
     const handle = this.#tasks.find(row.run_id);
-    if (!handle) {
-      throw new GraphServeError(
-        "thread_busy",
-        `run "${row.run_id}" is executed by another process: cancel it there`,
-      );
-    }
-    handle.stop(RunAborted.because("cancelled"));
-    if (wait || action === "rollback") await handle.answer;
-    if (action === "rollback") await this.#rollBack(row);
+    if (handle) handle.stop(RunAborted.because("cancelled"));
+    else await stopElsewhere(this.#context, row);
+    // Who asked for a rollback gets it, also when gone before the run has ended.
+    const leave = action === "rollback" ? undefined : signal;
+    if (wait || action === "rollback") await (handle?.answer ?? this.#endElsewhere(row, leave));
+    if (action !== "rollback") return;
+    // What waited in the queue has left nothing on its thread, which is another run's.
+    if (handle && !handle.hasBegun) await this.#deleteRow(row);
+    else await this.#rollBack(row);
+  }
+
+  async #deleteRow({ thread_id, run_id }: Pick<RunRow, "thread_id" | "run_id">): Promise<void> {
+    await this.#context.storage.metadata.deleteRun(thread_id, run_id);
+    this.#tasks.logs.forget(run_id);
+  }
+
+  async #endElsewhere(row: RunRow, signal: AbortSignal | undefined): Promise<void> {
+    const { stopping } = this.#tasks;
+    await endElsewhere(this.#context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
   }
 
   /** As if the run had never been: its checkpoints go, and the thread is what they leave. */
@@ -86,8 +107,7 @@ export class RunCancels {
     const lease = await storage.locks.acquire(thread_id, { wait: true, first: true });
     try {
       await storage.checkpointer.deleteRun(thread_id, run_id);
-      await storage.metadata.deleteRun(thread_id, run_id);
-      this.#tasks.logs.forget(run_id);
+      await this.#deleteRow({ thread_id, run_id });
       const row = await storage.metadata.getThread(thread_id);
       if (!row) return;
       const status = restingStatus(await latestSnapshot(await graphOf(this.#context, row), thread_id));

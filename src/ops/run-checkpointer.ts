@@ -10,11 +10,24 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import type { Checkpointer } from "../storage/storage.js";
+import type { Checkpointer, ThreadLease } from "../storage/storage.js";
+import { nextTurn } from "./yielding.js";
+
+interface Watched {
+  /** Told of the first write that fails. */
+  onFailure: (error: unknown) => void;
+  /** The lease that covers the writes. */
+  lease: ThreadLease;
+}
+
+interface WatchedRun extends Watched {
+  /** Its writes that are under way. */
+  writes: Set<Promise<unknown>>;
+}
 
 export class RunCheckpointer extends BaseCheckpointSaver {
   readonly #inner: Checkpointer;
-  readonly #watched = new Map<string, (error: unknown) => void>();
+  readonly #watched = new Map<string, WatchedRun>();
 
   constructor(inner: Checkpointer) {
     super(inner.serde);
@@ -23,12 +36,25 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   }
 
   /**
-   * Tell `onFailure` of the first write of this run that fails, and let the failed writes seem to succeed: LangGraph
+   * Write for this run as long as its lease stands, and until `unwatch`: what a graph that was stopped still writes
+   * then is dropped. Tell `onFailure` of the first write that fails, and let the failed writes seem to succeed: LangGraph
    * looks at them at the run's end only, and a rejection that nobody has heard by then ends the process. What the run
    * writes afterwards is refused, so that no checkpoint stands on one that is missing.
    */
-  watch(runId: string, onFailure: (error: unknown) => void): void {
-    this.#watched.set(runId, onFailure);
+  watch(runId: string, watched: Watched): void {
+    this.#watched.set(runId, { ...watched, writes: new Set() });
+  }
+
+  /**
+   * Resolves when no write of the run is under way: LangGraph gives a run that is stopped up at once, while the
+   * checkpoints of its ended supersteps are still being written, each when the one before it is stored.
+   */
+  async drained(runId: string): Promise<void> {
+    const writes = this.#watched.get(runId)?.writes ?? new Set<Promise<unknown>>();
+    do {
+      await Promise.all(writes);
+      await nextTurn();
+    } while (writes.size > 0);
   }
 
   unwatch(runId: string): void {
@@ -49,21 +75,16 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    try {
-      return await this.#inner.put(config, checkpoint, metadata, newVersions);
-    } catch (error) {
-      this.#failed(config, error);
-      const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
-      return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
-    }
+    const written = await this.#write(config, () =>
+      this.#inner.put(config, checkpoint, metadata, newVersions),
+    );
+    if (written) return written;
+    const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    try {
-      await this.#inner.putWrites(config, writes, taskId);
-    } catch (error) {
-      this.#failed(config, error);
-    }
+    await this.#write(config, () => this.#inner.putWrites(config, writes, taskId));
   }
 
   deleteThread(threadId: string): Promise<void> {
@@ -77,12 +98,34 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     return this.#inner.getDeltaChannelHistory(options);
   }
 
-  /** Rethrows where no run is watched: state writes wait for what they write. */
-  #failed({ configurable }: RunnableConfig, error: unknown): void {
+  /** Undefined when the write of a run failed or was dropped. Rejects only for state writes, which are no run's. */
+  async #write<T>({ configurable }: RunnableConfig, work: () => Promise<T>): Promise<T | undefined> {
     const runId = configurable?.run_id as unknown;
-    const onFailure = typeof runId === "string" ? this.#watched.get(runId) : undefined;
-    if (!onFailure) throw error;
-    this.#inner.fence(runId as string);
-    onFailure(error);
+    if (typeof runId !== "string") return work();
+    const watched = this.#watched.get(runId);
+    if (!watched) return undefined;
+    const write = this.#writeFor(runId, watched, work);
+    watched.writes.add(write);
+    try {
+      return await write;
+    } finally {
+      watched.writes.delete(write);
+    }
+  }
+
+  async #writeFor<T>(runId: string, watched: WatchedRun, work: () => Promise<T>): Promise<T | undefined> {
+    const isOver = () => this.#watched.get(runId) !== watched;
+    const confirmed = watched.lease.confirm?.();
+    // A lease that is lost fences its run.
+    if (confirmed) await confirmed;
+    if (isOver()) return undefined;
+    try {
+      return await work();
+    } catch (error) {
+      if (isOver()) return undefined;
+      this.#inner.fence(runId);
+      watched.onFailure(error);
+      return undefined;
+    }
   }
 }

@@ -13,6 +13,8 @@ export class RunHandle {
   /** What the run answers once it has ended, however it ended. Never rejects. */
   readonly answer: Promise<JsonObject>;
 
+  #hasBegun = false;
+  #stopped: RunAborted | undefined;
   #stop: (reason: RunAborted) => void;
   #end: (answer: JsonObject) => void = () => undefined;
 
@@ -31,11 +33,19 @@ export class RunHandle {
 
   /** The run has its thread. */
   begin(task: RunTask): void {
+    this.#hasBegun = true;
     this.#stop = (reason) => task.abort(reason);
+    // It may have been stopped between its thread's becoming free and now.
+    if (this.#stopped) task.abort(this.#stopped);
     task.done.then(
       () => this.#end(task.answer),
       (error: unknown) => this.fail(error),
     );
+  }
+
+  /** True once the run has had its thread. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** The run ended before it began. */
@@ -44,6 +54,7 @@ export class RunHandle {
   }
 
   stop(reason: RunAborted): void {
+    this.#stopped ??= reason;
     this.#stop(reason);
   }
 }

@@ -1,19 +1,21 @@
 /** Following a run that somebody started earlier: its answer, or its frames. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { NotFoundError } from "../errors.js";
 import { toJson } from "../graphs/serialize.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, StreamMode } from "../models/run.js";
 import type { RunFrame, RunStream, WaitingRun } from "../models/run-stream.js";
 import type { OpsContext } from "./context.js";
+import { endElsewhere, stopElsewhere } from "./remote-runs.js";
 import { RunAborted } from "./run-abort.js";
 import { failedAnswer, runAnswer } from "./run-answer.js";
 import type { RunHandle } from "./run-handle.js";
 import { runModel, runRow } from "./run-rows.js";
 import type { RunTasks } from "./run-tasks.js";
+import { framesAfter, framesOf } from "./stream-modes.js";
 import { graphOf } from "./thread-state.js";
 
-/** How often the row of a run in another process is looked at. */
-const POLL_MS = 500;
+/** Ids of a summary are above those of every log: who comes back with one gets the rest of the summary. */
+const SUMMARY_ID = 2 ** 40;
 
 export interface JoinOptions {
   /** Aborts when the caller is gone. */
@@ -46,7 +48,7 @@ export class RunJoins {
   ): Promise<WaitingRun> {
     const run = await this.#run(threadId, runId);
     const handle = this.#tasks.find(run.run_id);
-    if (cancelOnDisconnect) signal?.addEventListener("abort", () => leave(handle), { once: true });
+    if (cancelOnDisconnect) signal?.addEventListener("abort", () => this.#leave(run, handle), { once: true });
     return { run, answer: handle ? handle.answer : this.#storedAnswer(run, signal) };
   }
 
@@ -60,11 +62,13 @@ export class RunJoins {
     const run = await this.#run(threadId, runId);
     const handle = this.#tasks.find(run.run_id);
     const log = handle?.log ?? this.#tasks.logs.get(run.run_id);
-    const frames = log?.reaches(after) ? log.read(after) : this.#summary(run, handle, signal);
+    const frames = log?.reaches(after)
+      ? log.read(after)
+      : framesAfter(after, this.#summary(run, handle, signal));
     return {
       run,
-      frames: modes && modes.length > 0 ? onlyModes(frames, modes) : frames,
-      disconnect: () => cancelOnDisconnect && leave(handle),
+      frames: framesOf(frames, modes),
+      disconnect: () => cancelOnDisconnect && this.#leave(run, handle),
       resumable: true,
     };
   }
@@ -80,17 +84,17 @@ export class RunJoins {
     signal?: AbortSignal,
   ): AsyncGenerator<readonly RunFrame[]> {
     const { run_id, thread_id } = run;
-    yield [{ id: 0, event: "metadata", data: JSON.stringify({ run_id, thread_id, attempt: 1 }) }];
+    yield [{ id: SUMMARY_ID, event: "metadata", data: JSON.stringify({ run_id, thread_id, attempt: 1 }) }];
     const answer = await (handle ? handle.answer : this.#storedAnswer(run, signal));
     const { status, usage, error } = await this.#run(thread_id, run_id);
     if (error !== null) {
       const data = { error: "Error", message: error, detail: error, run_id, status, usage };
-      yield [{ id: 1, event: "error", data: JSON.stringify(data) }];
+      yield [{ id: SUMMARY_ID + 1, event: "error", data: JSON.stringify(data) }];
       return;
     }
     yield [
-      { id: 1, event: "values", data: toJson(answer) },
-      { id: 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
+      { id: SUMMARY_ID + 1, event: "values", data: toJson(answer) },
+      { id: SUMMARY_ID + 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
     ];
   }
 
@@ -112,27 +116,21 @@ export class RunJoins {
     return {};
   }
 
-  async #ended(run: Run, signal?: AbortSignal): Promise<Run> {
-    let current = run;
-    while (current.status === "pending" || current.status === "running") {
-      await sleep(POLL_MS, undefined, { signal });
-      current = await this.#run(run.thread_id, run.run_id);
-    }
-    return current;
+  /** @throws NotFoundError when the run was deleted meanwhile (`run_not_found`) */
+  async #ended({ thread_id, run_id }: Run, signal?: AbortSignal): Promise<Run> {
+    const row = await endElsewhere(this.#context, { thread_id, run_id }, signal);
+    if (!row) throw new NotFoundError("run", run_id);
+    return runModel(row);
   }
-}
 
-const leave = (handle: RunHandle | undefined) => handle?.stop(RunAborted.because("disconnected"));
-
-/** Frames that every reader gets, whatever modes it asked for. */
-const ALWAYS = new Set(["metadata", "end", "error"]);
-
-async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: readonly StreamMode[]) {
-  const wanted = new Set<string>(modes.map((mode) => (mode === "messages-tuple" ? "messages" : mode)));
-  for await (const batch of frames) {
-    const shown = batch.filter(
-      ({ event }) => ALWAYS.has(event) || wanted.has(event.split(/[|/]/, 1)[0] ?? ""),
+  /** The caller goes, and takes the run along. */
+  #leave(run: Run, handle: RunHandle | undefined): void {
+    if (handle) return handle.stop(RunAborted.because("disconnected"));
+    stopElsewhere(this.#context, run).catch((error: unknown) =>
+      this.#context.logger.error(
+        { err: error, run_id: run.run_id },
+        "a run of another process could not be cancelled",
+      ),
     );
-    if (shown.length > 0) yield shown;
   }
 }

@@ -1,4 +1,5 @@
 /** The frames of one run: kept for every reader that follows it, also for one that comes late. */
+import type { JsonObject } from "../models/common.js";
 import { FramesLostError, type RunFrame } from "../models/run-stream.js";
 
 /** What one run's log may hold; older frames are forgotten first. */
@@ -11,6 +12,8 @@ interface Reader {
 }
 
 export class RunLog {
+  /** Set for a run whose thread is none of its client's: it is found by its id alone, within this scope. */
+  stateless: { thread_id: string; scope: Readonly<JsonObject> } | undefined;
   #frames: RunFrame[] = [];
   /** Id of the oldest frame that is kept. */
   #first = 0;
@@ -38,9 +41,10 @@ export class RunLog {
     return this.#characters;
   }
 
-  /** True when the log holds every frame after the one with id `after`. */
+  /** True when the log has had the frame with id `after`, and holds every one after it. */
   reaches(after: number): boolean {
-    return after + 1 >= this.#first;
+    const next = after + 1;
+    return next >= this.#first && next <= this.#first + this.#frames.length;
   }
 
   /**

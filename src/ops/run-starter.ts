@@ -124,10 +124,12 @@ export class RunStarter {
   /** The thread was freed by the run before: it is busy again. */
   async #wake({ threadId, graphId, request }: Admission, run: Run): Promise<Run> {
     const patch = busyThread(request, this.#stamp(graphId), now());
+    const { metadata } = this.#context.storage;
     await assertNotForeign(this.#context, threadId);
-    if (!(await this.#context.storage.metadata.updateThread(threadId, patch))) {
-      throw new NotFoundError("thread", threadId);
+    if (!(await metadata.updateRun(run.run_id, { updated_at: patch.updated_at, status: "running" }))) {
+      throw new NotFoundError("run", run.run_id);
     }
+    if (!(await metadata.updateThread(threadId, patch))) throw new NotFoundError("thread", threadId);
     return run;
   }
 

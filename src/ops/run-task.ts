@@ -1,5 +1,5 @@
 /** A run in flight: a task the server owns. The response is only its subscriber. */
-import { GraphServeError, StorageUnavailableError } from "../errors.js";
+import { GraphServeError } from "../errors.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { StreamFrames } from "../graphs/stream-frames.js";
 import { RunUsage } from "../graphs/usage.js";
@@ -10,16 +10,7 @@ import { now, type OpsContext } from "./context.js";
 import { execute, type Execution } from "./execute.js";
 import { RunAborted } from "./run-abort.js";
 import { runAnswer } from "./run-answer.js";
-import {
-  endingOf,
-  failed,
-  lastFrame,
-  outcomeOf,
-  paused,
-  stopped,
-  succeeded,
-  type Ending,
-} from "./run-ending.js";
+import { endingOf, failed, lastFrame, paused, succeeded, type Ending } from "./run-ending.js";
 import type { RunLog } from "./run-log.js";
 import type { Invocation } from "./run-request.js";
 import type { Settlements } from "./settlements.js";
@@ -63,7 +54,9 @@ export class RunTask {
     this.#frames = new StreamFrames(this.#modes, accepted.bound.filter, (event, data) =>
       accepted.log?.push(event, data),
     );
-    accepted.lease.lost?.addEventListener("abort", () => this.#loseThread(), { once: true });
+    const { lost } = accepted.lease;
+    if (lost?.aborted) this.#loseThread();
+    lost?.addEventListener("abort", () => this.#loseThread(), { once: true });
     this.done = this.#run();
   }
 
@@ -128,7 +121,7 @@ export class RunTask {
   /** Resolves with how the graph ended; rejects with what it threw or why it was stopped. */
   async #execute(): Promise<Ending> {
     const { signal } = this.#controller;
-    if (signal.aborted) return stopped;
+    signal.throwIfAborted();
     const seconds = this.#context.settings.run_timeout_seconds;
     const timer =
       seconds === undefined
@@ -152,16 +145,20 @@ export class RunTask {
   }
 
   /** For as long as the graph may still write, hear of writes that fail. */
-  #watched(execution: Promise<void>): Promise<void> {
+  async #watched(execution: Promise<void>): Promise<void> {
     const { checkpointer, storage } = this.#context;
     const { run_id } = this.run;
-    checkpointer.watch(run_id, (error) => this.#failToStore(error));
-    const unwatch = () => {
+    const { lease } = this.#accepted;
+    checkpointer.watch(run_id, { lease, onFailure: (error) => this.#failToStore(error) });
+    try {
+      await execution;
+    } catch (error) {
+      await checkpointer.drained(run_id);
+      throw error;
+    } finally {
       checkpointer.unwatch(run_id);
       storage.checkpointer.unfence(run_id);
-    };
-    execution.then(unwatch, unwatch);
-    return execution;
+    }
   }
 
   #failToStore(error: unknown): void {
@@ -214,27 +211,14 @@ export class RunTask {
 
   /** Store the ending, then send the last frame: who has seen it finds the row settled. */
   async #settle(ending: Ending): Promise<Run> {
-    const { run, log } = this.#accepted;
+    const { run, lease, log } = this.#accepted;
     const usage = this.#usage.total(this.#frames.lastValues);
-    let final = ending;
-    let outcome = outcomeOf(run, final, usage);
-    if (!(await this.#settlements.store(outcome))) {
-      // Success that a crash could undo must not be reported; a failure is reported as it was.
-      if (final.thrown === undefined) {
-        final = failed(
-          new StorageUnavailableError(`the run ended as ${final.status}, but its end could not be stored`),
-        );
-      }
-      outcome = outcomeOf(run, final, usage);
-      this.#settlements.defer(outcome);
-    }
+    // The lock is free before the client learns of the end: its next request finds the thread idle.
+    const final = await this.#settlements.end(run, ending, usage, lease);
     this.#thrown = final.thrown;
     const frame = lastFrame(run, final, usage);
-    // The lock is free before the client learns of the end: its next request finds the thread idle.
-    await this.#accepted.lease.release();
     log?.push(frame.event, frame.data);
-    const { updated_at, status = run.status, error = null } = outcome.run;
-    return { ...run, updated_at, status, error, usage };
+    return { ...run, ...final.stored, usage };
   }
 
   #report({ status, thrown }: Ending): void {

@@ -67,6 +67,15 @@ export class RunTasks {
     return this.#handles.get(runId);
   }
 
+  /** Stop the runs that other processes ask this one to stop. */
+  async obeyCancels(): Promise<void> {
+    if (this.#handles.size === 0) return;
+    const { storage, ownerId } = this.#context;
+    for (const runId of await storage.metadata.cancelRequests(ownerId)) {
+      this.#handles.get(runId)?.stop(RunAborted.because("cancelled"));
+    }
+  }
+
   /** Stop the thread's run, when one is in flight. */
   abort(threadId: string, cause: Exclude<AbortCause, "timeout">): void {
     this.#active.get(threadId)?.abort(RunAborted.because(cause));

@@ -1,11 +1,19 @@
 /** Stores how runs ended, and keeps at it when the storage is away for a while. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { GraphServeError } from "../errors.js";
-import type { RunOutcome } from "../storage/storage.js";
+import { GraphServeError, StorageUnavailableError } from "../errors.js";
+import type { Run, TokenUsage } from "../models/run.js";
+import type { RunOutcome, ThreadLease } from "../storage/storage.js";
 import type { OpsContext } from "./context.js";
 import { DoubtfulRuns } from "./doubtful-runs.js";
+import { RunAborted } from "./run-abort.js";
+import { failed, outcomeOf, type Ending } from "./run-ending.js";
 
 const PAUSES_MS = [0, 50, 250];
+
+export interface SettledEnding extends Ending {
+  /** What the run's row says of it. */
+  stored: Pick<Run, "updated_at" | "status" | "error">;
+}
 
 export class Settlements {
   /** Runs that may be stored without anybody who executes them. */
@@ -34,6 +42,33 @@ export class Settlements {
       }
     }
     return false;
+  }
+
+  /**
+   * Store how a run ended, then release its lease. Returns the end as it is to be told: a success that a crash could
+   * undo, since it cannot be stored, or that came after the thread was lost, is a failure. Never rejects.
+   */
+  async end(run: Run, ending: Ending, usage: TokenUsage, lease: ThreadLease): Promise<SettledEnding> {
+    await lease.confirm?.();
+    const isLost = lease.lost?.aborted ?? false;
+    let final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
+    let outcome = outcomeOf(run, final, usage);
+    // What becomes of a thread that was lost is not this run's to say.
+    if (isLost) outcome.thread = { updated_at: outcome.thread.updated_at };
+    if (!(await this.store(outcome))) {
+      const message = `the run ended as ${final.status}, but its end could not be stored`;
+      final = orFailed(final, new StorageUnavailableError(message));
+      outcome = { ...outcomeOf(run, final, usage), ...(isLost && { thread: outcome.thread }) };
+      this.defer(outcome);
+    }
+    await lease.release();
+    if (isLost) {
+      // Should nobody have it, it is set right as soon as it can be had again.
+      this.doubtful.add(run);
+      void this.flushAll();
+    }
+    const { updated_at, status = run.status, error = null } = outcome.run;
+    return { ...final, stored: { updated_at, status, error } };
   }
 
   /** Keep an outcome for later. */
@@ -71,3 +106,7 @@ export class Settlements {
     else this.#deferred.delete(threadId);
   }
 }
+
+/** An end that was no failure becomes one; a failure is told as it was. */
+const orFailed = (ending: Ending, error: Error): Ending =>
+  ending.thrown === undefined ? failed(error) : ending;

@@ -1,8 +1,13 @@
 /** Runs without a thread of the client's: each gets one of its own, which goes when the run has ended. */
-import { newId } from "../ids.js";
+import { NotFoundError } from "../errors.js";
+import { newId, requireUuid } from "../ids.js";
 import type { RunCreateRequest, Run } from "../models/run.js";
 import type { RunStream, WaitingRun } from "../models/run-stream.js";
+import { contains } from "../storage/contains.js";
 import type { OpsContext } from "./context.js";
+import { RunAborted } from "./run-abort.js";
+import type { StreamJoinOptions } from "./run-joins.js";
+import { framesOf } from "./stream-modes.js";
 import type { RunTasks } from "./run-tasks.js";
 import type { Runs } from "./runs.js";
 import type { Threads } from "./threads.js";
@@ -56,10 +61,33 @@ export class StatelessRuns {
     return Promise.all(requests.map((request) => this.background(request)));
   }
 
+  /**
+   * The frames of a stateless run, from where the caller left off, while they are kept; its thread may be gone.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  follow(
+    runId: string,
+    { after = -1, modes, cancelOnDisconnect = false }: StreamJoinOptions = {},
+  ): RunStream {
+    const run_id = requireUuid(runId, ["path", "run_id"]);
+    const handle = this.#tasks.find(run_id);
+    const log = handle?.log ?? this.#tasks.logs.get(run_id);
+    const { caller } = this.#context;
+    if (!log?.stateless || !log.reaches(after) || (caller && !contains(log.stateless.scope, caller.scope))) {
+      throw new NotFoundError("run", run_id);
+    }
+    return {
+      run: { run_id, thread_id: log.stateless.thread_id },
+      frames: framesOf(log.read(after), modes),
+      disconnect: () => cancelOnDisconnect && handle?.stop(RunAborted.because("disconnected")),
+      resumable: true,
+    };
+  }
+
   async #onOwnThread<T>(
     { on_completion }: RunCreateRequest,
     start: (threadId: string) => Promise<T>,
-    runOf: (started: T) => Run,
+    runOf: (started: T) => Pick<Run, "run_id">,
   ): Promise<T> {
     const keep = on_completion === "keep";
     const threadId = newId();
@@ -71,7 +99,9 @@ export class StatelessRuns {
       await this.#remove(threadId);
       throw error;
     }
-    const ended = this.#tasks.find(runOf(started).run_id)?.answer ?? Promise.resolve();
+    const handle = this.#tasks.find(runOf(started).run_id);
+    if (handle?.log) handle.log.stateless = { thread_id: threadId, scope: this.#context.caller?.scope ?? {} };
+    const ended = handle?.answer ?? Promise.resolve();
     if (!keep) void ended.then(() => this.#remove(threadId));
     return started;
   }

@@ -5,7 +5,7 @@ import type { Snapshot } from "../graphs/graph.js";
 import { UNKEYED } from "../graphs/output-filter.js";
 import { toWire } from "../graphs/serialize.js";
 import { openInterrupts } from "../graphs/snapshot.js";
-import { isRecord, type JsonObject } from "../models/common.js";
+import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import type { Thread, ThreadStatus } from "../models/thread.js";
 import type { ThreadRow } from "../storage/storage.js";
 import type { OpsContext } from "./context.js";
@@ -67,7 +67,7 @@ export function threadModel(row: ThreadRow, content: ThreadContent): Thread {
     created_at,
     updated_at,
     state_updated_at,
-    metadata,
+    metadata: byKey(metadata),
     config,
     status,
     ...content,

@@ -1,6 +1,6 @@
 /** Threads: create, find, change, copy, delete (spec, Threads). */
 import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../errors.js";
-import { assertPlainData, coerceCommand, coerceValues } from "../graphs/coerce.js";
+import { assertPlainData } from "../graphs/coerce.js";
 import { requireUuid } from "../ids.js";
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type {
@@ -13,15 +13,18 @@ import type {
   ThreadPruneResult,
   ThreadSearchRequest,
 } from "../models/thread.js";
-import type { ThreadFile } from "../models/thread-file.js";
+import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
 import type { ThreadRow } from "../storage/storage.js";
 import { checkpointConfigurable, requireCheckpoint } from "./checkpoint.js";
 import { now, type OpsContext } from "./context.js";
 import { refusedUpdate } from "./refused-update.js";
+import { acquireStopped } from "./remote-runs.js";
 import type { RunTasks } from "./run-tasks.js";
 import { assertNotForeign, withoutScope } from "./scope.js";
 import { keepLatest } from "./thread-prune.js";
 import { restoreThread } from "./thread-restore.js";
+import { coerceSupersteps } from "./supersteps.js";
+import { storedCheckpoints } from "./thread-stored.js";
 import { newThreadRow, ownThread, threadRow } from "./thread-rows.js";
 import { ThreadSearch } from "./thread-search.js";
 import {
@@ -98,7 +101,7 @@ export class Threads {
   async delete(threadId: string): Promise<void> {
     const { thread_id } = await threadRow(this.#context, threadId);
     this.#tasks.abort(thread_id, "deleted");
-    const lease = await this.#context.storage.locks.acquire(thread_id, { wait: true, first: true });
+    const lease = await acquireStopped(this.#context, thread_id);
     try {
       if (this.#context.caller) await threadRow(this.#context, thread_id);
       if (!(await this.remove(thread_id))) throw new NotFoundError("thread", thread_id);
@@ -147,6 +150,14 @@ export class Threads {
       throw error;
     }
     return threadModel(copy, await readableContent(this.#context, copy));
+  }
+
+  /**
+   * The thread's checkpoints as they are stored, less what its graph hides: namespace by namespace, oldest first.
+   * @throws NotFoundError (`thread_not_found`)
+   */
+  async *stored(threadId: string): AsyncGenerator<StoredCheckpoint> {
+    yield* storedCheckpoints(this.#context, await threadRow(this.#context, threadId));
   }
 
   /**
@@ -228,16 +239,4 @@ export class Threads {
       );
     }
   }
-}
-
-function coerceSupersteps(supersteps: readonly Superstep[]) {
-  return supersteps.map(({ updates }, step) => ({
-    updates: updates.map(({ values, command, as_node }, index) => {
-      const loc = ["body", "supersteps", step, "updates", index];
-      const written = command
-        ? coerceCommand(command, [...loc, "command"])
-        : coerceValues(values, [...loc, "values"]);
-      return { values: written, ...(as_node != null && { asNode: as_node }) };
-    }),
-  }));
 }

@@ -1,13 +1,17 @@
 /** What the service does by itself from time to time: heartbeat, deferred writes, expired threads, dead runs. */
-import { hostname } from "node:os";
-import type { Owner, ThreadRow, UnfinishedRun } from "../storage/storage.js";
+import type { ThreadRow, UnfinishedRun } from "../storage/storage.js";
 import { now, type OpsContext } from "./context.js";
-import { cutOffRuns, recoverRuns } from "./recovery.js";
+import { cutOffRuns, recoverRuns, selfOf } from "./recovery.js";
 import type { RunTasks } from "./run-tasks.js";
 import { keepLatest } from "./thread-prune.js";
 import type { Threads } from "./threads.js";
 
 const HEARTBEAT_MS = 5_000;
+/** How soon a run hears that another process cancels it. */
+const CANCEL_MS = 500;
+const RECOVERY_MS = 10_000;
+/** How long a recovery waits for a thread that is taken. */
+const RECOVERY_PATIENCE_MS = 5_000;
 const SWEEP_MS = 60_000;
 /** Threads that one sweep looks at in one go. */
 const SWEEP_BATCH = 100;
@@ -17,7 +21,8 @@ export class Upkeep {
   readonly #tasks: RunTasks;
   readonly #threads: Threads;
   readonly #timers: NodeJS.Timeout[] = [];
-  #pending: Promise<unknown> = Promise.resolve();
+  /** What is being done just now. */
+  readonly #underWay = new Set<Promise<void>>();
 
   constructor(context: OpsContext, tasks: RunTasks, threads: Threads) {
     this.#context = context;
@@ -28,14 +33,15 @@ export class Upkeep {
   /** Recover what an earlier process left, then keep house until `stop`. */
   async start(): Promise<void> {
     await this.#beat();
-    await recoverRuns(this.#context, this.#self());
+    await recoverRuns(this.#context);
     this.#every(HEARTBEAT_MS, async () => {
       await this.#beat();
       await this.#tasks.settlements.flushAll();
       this.#tasks.logs.expire();
     });
+    this.#every(CANCEL_MS, () => this.#tasks.obeyCancels());
+    this.#every(RECOVERY_MS, () => recoverRuns(this.#context, { patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, async () => {
-      await recoverRuns(this.#context, this.#self());
       await this.sweep();
       await this.#context.items.expire(now());
     });
@@ -43,7 +49,7 @@ export class Upkeep {
 
   async stop(): Promise<void> {
     this.#timers.forEach((timer) => clearInterval(timer));
-    await this.#pending;
+    await Promise.all(this.#underWay);
     try {
       await this.#context.storage.metadata.removeOwner(this.#context.ownerId);
     } catch (error) {
@@ -53,7 +59,7 @@ export class Upkeep {
 
   /** Runs that `start` would settle. */
   cutOff(): Promise<UnfinishedRun[]> {
-    return cutOffRuns(this.#context, this.#self());
+    return cutOffRuns(this.#context);
   }
 
   /** Delete or prune the threads whose time to live has ended; busy ones wait for the next sweep. */
@@ -89,27 +95,25 @@ export class Upkeep {
     await this.#context.storage.metadata.updateThread(row.thread_id, { updated_at: now(), ttl: null });
   }
 
-  #self(): Owner {
-    return { id: this.#context.ownerId, host: hostname(), pid: process.pid, seen_at: now() };
-  }
-
   #beat(): Promise<void> {
-    return this.#context.storage.metadata.beat(this.#self());
+    return this.#context.storage.metadata.beat(selfOf(this.#context));
   }
 
   #every(ms: number, work: () => Promise<void>): void {
-    let running = false;
-    const tick = async () => {
-      if (running) return;
-      running = true;
+    let running: Promise<void> | undefined;
+    const turn = async () => {
       try {
         await work();
       } catch (error) {
         this.#context.logger.error({ err: error }, "upkeep failed and will be tried again");
       } finally {
-        running = false;
+        if (running) this.#underWay.delete(running);
+        running = undefined;
       }
     };
-    this.#timers.push(setInterval(() => (this.#pending = tick()), ms).unref());
+    const tick = () => {
+      if (!running) this.#underWay.add((running = turn()));
+    };
+    this.#timers.push(setInterval(tick, ms).unref());
   }
 }

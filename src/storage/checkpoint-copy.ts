@@ -1,8 +1,10 @@
-import type {
-  BaseCheckpointSaver,
-  CheckpointMetadata,
-  CheckpointTuple,
-  PendingWrite,
+import {
+  WRITES_IDX_MAP,
+  type BaseCheckpointSaver,
+  type ChannelVersions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { lineage } from "./lineage.js";
 
@@ -49,23 +51,51 @@ async function isLatest(
 /** Stores a checkpoint with its writes as it is, but for what its metadata says of its origin. */
 async function copyTuple(
   saver: BaseCheckpointSaver,
-  { checkpoint, metadata, pendingWrites = [] }: CheckpointTuple,
-  target: { thread_id: string; checkpoint_ns: string; checkpoint_id: string | undefined },
+  { metadata, ...tuple }: CheckpointTuple,
+  target: Place,
 ): Promise<void> {
   const { run_id: _ofTheSource, ...kept } = metadata as CheckpointMetadata<{ run_id?: unknown }>;
   const forked = { ...kept, source: "fork" as const, thread_id: target.thread_id };
-  const copied = await saver.put({ configurable: target }, checkpoint, forked, checkpoint.channel_versions);
-  for (const [taskId, writes] of groupByTask(pendingWrites)) await saver.putWrites(copied, writes, taskId);
+  const { channel_versions } = tuple.checkpoint;
+  await storeTuple(saver, { ...tuple, metadata: forked }, target, channel_versions);
 }
 
-function groupByTask(
+/** Where a checkpoint goes; `checkpoint_id` is its parent's. */
+interface Place {
+  thread_id: string | undefined;
+  checkpoint_ns: string;
+  checkpoint_id: string | undefined;
+}
+
+/** Stores a checkpoint with its writes, as it is. */
+export async function storeTuple(
+  saver: BaseCheckpointSaver,
+  { checkpoint, metadata, pendingWrites = [] }: CheckpointTuple,
+  target: Place,
+  newVersions: ChannelVersions,
+): Promise<void> {
+  const stored = await saver.put(
+    { configurable: target },
+    checkpoint,
+    metadata as CheckpointMetadata,
+    newVersions,
+  );
+  for (const [taskId, writes] of writesByTask(pendingWrites)) await saver.putWrites(stored, writes, taskId);
+}
+
+/**
+ * These writes as the calls that made them: a task's ordinary writes together, numbered from the first, and apart from
+ * them those that have a number of their own, such as its interrupt.
+ */
+export function writesByTask(
   pendingWrites: NonNullable<CheckpointTuple["pendingWrites"]>,
-): Map<string, PendingWrite[]> {
-  const byTask = new Map<string, PendingWrite[]>();
+): Iterable<[taskId: string, writes: PendingWrite[]]> {
+  const calls = new Map<string, [string, PendingWrite[]]>();
   for (const [taskId, ...write] of pendingWrites) {
-    const writes = byTask.get(taskId);
-    if (writes) writes.push(write);
-    else byTask.set(taskId, [write]);
+    const key = `${write[0] in WRITES_IDX_MAP ? "special" : "ordinary"} ${taskId}`;
+    const call = calls.get(key);
+    if (call) call[1].push(write);
+    else calls.set(key, [taskId, [write]]);
   }
-  return byTask;
+  return calls.values();
 }

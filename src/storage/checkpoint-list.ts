@@ -35,13 +35,17 @@ export async function* listCheckpoints(
   }
 }
 
-/** Savers agree on texts under plain keys. Objects they match by identity or not at all, and some keys read as paths. */
+/**
+ * Savers agree on texts and whole numbers under plain keys. Objects they match by identity or not at all, and some keys
+ * read as paths.
+ */
 function splitFilter(filter: Record<string, unknown>) {
-  const pushed: [string, string][] = [];
+  const pushed: [string, unknown][] = [];
   const rest: [string, unknown][] = [];
   for (const [key, value] of Object.entries(filter)) {
     if (value === undefined) continue;
-    if (typeof value === "string" && /^[a-z]\w*$/i.test(key)) pushed.push([key, value]);
+    const isAgreed = typeof value === "string" || Number.isSafeInteger(value);
+    if (isAgreed && /^[a-z]\w*$/i.test(key)) pushed.push([key, value]);
     else rest.push([key, value]);
   }
   return { pushed: Object.fromEntries(pushed), rest: rest.length > 0 ? Object.fromEntries(rest) : undefined };

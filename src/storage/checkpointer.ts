@@ -10,7 +10,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { GraphServeError, InvalidRequestError } from "../errors.js";
-import { copyCheckpoint } from "./checkpoint-copy.js";
+import { copyCheckpoint, storeTuple } from "./checkpoint-copy.js";
 import { listCheckpoints } from "./checkpoint-list.js";
 import { guarded, storageError, type ExplainError } from "./driver-errors.js";
 import { lineage } from "./lineage.js";
@@ -26,6 +26,8 @@ export interface CheckpointKey {
 export interface WrapOptions {
   /** Delete a thread's checkpoints and writes but these, in one step; parents that are gone are forgotten. */
   keepOnly: (threadId: string, keep: readonly CheckpointKey[]) => Promise<void>;
+  /** Namespaces of a thread's checkpoints, where they can be had without reading these. */
+  namespaces?: (threadId: string) => Promise<string[]>;
   /** Which errors are the driver's, and what they mean; none when left out. */
   explain?: ExplainError;
 }
@@ -38,13 +40,22 @@ export function wrapCheckpointer(saver: BaseCheckpointSaver, options: WrapOption
 class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   readonly #saver: BaseCheckpointSaver;
   readonly #keepOnly: WrapOptions["keepOnly"];
+  readonly #namespaces: NonNullable<WrapOptions["namespaces"]>;
   readonly #explain: ExplainError;
   readonly #fenced = new Set<string>();
 
-  constructor(saver: BaseCheckpointSaver, { keepOnly, explain = () => undefined }: WrapOptions) {
+  constructor(
+    saver: BaseCheckpointSaver,
+    {
+      keepOnly,
+      namespaces = (threadId) => listedNamespaces(saver, threadId),
+      explain = () => undefined,
+    }: WrapOptions,
+  ) {
     super(saver.serde);
     this.#saver = saver;
     this.#keepOnly = keepOnly;
+    this.#namespaces = namespaces;
     this.#explain = explain;
     // LangGraph binds this method to other objects than the saver it takes it from.
     this.getNextVersion = saver.getNextVersion.bind(saver);
@@ -96,6 +107,13 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     return guarded(this.#explain, () => this.#saver.deleteThread(threadId));
   }
 
+  store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void> {
+    const { thread_id, checkpoint_ns = "" } = (tuple.config.configurable ?? {}) as Record<string, string>;
+    const parent = tuple.parentConfig?.configurable?.checkpoint_id as string | undefined;
+    const place = { thread_id, checkpoint_ns, checkpoint_id: parent };
+    return guarded(this.#explain, () => storeTuple(this.#saver, tuple, place, newVersions));
+  }
+
   override getDeltaChannelHistory(options: {
     config: RunnableConfig;
     channels: string[];
@@ -132,6 +150,10 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     });
   }
 
+  namespaces(threadId: string): Promise<string[]> {
+    return guarded(this.#explain, async () => (await this.#namespaces(threadId)).sort());
+  }
+
   deleteRun(threadId: string, runId: string): Promise<void> {
     return guarded(this.#explain, async () => {
       const keep: CheckpointKey[] = [];
@@ -154,6 +176,14 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
       throw new GraphServeError("run_failed", `run "${runId}" has ended: its late write is refused`);
     }
   }
+}
+
+/** Without a namespace savers list all of them. */
+async function listedNamespaces(saver: BaseCheckpointSaver, threadId: string): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const { config } of saver.list({ configurable: { thread_id: threadId } }))
+    found.add(String(config.configurable?.checkpoint_ns ?? ""));
+  return [...found];
 }
 
 /** Without a namespace some savers list all of them, and SqliteSaver reads the whole thread to sort it. */

@@ -19,6 +19,8 @@ const METADATA = {
   beat: 1,
   removeOwner: 1,
   unfinishedRuns: 1,
+  requestCancel: 1,
+  cancelRequests: 1,
 } satisfies Record<keyof MetadataStore, 1>;
 
 const CHECKPOINTER = {
@@ -31,7 +33,9 @@ const CHECKPOINTER = {
   getDeltaChannelHistory: 1,
   fence: 1,
   unfence: 1,
+  store: 1,
   copyLatest: 1,
+  namespaces: 1,
   deleteRun: 1,
   keepLatest: 1,
 } satisfies Partial<Record<keyof Checkpointer, 1>>;
@@ -43,6 +47,8 @@ const ITEMS = {
   put: 1,
   delete: 1,
   under: 1,
+  page: 1,
+  restore: 1,
   namespaces: 1,
   touch: 1,
   expire: 1,

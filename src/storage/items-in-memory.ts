@@ -1,20 +1,17 @@
-import type { ItemRow, ItemTable, ItemWrite } from "./items.js";
-
-interface Kept extends ItemRow {
-  expires_at: string | null;
-}
+import type { ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
 const isBelow = (namespace: string, prefix: string) =>
   prefix === "" || namespace === prefix || namespace.startsWith(`${prefix}.`);
-const lives = ({ expires_at }: Kept, at: string) => expires_at === null || expires_at > at;
-const byPlace = (a: ItemRow, b: ItemRow) =>
-  a.namespace === b.namespace ? (a.key < b.key ? -1 : 1) : a.namespace < b.namespace ? -1 : 1;
+const lives = ({ expires_at }: StoredItem, at: string) => expires_at === null || expires_at > at;
+type ItemPlace = Pick<ItemRow, "namespace" | "key">;
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const byPlace = (a: ItemPlace, b: ItemPlace) => compare(a.namespace, b.namespace) || compare(a.key, b.key);
 
 /** Items in this process's memory. */
 export function createMemoryItems(): ItemTable {
-  const items = new Map<string, Kept>();
+  const items = new Map<string, StoredItem>();
   const placeOf = (namespace: string, key: string) => JSON.stringify([namespace, key]);
-  const shown = ({ expires_at: _, ...item }: Kept): ItemRow => structuredClone(item);
+  const shown = ({ expires_at: _, ...item }: StoredItem): ItemRow => structuredClone(item);
   const living = (at: string) => [...items.values()].filter((item) => lives(item, at));
   return {
     async get(namespace, key, at) {
@@ -35,6 +32,16 @@ export function createMemoryItems(): ItemTable {
         .filter((item) => isBelow(item.namespace, namespace))
         .sort(byPlace)
         .map(shown);
+    },
+    async page({ after, limit, at }) {
+      return living(at)
+        .filter((item) => after === undefined || byPlace(item, after) > 0)
+        .sort(byPlace)
+        .slice(0, limit)
+        .map((item) => structuredClone(item));
+    },
+    async restore(item) {
+      items.set(placeOf(item.namespace, item.key), structuredClone(item));
     },
     async namespaces(at) {
       return [...new Set(living(at).map(({ namespace }) => namespace))].sort();

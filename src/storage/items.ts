@@ -16,6 +16,18 @@ export interface ItemWrite extends Omit<ItemRow, "created_at"> {
   expires_at: string | null;
 }
 
+/** An item as it is kept. */
+export interface StoredItem extends ItemRow {
+  expires_at: string | null;
+}
+
+/** Which items to read: `limit` of those after a place, in the order of namespaces and keys; from the first without one. */
+export interface ItemPage {
+  after?: Pick<ItemRow, "namespace" | "key">;
+  limit: number;
+  at: string;
+}
+
 /** Every method is atomic, and shows no item that has expired at `at`. */
 export interface ItemTable {
   get(namespace: string, key: string, at: string): Promise<ItemRow | undefined>;
@@ -24,6 +36,9 @@ export interface ItemTable {
   delete(namespace: string, key: string): Promise<void>;
   /** Items of a namespace and of all below it, by namespace and key; every item for "". */
   under(namespace: string, at: string): Promise<ItemRow[]>;
+  page(page: ItemPage): Promise<StoredItem[]>;
+  /** Store an item of another storage as it stands, its times included, in the place of what is there. */
+  restore(item: StoredItem): Promise<void>;
   /** Namespaces that hold items, sorted. */
   namespaces(at: string): Promise<string[]>;
   /** Count the time to live of an item anew. */

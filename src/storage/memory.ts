@@ -42,6 +42,8 @@ class MemoryMetadataStore implements MetadataStore {
   readonly #runs = new Map<string, RunRow>();
   readonly #runsByThread = new Map<string, OrderedList<RunRow>>();
   readonly #unfinished = new Set<string>();
+  /** Unfinished runs that are to stop. */
+  readonly #cancelled = new Set<string>();
   readonly #owners = new Map<string, Owner>();
 
   async insertThread(row: ThreadRow): Promise<boolean> {
@@ -73,7 +75,7 @@ class MemoryMetadataStore implements MetadataStore {
     this.#threads.remove(row);
     for (const { run_id } of this.#runsOf(threadId)) {
       this.#runs.delete(run_id);
-      this.#unfinished.delete(run_id);
+      this.#finish(run_id);
     }
     this.#runsByThread.delete(threadId);
     return true;
@@ -102,17 +104,15 @@ class MemoryMetadataStore implements MetadataStore {
     return run?.thread_id === threadId ? copyJson(run) : undefined;
   }
 
-  async updateRun(runId: string, patch: RunPatch): Promise<void> {
+  async updateRun(runId: string, patch: RunPatch): Promise<boolean> {
     const run = this.#runs.get(runId);
-    if (run) this.#patchRun(run, patch);
+    return run !== undefined && this.#patchRun(run, patch);
   }
 
   async settleRuns(outcomes: readonly RunOutcome[]): Promise<void> {
     for (const { runId, run, threadId, thread } of outcomes) {
       const row = this.#runs.get(runId);
-      if (row?.thread_id !== threadId || isFinished(row)) continue;
-      this.#patchRun(row, run);
-      this.#patchThread(threadId, thread);
+      if (row?.thread_id === threadId && this.#patchRun(row, run)) this.#patchThread(threadId, thread);
     }
   }
 
@@ -120,7 +120,7 @@ class MemoryMetadataStore implements MetadataStore {
     const run = this.#runs.get(runId);
     if (run?.thread_id !== threadId) return false;
     this.#runs.delete(runId);
-    this.#unfinished.delete(runId);
+    this.#finish(runId);
     this.#runsByThread.get(threadId)?.remove(run);
     return true;
   }
@@ -148,6 +148,14 @@ class MemoryMetadataStore implements MetadataStore {
     });
   }
 
+  async requestCancel(runId: string): Promise<void> {
+    if (this.#unfinished.has(runId)) this.#cancelled.add(runId);
+  }
+
+  async cancelRequests(ownerId: string): Promise<string[]> {
+    return [...this.#cancelled].filter((runId) => this.#runs.get(runId)?.owner === ownerId);
+  }
+
   #runsOf(threadId: string): readonly RunRow[] {
     return this.#runsByThread.get(threadId)?.items ?? [];
   }
@@ -160,10 +168,16 @@ class MemoryMetadataStore implements MetadataStore {
     return next;
   }
 
-  /** In place: what a patch changes is not what runs are ordered by. */
-  #patchRun(run: RunRow, patch: RunPatch): void {
-    if (isFinished(run)) return;
+  /** In place: what a patch changes is not what runs are ordered by. False when the run has ended. */
+  #patchRun(run: RunRow, patch: RunPatch): boolean {
+    if (isFinished(run)) return false;
     Object.assign(run, patchRun(run, copyJson(patch)));
-    if (isFinished(run)) this.#unfinished.delete(run.run_id);
+    if (isFinished(run)) this.#finish(run.run_id);
+    return true;
+  }
+
+  #finish(runId: string): void {
+    this.#unfinished.delete(runId);
+    this.#cancelled.delete(runId);
   }
 }

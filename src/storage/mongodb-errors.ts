@@ -63,17 +63,20 @@ const SERVER_ERRORS: Record<number, Explanation> = {
   17420: TOO_LARGE,
 };
 
+const LOST: Explanation = { message: "lost the connection" };
+const SOCKET_CODES = /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ERR_STREAM_DESTROYED|ERR_SOCKET_CLOSED)$/;
+
 const DRIVER_ERRORS: Record<string, Explanation> = {
   MongoServerSelectionError: AWAY,
-  MongoNetworkError: { message: "lost the connection" },
+  MongoNetworkError: LOST,
   MongoNetworkTimeoutError: { message: "did not answer in time" },
   MongoOperationTimeoutError: { message: "did not answer in time" },
   MongoWaitQueueTimeoutError: {
     message: "gave no free connection in time",
     hint: "raise checkpointer_options.pool_max_size",
   },
-  MongoPoolClosedError: { message: "lost the connection" },
-  MongoPoolClearedError: { message: "lost the connection" },
+  MongoPoolClosedError: LOST,
+  MongoPoolClearedError: LOST,
   MongoNotConnectedError: { message: "is no longer in use: the storage is closed" },
   MongoTopologyClosedError: { message: "is no longer in use: the storage is closed" },
   MongoClientClosedError: { message: "is no longer in use: the storage is closed" },
@@ -99,6 +102,8 @@ function meaningOf(error: unknown): Explanation | undefined {
     return TOO_LARGE;
   }
   if (/^BSON\w*Error$/.test(error.name)) return { message: "has no place for a value of this request" };
+  // A socket that ends in the middle of a write: the driver hands its error on as it is.
+  if ("code" in error && typeof error.code === "string" && SOCKET_CODES.test(error.code)) return LOST;
   if (!error.name.startsWith("Mongo")) return undefined;
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   // A login that is refused while connecting hides behind the search for a server.

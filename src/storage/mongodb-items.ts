@@ -1,7 +1,7 @@
 import type { Db, Filter } from "mongodb";
 import type { JsonObject } from "../models/common.js";
 import { guarded, type ExplainError } from "./driver-errors.js";
-import type { ItemRow, ItemTable, ItemWrite } from "./items.js";
+import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 import { isDuplicate } from "./mongodb-errors.js";
 import { toText } from "./mongodb-rows.js";
 
@@ -15,10 +15,21 @@ interface Stored extends Omit<ItemRow, "value"> {
 const idOf = (namespace: string, key: string): string => JSON.stringify([namespace, key]);
 const lives = (at: string) => ({ $or: [{ expires_at: null }, { expires_at: { $gt: at } }] });
 
-const read = ({ _id, expires_at: _, ...row }: Stored): ItemRow => ({
+const readStored = ({ _id, ...row }: Stored): StoredItem => ({
   ...row,
   value: JSON.parse(row.value) as JsonObject,
 });
+
+function read(stored: Stored): ItemRow {
+  const { expires_at: _, ...row } = readStored(stored);
+  return row;
+}
+
+function isAfter(place: ItemPage["after"]): Filter<Stored> {
+  if (place === undefined) return {};
+  const { namespace, key } = place;
+  return { $or: [{ namespace: { $gt: namespace } }, { namespace, key: { $gt: key } }] };
+}
 
 /** "/" follows "." in the order of characters, so the range is what begins with the namespace and a full stop. */
 const isBelow = (namespace: string): Filter<Stored> =>
@@ -58,6 +69,16 @@ export function createMongodbItems(db: Db, explain: ExplainError): ItemTable {
       call(async () => {
         const found = items.find({ $and: [isBelow(namespace), lives(at)] }).sort({ namespace: 1, key: 1 });
         return (await found.toArray()).map(read);
+      }),
+    page: ({ after, limit, at }) =>
+      call(async () => {
+        const found = items.find({ $and: [isAfter(after), lives(at)] }).sort({ namespace: 1, key: 1 });
+        return (await found.limit(limit).toArray()).map(readStored);
+      }),
+    restore: ({ namespace, key, value, ...times }) =>
+      call(async () => {
+        const stored = { namespace, key, value: toText(value), ...times };
+        await items.replaceOne({ _id: idOf(namespace, key) }, stored, { upsert: true });
       }),
     namespaces: (at) =>
       call(async () => {

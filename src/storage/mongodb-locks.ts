@@ -192,7 +192,11 @@ export class MongodbThreadLocks implements ThreadLocks {
       await this.#free(threadId, token);
       await turn.release();
     };
-    const lease = { lost: lost.signal, release: () => (released ??= release()) };
+    const lease = {
+      lost: lost.signal,
+      confirm: () => session.confirm(),
+      release: () => (released ??= release()),
+    };
     if (!signal?.aborted) return lease;
     void lease.release();
     throw signal.reason;

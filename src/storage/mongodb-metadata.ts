@@ -72,7 +72,7 @@ export class MongodbMetadataStore implements MetadataStore {
     return this.#call(() => this.#runs.get(threadId, runId));
   }
 
-  updateRun(runId: string, patch: RunPatch): Promise<void> {
+  updateRun(runId: string, patch: RunPatch): Promise<boolean> {
     return this.#call(() => this.#runs.update(runId, patch));
   }
 
@@ -105,6 +105,14 @@ export class MongodbMetadataStore implements MetadataStore {
 
   unfinishedRuns(): Promise<UnfinishedRun[]> {
     return this.#call(() => this.#runs.unfinished());
+  }
+
+  requestCancel(runId: string): Promise<void> {
+    return this.#call(() => this.#runs.requestCancel(runId));
+  }
+
+  cancelRequests(ownerId: string): Promise<string[]> {
+    return this.#call(() => this.#runs.cancelRequests(ownerId));
   }
 
   #call<T>(work: () => Promise<T>): Promise<T> {

@@ -34,6 +34,8 @@ export interface StoredRun extends Omit<RunRow, "run_id" | "metadata" | "kwargs"
   metadata: string;
   kwargs: string;
   usage: string | null;
+  /** Set when its owner is to stop it. */
+  cancel_requested?: true;
 }
 
 export type StoredRunPatch = Partial<Pick<StoredRun, "updated_at" | "status" | "error" | "usage">>;
@@ -92,7 +94,7 @@ export const storeRun = ({ run_id, ...row }: RunRow): StoredRun => ({
   usage: row.usage && JSON.stringify(row.usage),
 });
 
-export const readRun = ({ _id, ...stored }: StoredRun): RunRow => ({
+export const readRun = ({ _id, cancel_requested: _, ...stored }: StoredRun): RunRow => ({
   run_id: _id,
   ...stored,
   metadata: JSON.parse(stored.metadata) as JsonObject,

@@ -102,8 +102,8 @@ export class MongodbRunChanges {
   }
 
   /** May come again and again: a run that has ended stays as it is. */
-  #complete({ run_id, patch }: Settlement): Promise<void> {
-    return this.#runs.patchUnfinished(run_id, patch);
+  async #complete({ run_id, patch }: Settlement): Promise<void> {
+    await this.#runs.patchUnfinished(run_id, patch);
   }
 
   async deleteThread(threadId: string): Promise<boolean> {

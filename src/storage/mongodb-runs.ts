@@ -30,13 +30,13 @@ export class MongodbRuns {
     return stored ? readRun(stored) : undefined;
   }
 
-  async update(runId: string, patch: RunPatch): Promise<void> {
-    await this.patchUnfinished(runId, storeRunPatch(patch));
+  update(runId: string, patch: RunPatch): Promise<boolean> {
+    return this.patchUnfinished(runId, storeRunPatch(patch));
   }
 
-  /** Nothing happens when the run has ended, so that the same patch may come again. */
-  async patchUnfinished(runId: string, patch: StoredRunPatch): Promise<void> {
-    await this.#runs.updateOne({ _id: runId, ...isUnfinished }, { $set: patch });
+  /** False, and nothing changed, when the run has ended, so that the same patch may come again. */
+  async patchUnfinished(runId: string, patch: StoredRunPatch): Promise<boolean> {
+    return (await this.#runs.updateOne({ _id: runId, ...isUnfinished }, { $set: patch })).matchedCount > 0;
   }
 
   async delete(threadId: string, runId: string): Promise<boolean> {
@@ -71,6 +71,15 @@ export class MongodbRuns {
       owners.set(id, { id, ...owner });
     }
     return runs.map(({ _id, thread_id, owner }) => ({ run_id: _id, thread_id, owner: owners.get(owner) }));
+  }
+
+  async requestCancel(runId: string): Promise<void> {
+    await this.#runs.updateOne({ _id: runId, ...isUnfinished }, { $set: { cancel_requested: true } });
+  }
+
+  async cancelRequests(owner: string): Promise<string[]> {
+    const asked = this.#runs.find({ owner, cancel_requested: true, ...isUnfinished });
+    return (await asked.project<Pick<StoredRun, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
   }
 
   async beat({ id, ...owner }: Owner): Promise<void> {

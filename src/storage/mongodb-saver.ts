@@ -110,6 +110,14 @@ export async function keepOnly(db: Db, thread_id: string, keep: readonly Checkpo
     );
 }
 
+/** Names alone: the checkpoints themselves are not read. */
+export async function namespacesOf(db: Db, thread_id: string): Promise<string[]> {
+  const found = new Set<string>();
+  const names = db.collection(CHECKPOINTS).find({ thread_id }, { projection: { checkpoint_ns: 1 } });
+  for await (const { checkpoint_ns } of names) found.add(String(checkpoint_ns));
+  return [...found];
+}
+
 /** The condition that the id in `field` names none of these checkpoints. */
 function noneOf(field: string, keys: readonly CheckpointKey[]): Document {
   if (keys.length === 0) return {};

@@ -12,6 +12,10 @@ interface Version {
 
 const versionsOf = (db: Db) => db.collection<Version>("gs_schema");
 
+/** 0 when no server has been here. */
+export const storedVersion = async (db: Db): Promise<number> =>
+  (await versionsOf(db).findOne({ _id: "version" }))?.version ?? 0;
+
 /**
  * Make the indexes and note the version. Every step may be made by several processes at once, and made again.
  * @throws StorageUnavailableError when the documents are of a later version (`storage_unavailable`)
@@ -28,6 +32,10 @@ export async function prepare(db: Db): Promise<void> {
   await runs.createIndex({ thread_id: 1, created_at: -1, _id: -1 });
   await runs.createIndex({ status: 1 });
   await db.collection("gs_items").createIndex({ namespace: 1, key: 1 });
+  await versionsOf(db).updateOne(
+    { _id: "version", version: { $lt: SCHEMA_VERSION } },
+    { $set: { version: SCHEMA_VERSION } },
+  );
   await versionsOf(db).updateOne(
     { _id: "version" },
     { $setOnInsert: { version: SCHEMA_VERSION } },

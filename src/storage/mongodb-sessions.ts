@@ -5,13 +5,14 @@
  * last renewal, by its own clock.
  *
  * So two processes never count on the same lock, provided that the server's clock does not jump by the difference of
- * the two times, also when another server becomes the primary, and that a process which was stopped as a whole (a
- * suspended machine) learns of its loss from its timers, before what it runs writes on.
+ * the two times, also when another server becomes the primary. A process that was stopped as a whole (a suspended
+ * machine) looks at the clock before each write; one that it had handed to the driver before still goes out.
  */
 import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { Collection, Db } from "mongodb";
 import { StorageUnavailableError } from "../errors.js";
+import { Moment } from "./moment.js";
 
 /** In milliseconds. */
 export interface Timing {
@@ -37,8 +38,8 @@ export class Session {
   /** The server's clock, and ours when we heard of it. */
   #seenAt = 0;
   #heardAt = 0;
-  /** Our clock when the renewal that succeeded last was sent off. */
-  #renewedAt = 0;
+  /** When the renewal that succeeded last was sent off. */
+  #renewed: Moment | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
   private constructor(sessions: Collection<StoredSession>, timing: Timing) {
@@ -72,6 +73,11 @@ export class Session {
     return (await this.#sessions.findOne({ _id: id })) === null;
   }
 
+  /** As `confirm` of a lease: what the deadline's timer says, also before it could fire. */
+  confirm(): undefined {
+    if (this.#renewed && this.#renewed.elapsed() >= this.#timing.giveUp) this.#lose();
+  }
+
   /** Sign off: the session's locks are free. */
   async end(): Promise<void> {
     this.#lose();
@@ -84,19 +90,20 @@ export class Session {
   }
 
   async #renew({ upsert }: { upsert: boolean }): Promise<boolean> {
-    const sentAt = performance.now();
+    const sent = new Moment();
     const stored = await this.#sessions.findOneAndUpdate(
       { _id: this.id },
       { $currentDate: { seen_at: true } },
       { upsert, returnDocument: "after" },
     );
     if (!stored || this.lost.aborted) return false;
-    if (sentAt < this.#renewedAt) return true;
+    // Answers may overtake each other.
+    if (this.#renewed && this.#renewed.elapsed() < sent.elapsed()) return true;
     this.#seenAt = stored.seen_at.getTime();
     this.#heardAt = performance.now();
-    this.#renewedAt = sentAt;
+    this.#renewed = sent;
     clearTimeout(this.#deadline);
-    const left = sentAt + this.#timing.giveUp - performance.now();
+    const left = this.#timing.giveUp - sent.elapsed();
     this.#deadline = setTimeout(() => this.#lose(), left).unref();
     return true;
   }

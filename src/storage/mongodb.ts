@@ -7,7 +7,7 @@ import { explainMongodb } from "./mongodb-errors.js";
 import { createMongodbItems } from "./mongodb-items.js";
 import { MongodbThreadLocks } from "./mongodb-locks.js";
 import { MongodbMetadataStore } from "./mongodb-metadata.js";
-import { createSaver, keepOnly, setUp } from "./mongodb-saver.js";
+import { createSaver, keepOnly, namespacesOf, setUp } from "./mongodb-saver.js";
 import { prepare, requirePrepared } from "./mongodb-schema.js";
 import { isMongodbUri, placeOf, type MongodbPlace } from "./mongodb-uri.js";
 import type { Storage, StorageOptions, ThreadLocks } from "./storage.js";
@@ -24,15 +24,26 @@ const TIMEOUT = 10_000;
  * @throws StorageUnavailableError when the server cannot be used, or mongodb not loaded (`storage_unavailable`)
  */
 export async function openMongodb(options: StorageOptions): Promise<Storage> {
-  const { uri, place } = readUri(options);
   const driver = await loadMongodbDriver();
-  const client = createClient(driver, uri, clientOptions(options, place));
+  const { client, place } = connectionOf(driver, options);
   try {
     return await openStores(driver, client, place, options);
   } catch (error) {
     await client.close();
     throw storageError(error, explainMongodb(place.hosts));
   }
+}
+
+/**
+ * A client that has not connected yet, and where it leads.
+ * @throws ConfigError (`config_invalid`)
+ */
+export function connectionOf(
+  driver: MongodbDriver,
+  options: StorageOptions,
+): { client: MongoClient; place: MongodbPlace } {
+  const { uri, place } = readUri(options);
+  return { client: createClient(driver, uri, clientOptions(options, place)), place };
 }
 
 async function openStores(
@@ -58,6 +69,7 @@ async function openStores(
     metadata: new MongodbMetadataStore(db, explain),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => keepOnly(db, threadId, keep),
+      namespaces: (threadId) => namespacesOf(db, threadId),
       explain,
     }),
     items: createMongodbItems(db, explain),

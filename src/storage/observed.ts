@@ -14,8 +14,10 @@ const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([
   "deleteThread",
   "getDeltaChannelHistory",
   "copyLatest",
+  "namespaces",
   "deleteRun",
   "keepLatest",
+  "store",
 ]);
 
 /** The same storage; calls of its stores are told to `onCall` as `metadata.getThread`, `checkpoints.put`, ... */

@@ -4,6 +4,7 @@ import { nearest } from "../nearest.js";
 import { isMongodbUri } from "./mongodb-uri.js";
 import { isPostgresUri } from "./postgres-uri.js";
 import { isRedisUri } from "./redis-uri.js";
+import type { SchemaState } from "./schema-state.js";
 import { isSqliteUri } from "./sqlite-location.js";
 import type { Storage, StorageOptions } from "./storage.js";
 
@@ -16,16 +17,20 @@ interface Backend {
   /** Whether a connection string is of this scheme. */
   matches(uri: string): boolean;
   open(options: OpenOptions): Promise<Storage>;
+  /** What tables and documents stand at, where they have versions. Changes nothing. */
+  schema?(options: OpenOptions): Promise<SchemaState>;
 }
 
 const postgres: Backend = {
   matches: isPostgresUri,
   open: async (options) => (await import("./postgres.js")).openPostgres(options),
+  schema: async (options) => (await import("./postgres-schema-state.js")).postgresSchema(options),
 };
 
 const mongodb: Backend = {
   matches: isMongodbUri,
   open: async (options) => (await import("./mongodb.js")).openMongodb(options),
+  schema: async (options) => (await import("./mongodb-schema-state.js")).mongodbSchema(options),
 };
 
 const redis: Backend = {
@@ -45,6 +50,7 @@ const BACKENDS: Record<string, Backend> = {
   sqlite: {
     matches: isSqliteUri,
     open: async (options) => (await import("./sqlite.js")).openSqlite(options),
+    schema: async (options) => (await import("./sqlite-schema-state.js")).sqliteSchema(options),
   },
   postgres,
   postgresql: postgres,
@@ -63,9 +69,29 @@ export const STORAGE_SCHEMES: readonly string[] = Object.keys(BACKENDS);
  * @throws StorageUnavailableError when the storage cannot be reached (`storage_unavailable`)
  */
 export async function openStorage(options: OpenOptions): Promise<Storage> {
+  const { backend, own } = choose(options);
+  return backend.open(own);
+}
+
+/**
+ * What the storage's tables and documents stand at. Changes nothing; a storage that is not there stands at nothing.
+ * @throws as `openStorage`
+ */
+export async function schemaOf(options: OpenOptions): Promise<SchemaState> {
+  const { backend, own } = choose(options);
+  if (backend.schema) return backend.schema(own);
+  const storage = await backend.open({ ...own, readOnly: true });
+  await storage.close();
+  return { location: storage.location, parts: [] };
+}
+
+function choose(options: OpenOptions): { backend: Backend; own: OpenOptions } {
   const { checkpointer_scheme: scheme, checkpointer_uri: uri } = options;
   const backend = backendOf(scheme);
-  return backend.open(uri && backend.matches(uri) ? options : { ...options, checkpointer_uri: undefined });
+  return {
+    backend,
+    own: uri && backend.matches(uri) ? options : { ...options, checkpointer_uri: undefined },
+  };
 }
 
 /**

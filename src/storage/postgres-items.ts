@@ -1,4 +1,4 @@
-import type { ItemRow, ItemTable } from "./items.js";
+import type { ItemRow, ItemTable, StoredItem } from "./items.js";
 import { tableIn } from "./postgres-keys.js";
 import type { PostgresPool } from "./postgres-pool.js";
 import { toJson } from "./postgres-rows.js";
@@ -20,6 +20,11 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
   const under = `SELECT ${COLUMNS} FROM ${items}
     WHERE ($1 = '' OR namespace = $1 OR (namespace > $1 || '.' AND namespace < $1 || '/')) AND ${lives("$2")}
     ORDER BY namespace, key`;
+  const page = `SELECT ${COLUMNS}, expires_at FROM ${items}
+    WHERE ($1::text IS NULL OR (namespace, key) > ($1, $2)) AND ${lives("$3")} ORDER BY namespace, key LIMIT $4`;
+  const restore = `INSERT INTO ${items} (${COLUMNS}, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, created_at = excluded.created_at,
+      updated_at = excluded.updated_at, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
   const namespaces = `SELECT DISTINCT namespace FROM ${items} WHERE ${lives("$1")} ORDER BY namespace`;
   return {
     get: async (namespace, key, at) => (await query<ItemRow>(get, [namespace, key, at]))[0],
@@ -30,6 +35,11 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
       await query(`DELETE FROM ${items} WHERE namespace = $1 AND key = $2`, [namespace, key]);
     },
     under: (namespace, at) => query<ItemRow>(under, [namespace, at]),
+    page: ({ after, limit, at }) =>
+      query<StoredItem>(page, [after?.namespace ?? null, after?.key ?? null, at, limit]),
+    async restore({ namespace, key, value, created_at, updated_at, ttl_minutes, expires_at }) {
+      await query(restore, [namespace, key, toJson(value), created_at, updated_at, ttl_minutes, expires_at]);
+    },
     async namespaces(at) {
       return (await query<{ namespace: string }>(namespaces, [at])).map(({ namespace }) => namespace);
     },

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Client } from "pg";
+import { Moment } from "./moment.js";
 
 /** What a session can be told about a lock; `key` is the lock's, the flag of those who wait for it follows from it. */
 export type LockCommand = "try" | "raiseFlag" | "lowerFlag" | "unlock" | "wakeOthers";
@@ -15,6 +16,8 @@ interface Request {
 const SILENT_TICKS = 3;
 const OVERDUE_TICKS = 5;
 const TICK = 1000;
+/** A session that the server answered so many milliseconds ago still stands: the server waits 15 s for a silent one. */
+const FRESH = 5000;
 
 /**
  * Who waits for a lock holds its flag, a shared lock under the complement of the key. Whoever unlocks then tries the
@@ -48,6 +51,8 @@ export class LockSession {
   #queue: Request[] = [];
   #underWay: readonly Request[] = [];
   #ticks = 0;
+  /** When the statement was sent that was answered last. */
+  #answered = new Moment();
 
   private constructor(client: Client, channel: string) {
     this.#client = client;
@@ -93,6 +98,15 @@ export class LockSession {
     });
   }
 
+  /** As `confirm` of a lease. */
+  confirm(): Promise<void> | undefined {
+    if (this.lost.aborted || this.#answered.elapsed() < FRESH) return undefined;
+    return this.ask("0").then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
   /** Call `wake` whenever another session unlocks `key`, until the returned function is called. */
   onUnlock(key: string, wake: () => void): () => void {
     const wakers = this.#wakers.get(key) ?? new Set();
@@ -113,6 +127,7 @@ export class LockSession {
       const requests = (this.#underWay = this.#queue);
       this.#queue = [];
       this.#ticks = 0;
+      const sent = new Moment();
       const commands = requests.flatMap((request) => request.commands);
       const keys = requests.flatMap(({ key, commands: { length } }) => Array.from({ length }, () => key));
       try {
@@ -121,6 +136,7 @@ export class LockSession {
           text: ANSWERS,
           values: [commands, keys, this.#channel],
         });
+        this.#answered = sent;
         const answers = rows.map(({ answer }) => answer);
         for (const { commands: own, resolve } of requests) resolve(answers.splice(0, own.length));
       } catch (error) {

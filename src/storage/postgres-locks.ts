@@ -136,7 +136,11 @@ export class PostgresThreadLocks implements ThreadLocks {
       if (othersWait && this.#own.waiting(threadId) > 0) this.#yielded.add(threadId);
       await turn.release();
     };
-    const lease = { lost: lost.signal, release: () => (released ??= release()) };
+    const lease = {
+      lost: lost.signal,
+      confirm: () => session.confirm(),
+      release: () => (released ??= release()),
+    };
     if (!signal?.aborted) return lease;
     void lease.release();
     throw signal.reason;

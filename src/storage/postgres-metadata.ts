@@ -64,7 +64,7 @@ export class PostgresMetadataStore implements MetadataStore {
     return this.#runs.get(threadId, runId);
   }
 
-  updateRun(runId: string, patch: RunPatch): Promise<void> {
+  updateRun(runId: string, patch: RunPatch): Promise<boolean> {
     return this.#runs.update(runId, patch);
   }
 
@@ -90,5 +90,13 @@ export class PostgresMetadataStore implements MetadataStore {
 
   unfinishedRuns(): Promise<UnfinishedRun[]> {
     return this.#runs.unfinished();
+  }
+
+  requestCancel(runId: string): Promise<void> {
+    return this.#runs.requestCancel(runId);
+  }
+
+  cancelRequests(ownerId: string): Promise<string[]> {
+    return this.#runs.cancelRequests(ownerId);
   }
 }

@@ -15,7 +15,7 @@ const UNFINISHED = "IN ('pending', 'running')";
 export class PostgresRuns {
   readonly #pool: PostgresPool;
   readonly #sql: Record<"insert" | "get" | "update" | "settle" | "delete" | "list" | "unfinished", string>;
-  readonly #ownerSql: Record<"beat" | "remove", string>;
+  readonly #ownerSql: Record<"beat" | "remove" | "requestCancel" | "cancelRequests", string>;
 
   constructor(pool: PostgresPool, schema: string) {
     const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
@@ -26,7 +26,8 @@ export class PostgresRuns {
           UPDATE ${threads} AS t SET ${threadAssignments(threadPatch)} WHERE thread_id = $2 RETURNING 1
         ) INSERT INTO ${runs} (${columns}) SELECT ${values} FROM thread RETURNING 1`,
       get: `SELECT ${columns} FROM ${runs} WHERE run_id = $1 AND thread_id = $2`,
-      update: `UPDATE ${runs} AS r SET ${runAssignments("$2::json")} WHERE run_id = $1 AND status ${UNFINISHED}`,
+      update: `UPDATE ${runs} AS r SET ${runAssignments("$2::json")} WHERE run_id = $1 AND status ${UNFINISHED}
+        RETURNING 1`,
       // A run that lost its thread to a later one has no say in what becomes of the thread.
       settle: `WITH run AS (
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
@@ -45,6 +46,8 @@ export class PostgresRuns {
       beat: `INSERT INTO ${owners} (id, host, pid, seen_at) VALUES ($1, $2, $3, $4) ON CONFLICT (id)
         DO UPDATE SET host = excluded.host, pid = excluded.pid, seen_at = excluded.seen_at`,
       remove: `DELETE FROM ${owners} WHERE id = $1`,
+      requestCancel: `UPDATE ${runs} SET cancel_requested = true WHERE run_id = $1 AND status ${UNFINISHED}`,
+      cancelRequests: `SELECT run_id FROM ${runs} WHERE owner = $1 AND cancel_requested AND status ${UNFINISHED}`,
     };
   }
 
@@ -57,8 +60,8 @@ export class PostgresRuns {
     return run;
   }
 
-  async update(runId: string, patch: RunPatch): Promise<void> {
-    await this.#pool.query(this.#sql.update, [runId, storePatch(patch)]);
+  async update(runId: string, patch: RunPatch): Promise<boolean> {
+    return (await this.#pool.query(this.#sql.update, [runId, storePatch(patch)])).length > 0;
   }
 
   /** One outcome is one statement; several are one transaction, in their order. */
@@ -94,6 +97,15 @@ export class PostgresRuns {
 
   async removeOwner(ownerId: string): Promise<void> {
     await this.#pool.query(this.#ownerSql.remove, [ownerId]);
+  }
+
+  async requestCancel(runId: string): Promise<void> {
+    await this.#pool.query(this.#ownerSql.requestCancel, [runId]);
+  }
+
+  async cancelRequests(ownerId: string): Promise<string[]> {
+    const runs = await this.#pool.query<Pick<RunRow, "run_id">>(this.#ownerSql.cancelRequests, [ownerId]);
+    return runs.map(({ run_id }) => run_id);
   }
 
   async #settleOne(query: Query, { runId, run, threadId, thread }: RunOutcome): Promise<void> {

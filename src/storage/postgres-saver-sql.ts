@@ -100,6 +100,10 @@ export function deleteCheckpoints(s: string): string {
     checkpoints AS (${remove("checkpoints")})`;
 }
 
+/** Parameter 1 is the thread. */
+export const namespaces = (s: string): string =>
+  `SELECT DISTINCT checkpoint_ns FROM ${tableIn(s, "checkpoints")} WHERE thread_id = $1`;
+
 /** Deletes what `WrapOptions.keepOnly` says. Parameters: thread; namespaces and ids of the checkpoints to keep. */
 export function keepCheckpoints(s: string): string {
   const keep = "SELECT * FROM unnest($2::text[], $3::text[])";

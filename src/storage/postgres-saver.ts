@@ -19,6 +19,8 @@ import { PostgresWriter } from "./postgres-writer.js";
 
 /** Checkpoints that one statement of a list reads, with all their values. */
 const PAGE = 25;
+/** A version below ten million keeps its fraction in full. */
+const FRACTIONS = 1e9;
 
 interface Place {
   thread_id: string;
@@ -35,7 +37,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   readonly #pool: PostgresPool;
   readonly #schema: string;
   readonly #writer: PostgresWriter;
-  readonly #sql: Record<"delete" | "prune", string>;
+  readonly #sql: Record<"delete" | "prune" | "namespaces", string>;
 
   constructor(pool: PostgresPool, schema: string) {
     super();
@@ -45,7 +47,18 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     this.#sql = {
       delete: `${sql.deleteCheckpoints(schema)} SELECT 1`,
       prune: sql.keepCheckpoints(schema),
+      namespaces: sql.namespaces(schema),
     };
+  }
+
+  /**
+   * Values are kept by channel and version, once for all checkpoints of a thread. Two branches of its history count on
+   * from the same version: a fraction by chance tells their values apart.
+   */
+  override getNextVersion(current: number | undefined): number {
+    if (typeof current === "string")
+      throw new Error("this thread's versions are texts, written by LangGraph for Python");
+    return Math.floor(current ?? 0) + 1 + Math.floor(Math.random() * FRACTIONS) / FRACTIONS;
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -129,6 +142,12 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       namespaces,
       keep.map(({ checkpoint_id }) => checkpoint_id),
     ]);
+  }
+
+  /** Namespaces of a thread's checkpoints. */
+  async namespaces(threadId: string): Promise<string[]> {
+    const rows = await this.#pool.query<{ checkpoint_ns: string }>(this.#sql.namespaces, [threadId]);
+    return rows.map(({ checkpoint_ns }) => checkpoint_ns);
   }
 
   async #read(

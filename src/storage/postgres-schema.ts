@@ -110,7 +110,15 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   );
   CREATE INDEX gs_items_expiry ON ${s}.gs_items (expires_at) WHERE expires_at IS NOT NULL;
   `,
+  (s) => `
+  ALTER TABLE ${s}.gs_runs ADD COLUMN cancel_requested boolean NOT NULL DEFAULT false;
+  CREATE INDEX gs_runs_cancelled ON ${s}.gs_runs (owner)
+    WHERE cancel_requested AND status IN ('pending', 'running');
+  `,
 ];
+
+/** Version of the tables that this release reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Make the schema and all tables, and bring them up to date: one transaction under an advisory lock of its own, so
@@ -139,7 +147,7 @@ export async function requireTables({ query }: PostgresPool, schema: string): Pr
   throw new StorageUnavailableError(
     `schema "${schema}" of the database holds no tables of graph-serve, or those of an earlier release`,
     {
-      hint: "check checkpointer_uri and checkpointer_options.schema; a server that starts makes what is missing",
+      hint: "check checkpointer_uri and checkpointer_options.schema; graph-serve migrate up makes what is missing",
     },
   );
 }
@@ -178,12 +186,12 @@ async function createTable(query: Query, table: string, columns: string): Promis
   if (await isMissing(query, table)) await query(`CREATE TABLE ${table} (${columns})`);
 }
 
-async function isMissing(query: Query, table: string): Promise<boolean> {
+export async function isMissing(query: Query, table: string): Promise<boolean> {
   const [row] = await query<{ missing: boolean }>("SELECT to_regclass($1) IS NULL AS missing", [table]);
   return row?.missing ?? true;
 }
 
-async function versionOf(query: Query, table: string): Promise<number> {
+export async function versionOf(query: Query, table: string): Promise<number> {
   const [row] = await query<{ version: number | null }>(`SELECT max(version) AS version FROM ${table}`);
   return row?.version ?? 0;
 }

@@ -74,6 +74,7 @@ function storesOf(pool: PostgresPool, { schema }: PostgresOptions) {
     items: createPostgresItems(pool, schema),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      namespaces: (threadId) => saver.namespaces(threadId),
       explain: pool.explain,
     }),
   };

@@ -68,10 +68,14 @@ export class RedisSaver extends BaseCheckpointSaver {
     const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
     const { channel_values: values, ...rest } = checkpoint;
     const keys = this.#keys.namespace(thread_id, checkpoint_ns);
-    const written = Object.entries(newVersions)
+    const inherited =
+      parent === undefined ? [] : await this.#inherited(keys, parent, checkpoint, newVersions);
+    // Of a parent whose time to live is over nothing can be shared: all values are written anew.
+    const versions = inherited ? newVersions : checkpoint.channel_versions;
+    const written = Object.entries(versions)
       .filter(([channel]) => Object.hasOwn(values, channel))
       .map(([channel, version]): ValueRef => ({ channel, version, id: checkpoint.id }));
-    const refs = [...written, ...(await this.#inherited(keys, parent, checkpoint, newVersions))];
+    const refs = [...written, ...(inherited ?? [])];
     const packed = await Promise.all(
       written.map(async (ref) => [fieldOf(ref), await packValue(this.serde, values[ref.channel])] as const),
     );
@@ -122,16 +126,16 @@ export class RedisSaver extends BaseCheckpointSaver {
       .zAdd(this.#keys.namespace(threadId, namespace).ids, { score: 0, value: id });
   }
 
-  /** The values that the checkpoint shares with its parent. */
+  /** The values that the checkpoint shares with its parent; undefined when that is gone. */
   async #inherited(
     keys: NamespaceKeys,
-    parent: string | undefined,
+    parent: string,
     { channel_versions: versions }: Checkpoint,
     newVersions: ChannelVersions,
-  ): Promise<ValueRef[]> {
-    if (parent === undefined) return [];
-    const refs = readRefs(await this.#client.hGet(keys.checkpoint(parent), "refs"));
-    return refs.filter(
+  ): Promise<ValueRef[] | undefined> {
+    const refs = await this.#client.hGet(keys.checkpoint(parent), "refs");
+    if (refs === null) return undefined;
+    return readRefs(refs).filter(
       ({ channel, version }) => !Object.hasOwn(newVersions, channel) && versions[channel] === version,
     );
   }

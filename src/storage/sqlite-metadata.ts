@@ -72,8 +72,8 @@ export class SqliteMetadataStore implements MetadataStore {
     });
   }
 
-  updateRun(runId: string, patch: RunPatch): Promise<void> {
-    return this.#write(() => void this.#runs.update(runId, patch));
+  updateRun(runId: string, patch: RunPatch): Promise<boolean> {
+    return this.#write(() => this.#runs.update(runId, patch));
   }
 
   settleRuns(outcomes: readonly RunOutcome[]): Promise<void> {
@@ -102,6 +102,14 @@ export class SqliteMetadataStore implements MetadataStore {
 
   unfinishedRuns(): Promise<UnfinishedRun[]> {
     return guarded(explainSqlite, () => this.#runs.unfinished());
+  }
+
+  requestCancel(runId: string): Promise<void> {
+    return this.#write(() => this.#runs.requestCancel(runId));
+  }
+
+  cancelRequests(ownerId: string): Promise<string[]> {
+    return guarded(explainSqlite, () => this.#runs.cancelRequests(ownerId));
   }
 
   /** Takes the write lock at the start: a lock taken after a read fails at once when another process has written. */

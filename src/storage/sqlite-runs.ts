@@ -14,6 +14,8 @@ export class SqliteRuns {
   readonly #delete: Statement;
   readonly #list: Statement;
   readonly #unfinished: Statement;
+  readonly #requestCancel: Statement;
+  readonly #cancelRequests: Statement;
   readonly #beat: Statement;
   readonly #removeOwner: Statement;
 
@@ -32,6 +34,14 @@ export class SqliteRuns {
       `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN gs_owners ON id = owner
        WHERE status IN ('pending', 'running') ORDER BY run_id`,
     );
+    this.#requestCancel = db.prepare(
+      "UPDATE gs_runs SET cancel_requested = 1 WHERE run_id = ? AND status IN ('pending', 'running')",
+    );
+    this.#cancelRequests = db
+      .prepare(
+        "SELECT run_id FROM gs_runs WHERE owner = ? AND cancel_requested AND status IN ('pending', 'running')",
+      )
+      .pluck();
     this.#beat = db.prepare(
       "INSERT OR REPLACE INTO gs_owners (id, host, pid, seen_at) VALUES (@id, @host, @pid, @seen_at)",
     );
@@ -71,6 +81,14 @@ export class SqliteRuns {
       const known = id !== null && host !== null && pid !== null && seen_at !== null;
       return { run_id, thread_id, owner: known ? { id, host, pid, seen_at } : undefined };
     });
+  }
+
+  requestCancel(runId: string): void {
+    this.#requestCancel.run(runId);
+  }
+
+  cancelRequests(ownerId: string): string[] {
+    return this.#cancelRequests.all(ownerId) as string[];
   }
 
   beat(owner: Owner): void {

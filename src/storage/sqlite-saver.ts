@@ -1,42 +1,207 @@
-import type { Database, Statement } from "better-sqlite3";
-import type { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import {
+  BaseCheckpointSaver,
+  maxChannelVersion,
+  TASKS,
+  WRITES_IDX_MAP,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { Database } from "better-sqlite3";
 import type { CheckpointKey } from "./checkpointer.js";
 import { textSerializer } from "./serializer.js";
+import {
+  SqliteCheckpoints,
+  type CheckpointRow,
+  type StoredValue,
+  type WriteRow,
+} from "./sqlite-checkpoints.js";
+import { SqliteValues } from "./sqlite-values.js";
 
-type SaverClass = new (db: Database) => SqliteSaver;
+/** Checkpoints that are read in one go. */
+const PAGE = 25;
+/** A value of fewer bytes stands in the row of its checkpoint. */
+const LARGE = 1024;
 
-/** The official saver on our database, its tables made: until then its `deleteThread` throws. */
-export function createSaver(Saver: SaverClass, db: Database): SqliteSaver {
-  const saver = new Saver(withStatementCache(db));
-  saver.serde = textSerializer(saver.serde);
-  (saver as unknown as { setup(): void }).setup();
-  return saver;
+interface Place {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string | undefined;
 }
 
-/** The saver prepares its inserts anew for every call; their text is the same, so they are kept here. */
-function withStatementCache(db: Database): Database {
-  const inserts = new Map<string, Statement>();
-  const prepare = (sql: string): Statement => {
-    if (!/^\s*INSERT/.test(sql)) return db.prepare(sql);
-    const statement = inserts.get(sql) ?? db.prepare(sql);
-    inserts.set(sql, statement);
-    return statement;
-  };
-  return Object.create(db, { prepare: { value: prepare } }) as Database;
+/** Checkpoints in the tables of `sqlite-schema.ts`, which it finds made. A call that writes is one transaction. */
+export class SqliteSaver extends BaseCheckpointSaver {
+  readonly #rows: SqliteCheckpoints;
+  readonly #values: SqliteValues;
+
+  constructor(db: Database) {
+    super();
+    this.serde = textSerializer(this.serde);
+    this.#rows = new SqliteCheckpoints(db);
+    this.#values = new SqliteValues(db);
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (!config.configurable?.thread_id) return undefined;
+    const [row] = this.#rows.page({ ...placeOf(config), limit: 1 });
+    return row && this.#tuple(row, this.#values.reader());
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const { limit = Infinity, before, filter = {} } = options;
+    const place = (config.configurable ?? {}) as Partial<Place>;
+    const end = before?.configurable?.checkpoint_id as string | undefined;
+    let after: CheckpointRow | undefined;
+    for (let left = limit; left > 0; left -= PAGE) {
+      const size = Math.min(left, PAGE);
+      const rows = this.#rows.page({ ...place, before: end, after, filter, limit: size });
+      const read = this.#values.reader();
+      for (const row of rows) yield await this.#tuple(row, read);
+      if (rows.length < size) return;
+      after = rows.at(-1);
+    }
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { channel_values, ...rest } = checkpoint;
+    const inherited = parent === undefined ? {} : this.#rows.valuesOf(thread_id, checkpoint_ns, parent);
+    const values: Record<string, StoredValue> = {};
+    const written = new Map<string, Buffer>();
+    for (const [channel, value] of Object.entries(channel_values)) {
+      const known = Object.hasOwn(inherited, channel) ? inherited[channel] : undefined;
+      if (Object.hasOwn(newVersions, channel)) written.set(channel, await this.#bytes(value));
+      else if (known && known.version === checkpoint.channel_versions[channel]) values[channel] = known;
+    }
+    const row = {
+      thread_id,
+      checkpoint_ns,
+      checkpoint_id: checkpoint.id,
+      parent_checkpoint_id: parent ?? null,
+      checkpoint: JSON.stringify(rest),
+      metadata: (await this.#bytes(metadata)).toString(),
+    };
+    this.#rows.transaction(
+      () => {
+        for (const [channel, bytes] of written) {
+          const version = newVersions[channel];
+          values[channel] =
+            bytes.length < LARGE
+              ? { version, text: bytes.toString() }
+              : { version, id: this.#values.insert(thread_id, `${checkpoint_ns}\n${channel}`, bytes) };
+        }
+        this.#rows.insert({ ...row, channel_values: JSON.stringify(values) });
+      },
+      () => this.#values.forget(thread_id),
+    );
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
+    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+    const rows = await Promise.all(
+      writes.map(async ([channel, value], index): Promise<WriteRow> => {
+        const place = { thread_id, checkpoint_ns, checkpoint_id, task_id: taskId };
+        const text = (await this.#bytes(value)).toString();
+        return { ...place, idx: WRITES_IDX_MAP[channel] ?? index, channel, value: text };
+      }),
+    );
+    // An ordinary write that is there was made by an earlier attempt of the same task: it stays.
+    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    this.#rows.transaction(() => this.#rows.insertWrites(rows, replace));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    this.#values.forget(threadId);
+    this.#rows.deleteThread(threadId);
+  }
+
+  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
+    this.#rows.transaction(() => {
+      const kept = keep.flatMap((key) =>
+        Object.values(this.#rows.valuesOf(threadId, key.checkpoint_ns, key.checkpoint_id)),
+      );
+      this.#values.keepOnly(
+        threadId,
+        kept.flatMap((value) => ("id" in value ? [value.id] : [])),
+      );
+      this.#rows.keepOnly(threadId, keep);
+    });
+  }
+
+  /** Namespaces of a thread's checkpoints, read from the key alone. */
+  async namespaces(threadId: string): Promise<string[]> {
+    return this.#rows.namespaces(threadId);
+  }
+
+  async #tuple(row: CheckpointRow, read: (id: number) => Buffer): Promise<CheckpointTuple> {
+    const { thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id: parent } = row;
+    const stored = Object.entries(JSON.parse(row.channel_values) as Record<string, StoredValue>);
+    const writes = this.#rows.writesOf(row);
+    const [metadata, values, pendingWrites] = await Promise.all([
+      this.#load(row.metadata),
+      Promise.all(
+        stored.map(async ([channel, value]): Promise<[string, unknown]> => [
+          channel,
+          await this.#load("id" in value ? read(value.id) : value.text),
+        ]),
+      ),
+      Promise.all(
+        writes.map(async ({ task_id, channel, value }): Promise<[string, string, unknown]> => [
+          task_id,
+          channel,
+          await this.#load(value),
+        ]),
+      ),
+    ]);
+    const checkpoint = {
+      ...(JSON.parse(row.checkpoint) as Checkpoint),
+      channel_values: Object.fromEntries(values),
+    };
+    if (checkpoint.v < 4 && parent !== null)
+      await this.#takeSends(checkpoint, { ...row, checkpoint_id: parent });
+    const at = (id: string) => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: id } });
+    return {
+      config: at(checkpoint_id),
+      checkpoint,
+      metadata: metadata as CheckpointTuple["metadata"],
+      parentConfig: parent === null ? undefined : at(parent),
+      pendingWrites,
+    };
+  }
+
+  /** Checkpoints of LangGraph before 1.0 find the tasks sent to them among the writes of their parent. */
+  async #takeSends(checkpoint: Checkpoint, parent: CheckpointRow): Promise<void> {
+    const sends = this.#rows.writesOf(parent).filter(({ channel }) => channel === TASKS);
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_values[TASKS] = await Promise.all(sends.map(({ value }) => this.#load(value)));
+    checkpoint.channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+  }
+
+  async #bytes(value: unknown): Promise<Buffer> {
+    const [, bytes] = await this.serde.dumpsTyped(value);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  #load(data: string | Buffer): Promise<unknown> {
+    return this.serde.loadsTyped("json", data) as Promise<unknown>;
+  }
 }
 
-/** Deletes checkpoints and writes as `WrapOptions.keepOnly` says. */
-export function keepOnly(db: Database): (threadId: string, keep: readonly CheckpointKey[]) => void {
-  const isKept = (id: string) =>
-    `(checkpoint_ns, ${id}) IN (SELECT value ->> 'checkpoint_ns', value ->> 'checkpoint_id' FROM json_each(@keep))`;
-  const statements = [
-    `DELETE FROM checkpoints WHERE thread_id = @threadId AND NOT ${isKept("checkpoint_id")}`,
-    `DELETE FROM writes WHERE thread_id = @threadId AND NOT ${isKept("checkpoint_id")}`,
-    `UPDATE checkpoints SET parent_checkpoint_id = NULL
-     WHERE thread_id = @threadId AND parent_checkpoint_id IS NOT NULL AND NOT ${isKept("parent_checkpoint_id")}`,
-  ].map((sql) => db.prepare(sql));
-  const run = db.transaction((params: { threadId: string; keep: string }) => {
-    for (const statement of statements) statement.run(params);
-  });
-  return (threadId, keep) => run.immediate({ threadId, keep: JSON.stringify(keep) });
+function placeOf({ configurable = {} }: RunnableConfig): Place {
+  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Partial<Place>;
+  if (!thread_id) throw new Error("configurable.thread_id is needed to reach a checkpoint");
+  return { thread_id, checkpoint_ns: checkpoint_ns ?? "", checkpoint_id: checkpoint_id || undefined };
 }

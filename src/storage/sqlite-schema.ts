@@ -88,6 +88,41 @@ const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX gs_items_expiry ON gs_items (expires_at) WHERE expires_at IS NOT NULL;
   `,
+  `
+  ALTER TABLE gs_runs ADD COLUMN cancel_requested INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX gs_runs_cancelled ON gs_runs (owner) WHERE cancel_requested AND status IN ('pending', 'running');
+  `,
+  `
+  CREATE TABLE gs_checkpoints (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    parent_checkpoint_id TEXT,
+    checkpoint TEXT NOT NULL,
+    channel_values TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+  );
+  CREATE TABLE gs_values (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL,
+    base INTEGER,
+    head INTEGER NOT NULL,
+    tail INTEGER NOT NULL,
+    bytes BLOB NOT NULL
+  );
+  CREATE INDEX gs_values_of_thread ON gs_values (thread_id);
+  CREATE TABLE gs_writes (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    channel TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+  );
+  `,
 ];
 
 /** Version of the tables that this release reads and writes. */

@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { Database } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../errors.js";
 import { wrapCheckpointer } from "./checkpointer.js";
@@ -10,13 +9,13 @@ import { sqliteFindings } from "./sqlite-findings.js";
 import { createSqliteItems } from "./sqlite-items.js";
 import { IN_MEMORY, isSqliteUri, sqliteLocation } from "./sqlite-location.js";
 import { SqliteMetadataStore } from "./sqlite-metadata.js";
-import { openForReading, withoutSetup } from "./sqlite-read-only.js";
-import { createSaver, keepOnly } from "./sqlite-saver.js";
+import { openForReading } from "./sqlite-read-only.js";
+import { SqliteSaver } from "./sqlite-saver.js";
 import { migrate } from "./sqlite-schema.js";
 import type { Storage, StorageOptions } from "./storage.js";
 import { createThreadLocks } from "./thread-locks.js";
 
-type SqliteOptions = StorageOptions & { cwd?: string };
+export type SqliteOptions = StorageOptions & { cwd?: string };
 
 /**
  * Both stores in one SQLite file, which is made with its folder when it is missing, unless `readOnly` is set.
@@ -36,7 +35,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   };
 }
 
-function locationOf({ checkpointer_uri: uri, cwd = process.cwd() }: SqliteOptions): string {
+/** @throws ConfigError (`config_invalid`) */
+export function locationOf({ checkpointer_uri: uri, cwd = process.cwd() }: SqliteOptions): string {
   if (uri && isSqliteUri(uri)) return sqliteLocation(uri, cwd);
   throw new ConfigError("checkpointer_scheme sqlite needs a checkpointer_uri that names its file", {
     hint: `set checkpointer_uri to a path such as "./graph-serve.db", or to "${IN_MEMORY}"`,
@@ -48,12 +48,12 @@ function openStores(location: string, driver: SqliteDriver, readOnly: boolean) {
   try {
     if (readOnly) {
       db = openForReading(location, driver);
-      return storesOf(db, createSaver(driver.SqliteSaver, withoutSetup(db)));
+      return storesOf(db);
     }
     if (location !== IN_MEMORY) mkdirSync(path.dirname(location), { recursive: true });
     db = driver.open(location);
     prepare(db);
-    return storesOf(db, createSaver(driver.SqliteSaver, db));
+    return storesOf(db);
   } catch (error) {
     db?.close();
     throw openError(location, error);
@@ -65,14 +65,21 @@ function prepare(db: Database): void {
   db.pragma("synchronous = NORMAL");
   db.pragma("foreign_keys = ON");
   migrate(db);
+  assertWritable(db);
 }
 
-function storesOf(db: Database, saver: BaseCheckpointSaver) {
-  const prune = keepOnly(db);
+/** SQLite opens a file that it cannot write as well: only a write tells. */
+function assertWritable(db: Database): void {
+  db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
+}
+
+function storesOf(db: Database) {
+  const saver = new SqliteSaver(db);
   return {
     metadata: new SqliteMetadataStore(db),
     checkpointer: wrapCheckpointer(saver, {
-      keepOnly: async (threadId, keep) => prune(threadId, keep),
+      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      namespaces: (threadId) => saver.namespaces(threadId),
       explain: explainSqlite,
     }),
     items: createSqliteItems(db),
@@ -82,7 +89,7 @@ function storesOf(db: Database, saver: BaseCheckpointSaver) {
 }
 
 /** Names the file: whoever starts the server has to know which. Later errors reach clients, and do not. */
-function openError(location: string, error: unknown): unknown {
+export function openError(location: string, error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return error;
   const isSystemError = error instanceof Error && "syscall" in error;
   const explained = explainSqlite(

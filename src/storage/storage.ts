@@ -1,9 +1,12 @@
 /** The contract every backend fulfils: rows in the metadata store, graph state in the checkpointer, one lock a thread. */
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { ItemTable } from "./items.js";
+import type { ThreadLocks } from "./thread-lease.js";
 import type { JsonObject, SortOrder } from "../models/common.js";
 import type { MultitaskStrategy, RunStatus, TokenUsage } from "../models/run.js";
 import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/thread.js";
+
+export type { AcquireOptions, ThreadLease, ThreadLocks } from "./thread-lease.js";
 
 export interface ThreadRow {
   /** Canonical lower-case UUID. */
@@ -127,8 +130,8 @@ export interface MetadataStore {
   insertRun(row: RunRow, thread: ThreadPatch): Promise<boolean>;
   /** A run of this thread; undefined when the run is unknown or belongs to another thread. */
   getRun(threadId: string, runId: string): Promise<RunRow | undefined>;
-  /** Change a run that is still `pending` or `running`; terminal rows stay as they are. */
-  updateRun(runId: string, patch: RunPatch): Promise<void>;
+  /** Change a run that is still `pending` or `running`; false, and nothing changed, when it has ended or is unknown. */
+  updateRun(runId: string, patch: RunPatch): Promise<boolean>;
   /**
    * Store how runs ended, all or nothing. An outcome whose run is already terminal is left out whole, its thread too;
    * one whose thread is gone, or is not the run's, changes nothing.
@@ -144,34 +147,11 @@ export interface MetadataStore {
   /** Forget an owner; its unfinished runs then count as cut off. */
   removeOwner(ownerId: string): Promise<void>;
   unfinishedRuns(): Promise<UnfinishedRun[]>;
-}
 
-/** The right to run on a thread. */
-export interface ThreadLease {
-  /** Give the thread to the next waiter. Later calls do nothing. Never rejects. */
-  release(): void | Promise<void>;
-  /** Aborts when the lease was lost, for instance with its connection; absent where that cannot happen. */
-  readonly lost?: AbortSignal;
-}
-
-export interface AcquireOptions {
-  /** False: answer undefined at once when the thread is taken. */
-  wait: boolean;
-  /** True: go before those who already wait, and never find the queue full. */
-  first?: boolean;
-  /** Leaves the queue; the call then rejects with the signal's reason. */
-  signal?: AbortSignal;
-}
-
-/** One lease a thread at a time; waiters are served in order of arrival (spec, Concurrency rules). */
-export interface ThreadLocks {
-  /**
-   * @throws ThreadBusyError when the thread's queue is full (`thread_busy`)
-   */
-  acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined>;
-  isHeld(threadId: string): boolean;
-  /** How many wait for this thread. */
-  waiting(threadId: string): number;
+  /** Leave word for a run's owner to stop it; nothing happens when the run has ended or is unknown. */
+  requestCancel(runId: string): Promise<void>;
+  /** Ids of this owner's unfinished runs that somebody asked to stop: the same ones until they have ended. */
+  cancelRequests(ownerId: string): Promise<string[]>;
 }
 
 /**
@@ -183,6 +163,8 @@ export interface Checkpointer extends BaseCheckpointSaver {
   /** Refuse every later write of this run, until `unfence`. */
   fence(runId: string): void;
   unfence(runId: string): void;
+  /** Store a checkpoint of another storage as it stands, with its writes; `newVersions` are those its parent lacks. */
+  store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void>;
   /**
    * Write the latest checkpoint of `sourceId` in each of `namespaces`, with its pending writes, under `targetId`: no
    * history, `metadata.source` is "fork", no run_id (spec, Thread behaviour 3). A checkpoint with delta channels takes
@@ -190,6 +172,8 @@ export interface Checkpointer extends BaseCheckpointSaver {
    * of the latest, without what was written after it.
    */
   copyLatest(sourceId: string, targetId: string, namespaces: readonly string[], at?: string): Promise<void>;
+  /** The namespaces that hold checkpoints of this thread, sorted: the root's, which is empty, comes first. */
+  namespaces(threadId: string): Promise<string[]>;
   /** Drop the checkpoints that a run wrote, in every namespace of its thread. */
   deleteRun(threadId: string, runId: string): Promise<void>;
   /** Drop all checkpoints of a thread but the latest in each of `namespaces` (and what its delta channels need). */

@@ -30,12 +30,15 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
     );
     return (await Promise.all(found)).flat();
   },
-  nodes: (expected: unknown, { run }) => matched(["nodes"], expected, run.nodes),
-  edges: (expected: unknown, { edges }) => matched(["edges"], expected, edges),
+  nodes: (expected: unknown, { run }) =>
+    run.tellsNodes ? matched(["nodes"], expected, run.nodes) : [untold("nodes", expected)],
+  edges: (expected: unknown, { run, edges }) =>
+    run.tellsNodes ? matched(["edges"], expected, edges) : [untold("edges", expected)],
   stream: (expected: NonNullable<Expectation["stream"]>, { run }) => streamFailures(expected, run),
   interrupt: (expected: unknown, { run }) => interruptFailures(expected, run),
   tokens: (expected: NonNullable<Expectation["tokens"]>, { run }) => {
     const { input, output, ...total } = expected;
+    if (!run.usage) return [unmet(["tokens"], "the server does not tell the tokens of a run", { expected })];
     const { input_tokens, output_tokens, total_tokens } = run.usage;
     return [
       ...bounded(["tokens"], total, total_tokens, "tokens"),
@@ -47,6 +50,9 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
     bounded(["duration"], expected, Math.round(run.durationMs), "milliseconds"),
   error: (expected: unknown, { run }) => matched(["error"], expected, run.error),
 };
+
+const untold = (key: "nodes" | "edges", expected: unknown): Unmet =>
+  unmet([key], "the server does not tell which nodes of a run were visited", { expected });
 
 /** Every expectation that the run does not meet, snapshots and private keys aside. */
 export async function unmetExpectations(expect: Expectation, seen: Seen): Promise<Unmet[]> {

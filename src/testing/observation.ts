@@ -13,8 +13,6 @@ export interface SeenEvent {
 /** Nodes that ran in one superstep. */
 type Superstep = string[];
 
-const NO_TOKENS: TokenUsage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
-
 export class Observation {
   readonly events: SeenEvent[] = [];
   /** `running` until the last event has told. */
@@ -22,7 +20,8 @@ export class Observation {
   /** The last full state that the stream showed; undefined when it showed none. */
   values: unknown = undefined;
   interrupts: Interrupt[] = [];
-  usage: TokenUsage = NO_TOKENS;
+  /** Undefined while the run goes on, and on a server that does not tell. */
+  usage: TokenUsage | undefined;
   /** `Name: message` */
   error: string | undefined;
   durationMs = 0;
@@ -32,6 +31,12 @@ export class Observation {
   /** Nodes of the root graph in the order they started. */
   get nodes(): string[] {
     return this.supersteps.flat();
+  }
+
+  /** False when nodes had updates and the server told of none that began. */
+  get tellsNodes(): boolean {
+    const { tasks, updates } = this.counts;
+    return tasks !== undefined || updates === undefined;
   }
 
   /** How many events have each name, by name; names of a subgraph's events count with the graph's own. */

@@ -103,7 +103,7 @@ async function runStep(
   const taken = edgesTaken(run, context.edges, { fromStart: isInput(step) });
   outcome.nodes.push(...run.nodes);
   outcome.edges.push(...taken);
-  outcome.tokens += run.usage.total_tokens;
+  outcome.tokens += run.usage?.total_tokens ?? 0;
   return judge(name, step, { run, values, edges: taken.map(edgeText) }, context);
 }
 
@@ -111,8 +111,8 @@ async function runStep(
 const isOutside = ({ code }: GraphServeError): boolean =>
   code === "server_unreachable" || code === "storage_unavailable" || code === "graph_load_failed";
 
-const isInput = ({ resume, goto, checkpoint }: CaseStep): boolean =>
-  resume === undefined && goto === undefined && checkpoint === undefined;
+const isInput = ({ input, resume, goto, checkpoint }: CaseStep): boolean =>
+  input != null && resume === undefined && goto === undefined && checkpoint === undefined;
 
 async function judge(
   name: string,

@@ -181,6 +181,7 @@ function timeoutFailure(one: Case, seconds: number, { current }: CaseOutcome): F
     expectation: "timeout",
     message: `the case did not end within ${seconds} s: ${where}`,
     expected: `at most ${seconds} s`,
+    actual: "it went on",
     location: one.location,
   };
 }

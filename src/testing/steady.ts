@@ -9,12 +9,14 @@ const TIME_KEY = /(^|_)(created|updated)(_at)?$|At$|_at$|duration|elapsed|latenc
 
 /** A value without ids, times and durations: keys of that name are left out, those inside of texts are masked. */
 export function steady(value: unknown): unknown {
-  if (typeof value === "string") return value.replace(UUID, "<id>").replace(TIME, "<time>");
+  if (typeof value === "string") return masked(value);
   if (Array.isArray(value)) return value.map(steady);
   if (!isRecord(value)) return value;
   const kept = Object.entries(value).filter(([key, inner]) => inner !== undefined && !isOfTheRun(key, inner));
-  return Object.fromEntries(kept.map(([key, inner]) => [key, steady(inner)]));
+  return Object.fromEntries(kept.map(([key, inner]) => [masked(key), steady(inner)]));
 }
+
+const masked = (text: string): string => text.replace(UUID, "<id>").replace(TIME, "<time>");
 
 /** Only plain values go by their name: an object under such a key has more to say. */
 function isOfTheRun(key: string, value: unknown): boolean {

@@ -97,21 +97,79 @@ describe("reading without a loadable graph", () => {
     expect((await read(["inspect", "thread", seeded.vault])).code).toBe(0);
   });
 
-  it("every reading command goes on", async () => {
-    for (const name of ["graph.ts", "ask.ts", "fail.ts", "vault.ts"])
-      await seeded.project.put(name, "syntax error");
-    for (const argv of [
-      ["threads", "list"],
-      ["threads", "get", seeded.chat],
-      ["runs", "list", seeded.chat],
-      ["inspect", "run", seeded.run],
-      ["inspect", "checkpoint", seeded.chat],
-      ["inspect", "state", seeded.chat],
-      ["history", seeded.chat],
-      ["diff", `${seeded.chat}@0`, seeded.chat, "--raw"],
-    ]) {
-      expect({ argv, code: (await read(argv)).code }).toEqual({ argv, code: 0 });
-    }
+  const FILES = ["graph.ts", "ask.ts", "fail.ts", "vault.ts"];
+  const every = (content: string) => async (): Promise<void> => {
+    for (const name of FILES) await seeded.project.put(name, content);
+  };
+  const changed = `import { Annotation, START, StateGraph } from "@langchain/langgraph";
+    const other = Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] });
+    const State = Annotation.Root({ messages: Annotation<number>, topic: other, n: other, other });
+    export const graph = new StateGraph(State).addNode("renamed", () => ({})).addEdge(START, "renamed").compile();`;
+
+  describe.each<[string, () => Promise<void>]>([
+    ["do not load", every("syntax error")],
+    ["throw", every("throw new Error('at import');")],
+    [
+      "are gone",
+      () => Promise.all(FILES.map((name) => rm(join(seeded.project.dir, name)))).then(() => undefined),
+    ],
+    ["changed their schemas", every(changed)],
+    ["are not configured", () => rm(join(seeded.project.dir, "graph-server.config.json"))],
+  ])("when the graphs %s", (_, spoil) => {
+    it("every reading command goes on", async () => {
+      await spoil();
+      for (const thread of [seeded.chat, seeded.asking, seeded.failed]) {
+        for (const argv of [
+          ["threads", "list"],
+          ["threads", "list", "--status", "interrupted"],
+          ["threads", "get", thread],
+          ["threads", "prune", "--older-than", "30d", "--dry-run"],
+          ["runs", "list", thread],
+          ["runs", "get", seeded.chat, seeded.run],
+          ["inspect", "thread", thread],
+          ["inspect", "thread", thread, "--full"],
+          ["inspect", "run", seeded.run],
+          ["inspect", "checkpoint", thread, "--writes"],
+          ["inspect", "checkpoint", seeded.chat, seeded.fork],
+          ["inspect", "state", thread],
+          ["inspect", "state", thread, "--at", "-2"],
+          ["history", thread],
+          ["history", seeded.chat, "--run", seeded.run],
+          ["replay", thread],
+          ["replay", thread, "--format", "html"],
+          ["diff", `${thread}@-2`, thread],
+          ["export", thread],
+          ["recover"],
+        ]) {
+          for (const raw of /^(recover|runs)$/.test(argv[0] ?? "") || argv[1] === "prune"
+            ? [[]]
+            : [[], ["--raw"]]) {
+            const call = [...argv, ...raw, "--json"];
+            const { code, stdout } = await read(call);
+            expect({ call, code, stdout: code === 0 ? "" : stdout }).toEqual({ call, code: 0, stdout: "" });
+            expect(() => JSON.parse(stdout) as unknown, call.join(" ")).not.toThrow();
+          }
+        }
+      }
+    });
+
+    it("what needs the graph says which, and why", async () => {
+      await spoil();
+      const needs = [
+        ["graph", "--thread", seeded.chat],
+        ["schemas"],
+        ["state", "set", seeded.chat, "--values", "[1]"],
+      ];
+      for (const argv of needs) {
+        const { code, stdout, stderr } = await read([...argv, "--json"]);
+        const works = code === 0 && (JSON.parse(stdout) as { graph_id?: string }).graph_id !== undefined;
+        expect({ argv, code: works ? 2 : code, stack: /^ +at /m.test(stderr) }).toEqual({
+          argv,
+          code: 2,
+          stack: false,
+        });
+      }
+    });
   });
 
   it("threads can be changed and deleted", async () => {

@@ -225,15 +225,9 @@ it("a server forks and branches as well", async () => {
   ]);
   const latest = await fork("--url", url);
   expect([latest.code, latest.document.thread.metadata.forked_from]).toEqual([0, project.threadId]);
-  const earlier = await project.json<{ error: { code: string } }>([
-    "fork",
-    project.threadId,
-    "--at",
-    "1",
-    "--url",
-    url,
-  ]);
-  expect([earlier.code, earlier.document.error.code]).toEqual([2, "unsupported_option"]);
+  const earlier = await fork("--at", "1", "--url", url);
+  const offline = await fork("--at", "1");
+  expect([earlier.code, earlier.document.thread.values]).toEqual([0, offline.document.thread.values]);
   const branch = await fork("--at", "1", "--branch", "--url", url, "--run");
   expect([branch.code, branch.document.thread_id]).toEqual([0, project.threadId]);
   const again = await execute("--in-place", "--url", url, "--compare");

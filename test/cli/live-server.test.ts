@@ -92,9 +92,21 @@ describe("a storage in use", () => {
     });
     const first = await begun.body?.getReader().read();
     expect(new TextDecoder().decode(first?.value as Uint8Array)).toContain("metadata");
-    const { code, stdout } = await read(["threads", "delete", thread_id, "--yes"]);
-    expect(code).toBe(5);
-    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "thread_busy" } });
+    const before = await read(["history", thread_id]);
+    for (const argv of [
+      ["threads", "delete", thread_id, "--yes"],
+      ["state", "set", thread_id, "--values", '{"n":1}'],
+      ["fork", thread_id, "--branch", "--values", '{"n":1}'],
+      ["replay", thread_id, "--execute", "--in-place"],
+      ["run", "steps", "--thread", thread_id, "-i", '{"n":0}'],
+    ]) {
+      const { code, stdout } = await read(argv);
+      expect({ argv, code, stdout }).toMatchObject({ argv, code: 5 });
+      expect(JSON.parse(stdout)).toMatchObject({
+        error: { code: "thread_busy", hint: expect.not.stringContaining("recover") as string },
+      });
+    }
+    expect(await read(["history", thread_id])).toEqual(before);
     const { stdout: pruned } = await read([
       "threads",
       "prune",

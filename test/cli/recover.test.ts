@@ -57,6 +57,34 @@ describe("recover", () => {
     expect(shown.stderr).toContain("graph-serve recover --apply");
   });
 
+  it("a thread left busy is not written to, and the error names recover", async () => {
+    const run_id = await leaveRun(project.dir, threadId);
+    await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
+    const set = ["state", "set", threadId, "--values", '{"messages":[]}', "--as-node", "reply"];
+    for (const argv of [
+      set,
+      ["threads", "delete", threadId, "--yes"],
+      ["fork", threadId, "--branch", "--values", "{}"],
+    ]) {
+      const { code, stdout } = await run(...argv, "--json");
+      expect({ argv, code, answer: JSON.parse(stdout) as unknown }).toMatchObject({
+        argv,
+        code: 5,
+        answer: {
+          error: {
+            code: "thread_busy",
+            message: expect.stringContaining("its server died") as string,
+            hint: expect.stringContaining("graph-serve recover") as string,
+          },
+        },
+      });
+    }
+    expect((await run("threads", "patch", threadId, "--metadata", "seen=true")).code).toBe(0);
+    expect(JSON.parse((await run("recover", "--json")).stdout)).toMatchObject({ items: [{ run_id }] });
+    await run("recover", "--apply");
+    expect((await run(...set)).code).toBe(0);
+  });
+
   it("apply settles them, with a broken graph too", async () => {
     const run_id = await leaveRun(project.dir, threadId);
     await project.put("graph.ts", "export const graph = ;");

@@ -103,6 +103,23 @@ describe("steps by keys", () => {
     expect(await exit).toBe(0);
   });
 
+  it.each<[string, (running: ReturnType<typeof start>) => unknown, number]>([
+    ["Ctrl-C", ({ stdin }) => stdin.push("\u0003"), 130],
+    ["Ctrl-D", ({ stdin }) => stdin.push("\u0004"), 0],
+    ["the end of stdin", ({ stdin }) => stdin.push(null), 0],
+    ["SIGTERM", (running) => running.stop("SIGTERM"), 143],
+  ])("%s ends it and gives the terminal back", async (_, end, code) => {
+    const running = start();
+    const modes: boolean[] = [];
+    running.stdin.setRawMode = (raw) => modes.push(raw);
+    await running.stdout.until(/step -1 {2}input/);
+    // A key that is pressed as soon as something is seen counts.
+    expect(modes).toEqual([true]);
+    end(running);
+    expect(await running.exit).toBe(code);
+    expect(modes).toEqual([true, false]);
+  });
+
   it("the last step ends it", async () => {
     const { stdin, stdout, exit } = start();
     stdin.push("n".repeat(50));

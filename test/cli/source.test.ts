@@ -1,4 +1,7 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningServer } from "../../src/http/server.js";
 import { cli, type CliResult } from "./harness.js";
@@ -41,6 +44,15 @@ const readings = ({ chat, asking, failed, vault, run, fork }: Seeded): string[][
   ["diff", `${chat}@${fork}`, chat],
   ["diff", `${chat}@0`, `${chat}@-1`, "--format", "json-patch", "--path", "messages"],
 ];
+
+/** Time and content of the main file. */
+function databaseOf({ project }: Seeded): { time: number; hash: string } {
+  const path = join(project.dir, ".graph-serve/dev.db");
+  return {
+    time: statSync(path).mtimeMs,
+    hash: createHash("sha256").update(readFileSync(path)).digest("hex"),
+  };
+}
 
 describe("without a server and with one", () => {
   let server: RunningServer;
@@ -117,8 +129,11 @@ describe("reading", () => {
     const server = await serveSeeded(seeded.project);
     try {
       const before = filesOf(seeded.project).map((line) => line.split(" ", 1)[0]);
+      const database = databaseOf(seeded);
       for (const argv of readings(seeded)) await read(argv);
       expect(filesOf(seeded.project).map((line) => line.split(" ", 1)[0])).toEqual(before);
+      // The server goes on writing that it lives, into the WAL.
+      expect(databaseOf(seeded)).toEqual(database);
     } finally {
       await server.close(0);
     }

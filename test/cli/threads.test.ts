@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RunningServer } from "../../src/http/server.js";
 import { cli, startCli, type CliOptions } from "./harness.js";
@@ -173,5 +177,41 @@ describe("deleting", () => {
     running.stdin.push(`${answer}\n`);
     expect(await running.exit).toBe(0);
     expect((await threads(["get", seeded.chat])).code).toBe(code);
+  });
+});
+
+describe("threads copy --at", () => {
+  it("a server that copies the latest state only is found out, and its copy goes again", async () => {
+    const server = await serveSeeded(seeded.project);
+    const deleted: string[] = [];
+    // As LangGraph's own server: it takes no notice of what it does not know.
+    const other = createServer((req, res) => {
+      void (async () => {
+        const { method = "GET", url: asked = "" } = req;
+        const url = asked.replace(/(\/copy)\?.*/, "$1");
+        const body = method === "POST" ? await text(req) : undefined;
+        const answer = await fetch(server.url + url, { method, ...(body && { body }) });
+        if (method === "DELETE") deleted.push(url);
+        res.writeHead(answer.status).end(await answer.text());
+      })();
+    });
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    try {
+      const before = idsOf(await list("--limit", "50"));
+      const { code, stdout } = await threads(["copy", seeded.chat, "--at", "0", "--url", url, "--json"]);
+      expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "unsupported_option" } }]);
+      expect(deleted).toHaveLength(1);
+      expect(idsOf(await list("--limit", "50"))).toEqual(before);
+      const own = await threads(["copy", seeded.chat, "--at", "0", "--url", server.url, "--json"]);
+      expect([own.code, JSON.parse(own.stdout)]).toMatchObject([
+        0,
+        { metadata: { forked_from: seeded.chat }, values: { messages: [{ content: "one" }] } },
+      ]);
+    } finally {
+      other.close();
+      await server.close(0);
+    }
   });
 });

@@ -19,6 +19,8 @@ export interface Mounted {
   readonly texts: string[];
   /** Settles when a render sees what `seen` looks for; at once if the last one did. */
   until(seen: (stream: Stream) => boolean): Promise<void>;
+  /** As when its page is closed: the component goes. */
+  unmount(): void;
 }
 
 /** The few things of jsdom that are used here; the package brings no types. */
@@ -86,6 +88,7 @@ export async function mount(options: UseStreamOptions<State>): Promise<Mounted> 
         watchers.add(look);
         look();
       }),
+    unmount: () => root.unmount(),
   };
 }
 

@@ -1,5 +1,4 @@
 /** Runs through the official SDK's client. */
-import type { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
 import { failCalls } from "../fixtures/graphs/fail.js";
@@ -163,25 +162,5 @@ describe("client.runs.list", () => {
     const { run_id } = await client.runs.create(mine.thread_id, "chat", { input: says("tea") });
     await expect(client.runs.get(other.thread_id, run_id)).rejects.toMatchObject({ status: 404 });
     await expect(client.runs.list(NOBODY)).rejects.toMatchObject({ status: 404 });
-  });
-});
-
-describe("methods without a route", () => {
-  const calls: [string, number, (client: Client, thread: string) => Promise<unknown>][] = [
-    ["threads.patchState", 405, (client, thread) => client.threads.patchState(thread, {})],
-    ["threads.joinStream", 404, (client, thread) => client.threads.joinStream(thread).next()],
-    ["assistants.create", 404, (client) => client.assistants.create({ graphId: "chat" })],
-    ["assistants.update", 405, (client) => client.assistants.update("chat", {})],
-    ["assistants.delete", 405, (client) => client.assistants.delete("chat")],
-    ["assistants.getVersions", 404, (client) => client.assistants.getVersions("chat")],
-    ["assistants.setLatest", 404, (client) => client.assistants.setLatest("chat", 1)],
-    ["crons.search", 404, (client) => client.crons.search()],
-  ];
-
-  it.each(calls)("%s answers %i at once", async (_, status, call) => {
-    const { client } = await openClient();
-    const thread = await client.threads.create();
-    await expect(call(client, thread.thread_id)).rejects.toMatchObject({ status });
-    expect(await client.threads.get(thread.thread_id)).toEqual(thread);
   });
 });

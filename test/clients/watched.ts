@@ -63,6 +63,21 @@ export function holdNextRow({ metadata }: Storage) {
   return { reached: reached.promise, release: () => held.resolve() };
 }
 
+/** Holds the next queued run back when it has got its thread, before it begins. */
+export function holdNextWaking({ metadata }: Storage) {
+  const reached = deferred();
+  const held = deferred();
+  const updateThread = metadata.updateThread.bind(metadata);
+  vi.spyOn(metadata, "updateThread").mockImplementation(async (threadId, patch) => {
+    if (patch.status === "busy") {
+      reached.resolve();
+      await held.promise;
+    }
+    return updateThread(threadId, patch);
+  });
+  return { reached: reached.promise, release: () => held.resolve() };
+}
+
 /** Send a POST over a bare socket, which the test may destroy at any time. */
 export function rawPost(url: string, path: string, body: unknown): Socket {
   const { hostname, port, host } = new URL(url);

@@ -6,6 +6,7 @@ import type { Run } from "../../src/models/run.js";
 import type { CheckpointConfig, ThreadState } from "../../src/models/state.js";
 import type { Thread } from "../../src/models/thread.js";
 import type { Assistants } from "../../src/ops/assistants.js";
+import type { Readiness } from "../../src/ops/readiness.js";
 import type { Runs } from "../../src/ops/runs.js";
 import type { States } from "../../src/ops/states.js";
 import type { Threads } from "../../src/ops/threads.js";
@@ -111,6 +112,7 @@ export interface FakeParts {
   threads?: Partial<Threads>;
   state?: Partial<States>;
   runs?: Partial<Runs>;
+  readiness?: Partial<Readiness>;
   close?: Service["close"];
 }
 
@@ -150,6 +152,7 @@ export function fakeService(parts: FakeParts = {}): Service {
       get: async () => someRun,
       ...parts.runs,
     },
+    readiness: { check: async () => undefined, ...parts.readiness },
     info: () => ({
       status: "ok",
       name: "graph-serve",

@@ -6,6 +6,8 @@ import { ERROR_CODES, type ErrorCode } from "../../src/errors.js";
 import { buildOpenApi } from "../../src/http/openapi.js";
 import type { Route } from "../../src/http/route.js";
 import { ROUTES } from "../../src/http/route-table.js";
+import { SDK_METHODS } from "../clients/sdk-methods.js";
+import { caseFileReference } from "./case-file-docs.js";
 import { readHelp, type CommandHelp, type HelpEntry } from "./cli-help.js";
 import { defaultText, typeText } from "./schema-text.js";
 
@@ -20,6 +22,8 @@ export async function generatedTexts(): Promise<Record<string, string>> {
     endpoints: endpoints(),
     bodies: bodies(),
     errors: errorTable(),
+    "case-files": caseFileReference(table),
+    "sdk-methods": sdkMethods(),
   };
 }
 
@@ -198,4 +202,14 @@ function documentedErrors(): Partial<Record<ErrorCode, string>> {
       return name in ERROR_CODES ? [[name, text] as const] : [];
     });
   return Object.fromEntries(entries);
+}
+
+function sdkMethods(): string {
+  const rows = SDK_METHODS.map(({ call, outcome, status, note }) => [
+    call.replace(/^\S+/, code),
+    outcome,
+    String(status),
+    note,
+  ]);
+  return table(["Call", "What comes of it", "Status", "To know"], rows);
 }

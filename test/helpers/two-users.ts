@@ -1,4 +1,5 @@
 /** A server with two users, of whom one has things and the other asks for them. */
+import { expect } from "vitest";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as whoami } from "../fixtures/graphs/whoami.js";
@@ -7,6 +8,8 @@ import { newId } from "../../src/ids.js";
 import type { Authenticate } from "../../src/models/caller.js";
 import { startTestServer, type Answer, type TestServer } from "./app.js";
 
+const PATIENT = { timeout: 20_000 };
+
 /** Stands in everything that is Ann's. */
 export const WORD = "pomegranate";
 
@@ -14,13 +17,15 @@ export const WORD = "pomegranate";
 export const byHeader: Authenticate = ({ headers }) =>
   typeof headers.user === "string" ? { identity: headers.user } : null;
 
-export type Ask = (request: string, body?: unknown) => Promise<Answer>;
+export type Ask = (request: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
 /** Ids that a request is about. */
 export interface Target {
   thread: string;
   run: string;
   checkpoint: string;
+  /** A run without a thread of the client's; of a busy thread's target it is in flight. */
+  stateless: string;
 }
 
 export interface TwoUsers {
@@ -34,9 +39,9 @@ export async function openTwoUsers(): Promise<TwoUsers> {
   const server = await startTestServer({ graphs: { chat, gate, whoami }, authenticate: byHeader });
   const as =
     (user: string): Ask =>
-    (request, body) => {
+    (request, body, headers) => {
       const [method = "", path = ""] = request.split(" ");
-      return server.request(method, path, body, { user });
+      return server.request(method, path, body, { ...headers, user });
     };
   return { server, ann: as("ann"), anna: as("anna") };
 }
@@ -52,7 +57,20 @@ export async function idleThread(ask: Ask): Promise<Target> {
   const state = await ask(`GET /threads/${thread}/state`);
   const { checkpoint_id } = field(state, "checkpoint") as { checkpoint_id: string };
   await ask("PUT /store/items", { namespace: [WORD, "notes"], key: WORD, value: { text: WORD } });
-  return { thread, run: String(field(run, "run_id")), checkpoint: checkpoint_id };
+  return {
+    thread,
+    run: String(field(run, "run_id")),
+    checkpoint: checkpoint_id,
+    stateless: await statelessRun(ask),
+  };
+}
+
+/** A run that has ended, and whose thread is gone. */
+async function statelessRun(ask: Ask): Promise<string> {
+  const run = await ask("POST /runs", { assistant_id: "chat", input: secretInput });
+  const thread = String(field(run, "thread_id"));
+  await expect.poll(async () => (await ask(`GET /threads/${thread}`)).status, PATIENT).toBe(404);
+  return String(field(run, "run_id"));
 }
 
 /** As `idleThread`, with one more run that waits in its graph. */
@@ -65,11 +83,20 @@ export async function busyThread(ask: Ask): Promise<Target> {
   );
   await gateOf(name).entered;
   const [run] = (await ask(`GET /threads/${target.thread}/runs`)).body as { run_id: string }[];
-  return { ...target, run: run?.run_id ?? "" };
+  const other = newId();
+  const body = { assistant_id: "gate", input: { gate: other }, metadata: { topic: WORD } };
+  const stateless = String(field(await ask("POST /runs", body), "run_id"));
+  await gateOf(other).entered;
+  return { ...target, run: run?.run_id ?? "", stateless };
 }
 
 /** Ids of nothing. */
-export const nothing = (): Target => ({ thread: newId(), run: newId(), checkpoint: newId() });
+export const nothing = (): Target => ({
+  thread: newId(),
+  run: newId(),
+  checkpoint: newId(),
+  stateless: newId(),
+});
 
 /** All that a user can see of what is its own. */
 export async function everything(ask: Ask, { thread }: Target): Promise<string> {
@@ -91,6 +118,7 @@ export function faceOf({ status, headers, text }: Answer, ids: Target): object {
     value
       .replaceAll(ids.thread, "THREAD")
       .replaceAll(ids.run, "RUN")
+      .replaceAll(ids.stateless, "STATELESS")
       .replaceAll(ids.checkpoint, "CHECKPOINT");
   const own = ["date", "x-request-id", "content-length"];
   const rest = [...headers]

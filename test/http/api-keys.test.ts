@@ -73,7 +73,7 @@ describe("with API keys", () => {
       if (status !== 401) open.push(path);
     }
     for (const page of ["/docs/", "/openapi.json"]) expect((await request("GET", page)).status).toBe(401);
-    expect(open.sort()).toEqual(["/api/health", "/info", "/ok"]);
+    expect(open.sort()).toEqual(["/api/health", "/info", "/ok", "/ready"]);
   });
 
   it("the settings say which routes are open", async () => {

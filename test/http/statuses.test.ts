@@ -14,6 +14,8 @@ const thread = `/threads/${THREAD_ID}`;
 const health: Row[] = [
   ["GET /api/health", 200],
   ["GET /ok", 200],
+  ["GET /ready", 200],
+  ["POST /ready", 405],
   ["GET /info", 200],
   ["GET /api/initial-message", 200],
   ["GET /openapi.json", 200],

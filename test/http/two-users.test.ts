@@ -17,6 +17,7 @@ import {
 interface Case {
   request: string;
   body?: object;
+  headers?: Record<string, string>;
 }
 
 /** Several requests for a route that can be asked in several ways. */
@@ -31,6 +32,12 @@ const startRun = (request: string): Case[] =>
     ...run,
     checkpoint_id: "x",
   });
+/** From the beginning and from the middle; and so that leaving would end the run. */
+const followed = (request: string): Case[] => [
+  { request },
+  ...["-1", "0"].map((id) => ({ request, headers: { "last-event-id": id } })),
+  { request: `${request}?cancel_on_disconnect=1&stream_mode=values` },
+];
 
 /** Routes whose requests name a thread: for another's it must be answered as for one that does not exist. */
 const naming: Record<string, Cases> = {
@@ -67,7 +74,7 @@ const naming: Record<string, Cases> = {
   list_runs: ({ thread }) => ({ request: `GET /threads/${thread}/runs` }),
   get_run: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}` }),
   join_run: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}/join` }),
-  join_run_stream: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}/stream` }),
+  join_run_stream: ({ thread, run: id }) => followed(`GET /threads/${thread}/runs/${id}/stream`),
   cancel_run: ({ thread, run: id }) =>
     ["", "?wait=1", "?action=rollback"].map((query) => ({
       request: `POST /threads/${thread}/runs/${id}/cancel${query}`,
@@ -78,6 +85,7 @@ const naming: Record<string, Cases> = {
       { thread_id: thread },
       { thread_id: thread, run_ids: [id] },
     ),
+  join_stateless_run_stream: ({ stateless }) => followed(`GET /runs/${stateless}/stream`),
   delete_run: ({ thread, run: id }) => ({ request: `DELETE /threads/${thread}/runs/${id}` }),
   search_threads: ({ thread }) =>
     body(
@@ -123,6 +131,7 @@ const memory: Record<string, (label: string) => Case | Case[]> = {
 const shared: Record<string, Case> = {
   get_health: { request: "GET /api/health" },
   get_ok: { request: "GET /ok" },
+  get_ready: { request: "GET /ready" },
   get_info: { request: "GET /info" },
   get_initial_message: { request: "GET /api/initial-message" },
   search_assistants: { request: "POST /assistants/search", body: {} },
@@ -153,12 +162,39 @@ const making: Record<string, (ask: Ask) => Promise<unknown>> = {
   create_stateless_runs: (ask) => ask("POST /runs/batch", [{ ...run, on_completion: "keep" }]),
 };
 
+/** Requests of LangGraph's clients that have no route. */
+const ABSENT = [
+  "POST /threads/THREAD/runs/crons",
+  "POST /threads/THREAD/commands",
+  "POST /threads/THREAD/stream/events",
+  "PATCH /threads/THREAD/state",
+  "PUT /threads/THREAD/runs/RUN",
+  "POST /runs/crons",
+  "POST /runs/RUN/stream",
+];
+
 const casesOf = (cases: Case | Case[]): Case[] => [cases].flat();
 
 describe("two users", () => {
-  it("every route has a case", () => {
+  it("every operation of the OpenAPI document has a case", async () => {
+    const { ann } = await openTwoUsers();
+    const { paths } = (await ann("GET /openapi.json")).body as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
     const covered = [naming, memory, shared, making].flatMap((table) => Object.keys(table));
-    expect(covered.sort()).toEqual(ROUTES.map(({ id }) => id).sort());
+    expect(covered.sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+    expect(operations).toHaveLength(ROUTES.length);
+  });
+
+  it.each(ABSENT)("%s, which is not served, tells nothing either", async (request) => {
+    const { ann, anna } = await openTwoUsers();
+    const theirs = await idleThread(ann);
+    const none = nothing();
+    const of = (ids: Target) => request.replace("THREAD", ids.thread).replace("RUN", ids.run);
+    const answer = await anna(of(theirs), {});
+    expect(faceOf(answer, theirs)).toEqual(faceOf(await anna(of(none), {}), none));
+    expect([404, 405]).toContain(answer.status);
   });
 
   describe.each([
@@ -172,9 +208,9 @@ describe("two users", () => {
       const before = await everything(ann, theirs);
       expect(before).toContain(WORD);
       const unknown = casesOf(naming[id]?.(none) ?? []);
-      for (const [index, { request, body: sent }] of casesOf(naming[id]?.(theirs) ?? []).entries()) {
-        const answer = await anna(request, sent);
-        const same = await anna(unknown[index]?.request ?? "", unknown[index]?.body);
+      for (const [index, { request, body: sent, headers }] of casesOf(naming[id]?.(theirs) ?? []).entries()) {
+        const answer = await anna(request, sent, headers);
+        const same = await anna(unknown[index]?.request ?? "", unknown[index]?.body, headers);
         expect(faceOf(answer, theirs)).toEqual(faceOf(same, none));
         expect(answer.text).not.toContain(WORD);
       }
@@ -200,10 +236,9 @@ describe("two users", () => {
   it.each(Object.keys(naming))("%s works for the owner", async (id) => {
     const { ann } = await openTwoUsers();
     for (const index of casesOf(naming[id]?.(nothing()) ?? []).keys()) {
-      const { request, body: sent } = casesOf(naming[id]?.(await idleThread(ann)) ?? [])[index] ?? {
-        request: "",
-      };
-      const { status, text } = await ann(request, sent);
+      const [found] = casesOf(naming[id]?.(await idleThread(ann)) ?? []).slice(index);
+      const { request, body: sent, headers } = found ?? { request: "" };
+      const { status, text } = await ann(request, sent, headers);
       const isAbsent = sent !== undefined && "checkpoint_id" in sent && sent.checkpoint_id === "x";
       expect([status, text]).toEqual([isAbsent ? 404 : expect.toSatisfy((code) => code < 300), text]);
     }

@@ -1,12 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/ids.js";
 import { isDead } from "../../src/ops/recovery.js";
 import { openService } from "../../src/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunRow, Storage } from "../../src/storage/storage.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { openTestService, recordingLogger } from "../helpers/service.js";
@@ -100,6 +102,36 @@ describe("start-up", () => {
   });
 });
 
+describe("a run that others took for dead", () => {
+  it("does not begin when it waited in the queue", async () => {
+    const storage = await openStorage({
+      checkpointer_scheme: "memory",
+      checkpointer_options: {},
+      max_queued_runs: 10,
+    });
+    const service = await openService({ graphs: { gate }, storage });
+    onTestFinished(() => service.close(0));
+    const { thread_id } = await service.threads.create({});
+    const [first, second] = [newId(), newId()];
+    const running = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: first } });
+    await gateOf(first).entered;
+    const { run_id } = await service.runs.background(thread_id, {
+      assistant_id: "gate",
+      input: { gate: second },
+    });
+    const ended = { updated_at: new Date().toISOString(), status: "error" as const, error: "taken for dead" };
+    await storage.metadata.updateRun(run_id, ended);
+    gateOf(second).open();
+    gateOf(first).open();
+    expect((await running).status).toBe("success");
+    const after = await service.runs.create(thread_id, { assistant_id: "gate", input: { gate: second } });
+    expect(after.status).toBe("success");
+    expect(gateOf(second).entries).toBe(1);
+    expect(await service.runs.get(thread_id, run_id)).toMatchObject(ended);
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+});
+
 describe("an owner", () => {
   const self = { id: "me", host: "here", pid: process.pid, seen_at: "2026-01-01T00:00:00.000Z" };
   const at = Date.parse(self.seen_at);
@@ -108,6 +140,7 @@ describe("an owner", () => {
     [false, self],
     [true, undefined],
     [true, { ...self, id: "predecessor with my pid" }],
+    [false, { ...self, id: "another of this process", seen_at: new Date().toISOString() }],
     [false, { ...self, id: "other", host: "elsewhere" }],
     [true, { ...self, id: "other", host: "elsewhere", seen_at: "2025-12-31T23:59:00.000Z" }],
     [false, { ...self, id: "parent", pid: process.ppid }],

@@ -3,6 +3,7 @@ import type { Storage } from "../../src/storage/storage.js";
 import { checkpointTests } from "./contract/checkpoints.js";
 import { forkTests } from "./contract/forks.js";
 import { itemTests } from "./contract/items.js";
+import { lockTests } from "./contract/locks.js";
 import { runTests } from "./contract/runs.js";
 import { searchTests } from "./contract/search.js";
 import { threadTests } from "./contract/threads.js";
@@ -34,6 +35,7 @@ export function storageContract(
     threadTests(() => storage);
     searchTests(() => storage);
     runTests(() => storage);
+    lockTests(() => storage);
     checkpointTests(() => storage);
     forkTests(() => storage);
     if (items) itemTests(() => storage);

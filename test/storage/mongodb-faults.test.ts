@@ -2,6 +2,7 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { StorageUnavailableError } from "../../src/errors.js";
 import { newId } from "../../src/ids.js";
+import { explainMongodb } from "../../src/storage/mongodb-errors.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunOutcome, RunRow, Storage, ThreadRow } from "../../src/storage/storage.js";
 import { MongodbDouble, type Fate } from "../doubles/mongodb-double.js";
@@ -173,6 +174,11 @@ describe("documents of 16 MB", () => {
     const row = threadRow({ metadata: { half }, config: { half } });
     await expect(storage.metadata.insertThread(row)).rejects.toMatchObject(isTooLarge);
   });
+});
+
+it.each(["ECONNRESET", "EPIPE", "ERR_STREAM_DESTROYED"])("%s of a socket is a lost connection", (code) => {
+  const error = Object.assign(new Error(`write ${code}`), { code });
+  expect(explainMongodb("host:1")(error)).toEqual({ message: "MongoDB at host:1 lost the connection" });
 });
 
 it("checkpoints keep metadata of any key", async () => {

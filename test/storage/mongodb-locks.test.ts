@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Storage } from "../../src/storage/storage.js";
 import { explainMongodb } from "../../src/storage/mongodb-errors.js";
 import { MongodbThreadLocks } from "../../src/storage/mongodb-locks.js";
@@ -119,6 +119,21 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(taken.lost?.aborted).toBe(false);
     await taken.release();
     expect(await one.acquire("t", { wait: false })).toBeDefined();
+  });
+
+  it("a process that stood still has lost its lease", async () => {
+    const locks = await MongodbThreadLocks.open(mongodb().db, {
+      maxWaiting: 1,
+      explain: explainMongodb("test"),
+    });
+    opened.push(locks);
+    const lease = await locks.acquire("t", { wait: true });
+    expect(lease!.confirm?.()).toBeUndefined();
+    expect(lease!.lost?.aborted).toBe(false);
+    const now = Date.now();
+    vi.spyOn(Date, "now").mockImplementation(() => now + 10_000);
+    expect(lease!.confirm?.()).toBeUndefined();
+    expect(lease!.lost?.aborted).toBe(true);
   });
 
   it("locks of a process that signed off are free", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConfigError, StorageUnavailableError, ThreadBusyError } from "../../src/errors.js";
 import { newId } from "../../src/ids.js";
 import type { Storage, ThreadLease } from "../../src/storage/storage.js";
@@ -173,6 +173,30 @@ withPostgres("postgres thread locks", (postgres) => {
       const waiting = storage.locks.acquire("t", { wait: true });
       await dying.kill();
       expect(await waiting).toBeDefined();
+    });
+  });
+
+  describe("a process that stood still", () => {
+    it("asks the server whether its lease stands", async () => {
+      const lease = await take(await postgres.open(), newId());
+      expect(lease.confirm?.()).toBeUndefined();
+      const now = Date.now();
+      const clock = vi.spyOn(Date, "now").mockImplementation(() => now + 60_000);
+      const confirmed = lease.confirm?.();
+      expect(confirmed).toBeInstanceOf(Promise);
+      await confirmed;
+      expect(lease.lost?.aborted).toBe(false);
+      expect(lease.confirm?.()).toBeUndefined();
+      clock.mockRestore();
+    });
+
+    it("learns that the server ended its session", async () => {
+      const lease = await take(await postgres.open(), newId());
+      const now = Date.now();
+      vi.spyOn(Date, "now").mockImplementation(() => now + 60_000);
+      await postgres.terminate("locks");
+      await lease.confirm?.();
+      expect(lease.lost?.aborted).toBe(true);
     });
   });
 

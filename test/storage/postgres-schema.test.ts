@@ -21,14 +21,14 @@ withPostgres("postgres set-up", (postgres) => {
     } finally {
       await Promise.all(processes.map((child) => child.kill()));
     }
-    expect(await version()).toEqual([1]);
+    expect(await version()).toEqual([2]);
     const { metadata } = await postgres.open();
     expect(await metadata.insertThread(threadRow())).toBe(true);
   });
 
   it("eight storages set one schema up together", async () => {
     await Promise.all(Array.from({ length: 8 }, () => postgres.open({ pool_max_size: 1 })));
-    expect(await version()).toEqual([1]);
+    expect(await version()).toEqual([2]);
   });
 
   it("tables of a later release are refused", async () => {
@@ -38,7 +38,7 @@ withPostgres("postgres set-up", (postgres) => {
     expect(error).toBeInstanceOf(StorageUnavailableError);
     expect(error).toHaveProperty(
       "message",
-      expect.stringMatching(/later graph-serve.*version 99.*knows version 1/),
+      expect.stringMatching(/later graph-serve.*version 99.*knows version 2/),
     );
   });
 

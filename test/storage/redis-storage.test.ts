@@ -201,6 +201,15 @@ withRedis("redis storage", (redis) => {
       for (const time of await timesLeft()) expect(time).toBeGreaterThan(TTL / 2);
     });
 
+    it("a run that outlasts it keeps its values", async () => {
+      const { checkpointer } = await redis.open({ ttl_minutes: 60 });
+      const first = await put(checkpointer, at(newId()), { a: 1, b: 1 }, { a: 1, b: 1 });
+      // The node that writes `b` took longer than the time to live.
+      await redis.empty();
+      const second = await put(checkpointer, first, { a: 1, b: 2 }, { b: 2 }, { a: 1 });
+      expect((await checkpointer.getTuple(second))?.checkpoint.channel_values).toEqual({ a: 1, b: 2 });
+    });
+
     it("without one nothing expires", async () => {
       const { checkpointer } = await redis.open();
       await put(checkpointer, at(newId()), { a: 1 }, { a: 1 });

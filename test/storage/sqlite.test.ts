@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConfigError, StorageUnavailableError } from "../../src/errors.js";
 import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
-import { createSaver } from "../../src/storage/sqlite-saver.js";
+import { SqliteSaver } from "../../src/storage/sqlite-saver.js";
+import { migrate } from "../../src/storage/sqlite-schema.js";
 import { openSqlite } from "../../src/storage/sqlite.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { conformance } from "./conformance.js";
@@ -40,9 +40,11 @@ afterEach(async () => {
 storageContract("sqlite", () => open(freshFile()), { durable: true });
 storageContract("sqlite", () => open(":memory:"), { durable: false });
 
-conformance("@langchain/langgraph-checkpoint-sqlite", () =>
-  createSaver(SqliteSaver, new Database(":memory:")),
-);
+conformance("SqliteSaver", () => {
+  const db = new Database(":memory:");
+  migrate(db);
+  return new SqliteSaver(db);
+});
 
 describe("sqlite file", () => {
   it("journal, timeout and keys are set", async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 
 interface Asked {
   stream?: boolean;
+  stream_options?: { include_usage?: boolean };
   messages: { role: string; content: string }[];
 }
 
@@ -51,14 +52,21 @@ async function answer(request: IncomingMessage, response: ServerResponse, reques
   };
   const id = `chatcmpl-${requests.length}`;
   if (!asked.stream) {
-    const message = wantsTool ? { content: "", tool_calls: [call] } : { content: text };
-    response.end(JSON.stringify({ id, choices: [{ message }], usage: USAGE }));
+    const message = {
+      role: "assistant",
+      ...(wantsTool ? { content: "", tool_calls: [call] } : { content: text }),
+    };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(
+      JSON.stringify({ id, choices: [{ index: 0, message, finish_reason: "stop" }], usage: USAGE }),
+    );
     return;
   }
   const deltas = wantsTool ? [{ tool_calls: [call] }] : text.split(/(?<= )/).map((content) => ({ content }));
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const delta of deltas) response.write(`data: ${JSON.stringify({ id, choices: [{ delta }] })}\n\n`);
-  response.write(`data: ${JSON.stringify({ id, choices: [], usage: USAGE })}\n\n`);
+  const send = (data: object) => response.write(`data: ${JSON.stringify({ id, ...data })}\n\n`);
+  for (const delta of deltas) send({ choices: [{ index: 0, delta: { role: "assistant", ...delta } }] });
+  if (asked.stream_options?.include_usage) send({ choices: [], usage: USAGE });
   response.end("data: [DONE]\n\n");
 }
 
@@ -83,7 +91,7 @@ class ChatWire extends BaseChatModel {
     return fetch(this.#url(), {
       method: "POST",
       headers: { authorization: "Bearer " + process.env.MODEL_API_KEY },
-      body: JSON.stringify({ stream, messages: wire(messages) }),
+      body: JSON.stringify({ stream, stream_options: { include_usage: true }, messages: wire(messages) }),
     });
   }
   async _generate(messages) {
@@ -123,4 +131,56 @@ const weather = tool(async ({ city }, runtime) => {
 }, { name: "weather", description: "The weather.", schema: z.object({ city: z.string() }) });
 
 export const graph = createAgent({ model: new ChatWire({}), tools: [weather], systemPrompt: "Be brief." });
+`;
+
+const openAi = `
+import { ChatOpenAI } from "@langchain/openai";
+import { tool } from "langchain";
+import { z } from "zod";
+
+const model = new ChatOpenAI({
+  model: "gpt-local",
+  apiKey: process.env.MODEL_API_KEY,
+  maxRetries: 0,
+  configuration: { baseURL: process.env.MODEL_URL + "/v1" },
+});
+const weather = tool(async ({ city }, runtime) => {
+  runtime.writer?.({ asking: city });
+  const answer = await fetch(process.env.MODEL_URL, { method: "POST", body: JSON.stringify({ messages: [{ role: "tool", content: city }] }) });
+  return "sunny, says " + (await answer.json()).id + ", key " + process.env.MODEL_API_KEY;
+}, { name: "weather", description: "The weather.", schema: z.object({ city: z.string() }) });
+`;
+
+/** The model of @langchain/openai at MODEL_URL, in a graph of nodes and edges; it keeps the chunks that it gets. */
+export const openAiGraph = `${openAi}
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+
+const State = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  chunks: Annotation({ reducer: (before, more) => [...before, ...more], default: () => [] }),
+});
+const asking = model.bindTools([weather]);
+async function ask({ messages }) {
+  const chunks = [];
+  let whole;
+  for await (const chunk of await asking.stream(messages)) {
+    whole = whole === undefined ? chunk : whole.concat(chunk);
+    chunks.push({ text: chunk.text, calls: chunk.tool_call_chunks, usage: chunk.usage_metadata ?? null });
+  }
+  return { messages: [whole], chunks };
+}
+export const graph = new StateGraph(State)
+  .addNode("ask", ask)
+  .addNode("tools", new ToolNode([weather]))
+  .addEdge(START, "ask")
+  .addConditionalEdges("ask", toolsCondition, ["tools", END])
+  .addEdge("tools", "ask")
+  .compile();
+`;
+
+/** The same model and tool in the agent of langchain. */
+export const openAiAgent = `${openAi}
+import { createAgent } from "langchain";
+export const graph = createAgent({ model, tools: [weather], systemPrompt: "Be brief." });
 `;

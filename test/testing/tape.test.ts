@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCases } from "../../src/testing/index.js";
 import { cli, createProject, type CliResult, type Project } from "../cli/harness.js";
 import { httpGraph, startModelServer, type ModelServer } from "./model-server.js";
 
@@ -93,6 +94,23 @@ describe("a recording", () => {
       asked: { args: { city: "Oslo" } },
       answer: { result: "sunny, says chatcmpl-3, key [redacted]", events: [{ asking: "Oslo" }] },
     });
+  });
+
+  it("is played to a model that outlives the suite which recorded it", async () => {
+    // An ES module is loaded once in a process, and its model with it.
+    await project.put("graph.mjs", httpGraph);
+    await project.put("a.graph.yaml", cases("hello").replace("graph.ts", "graph.mjs"));
+    const options = { cwd: project.dir, name: "says hello" };
+    // The server counts what it is asked.
+    const policy = { live: "update", record: "update", replay: "check" } as const;
+    const statuses = async (tapes: "record" | "replay" | "live") =>
+      (await runCases({ ...options, tapes, snapshots: policy[tapes] })).cases.map(({ status }) => status);
+    expect(await statuses("live")).toEqual(["passed"]);
+    expect(await statuses("record")).toEqual(["passed"]);
+    await server.close();
+    expect(await Promise.all([statuses("replay"), statuses("replay")])).toEqual([["passed"], ["passed"]]);
+    expect(await statuses("live")).toEqual(["failed"]);
+    expect(server.requests).toHaveLength(2);
   });
 
   it("holds no secrets", async () => {

@@ -5,6 +5,7 @@ import { SettingsSchema, type SettingName } from "../../config/settings.js";
 import { ConfigError } from "../../errors.js";
 import { shortPath } from "../report-error.js";
 import { loadSettings, type Session } from "../session.js";
+import { wrapped } from "../view/wrap.js";
 
 export interface ConfigPrintFlags {
   origin?: boolean;
@@ -52,8 +53,9 @@ export async function printPath(session: Session): Promise<number> {
 /** `config validate`: loading it is the check. */
 export async function validateConfig(session: Session): Promise<number> {
   const config = await loadSettings(session);
-  if (session.print.flags.json) session.print.json({ file: config.file ?? null, warnings: config.warnings });
-  else session.print.data(summary(config, session.io.cwd));
+  const { print } = session;
+  if (print.flags.json) print.json({ file: config.file ?? null, warnings: config.warnings });
+  else for (const line of wrapped(summary(config, session.io.cwd), print.width)) print.data(line);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { errorMessage } from "../../errors.js";
 import { Closers } from "../closers.js";
 import { listenSettings, type ListenFlags } from "../commands/listen-options.js";
@@ -8,6 +8,8 @@ import { listenForKeys, openInBrowser } from "../dev/keys.js";
 import { watchFiles, type FileWatcher } from "../dev/watch.js";
 import { settingsOfFlags } from "../flags.js";
 import { warnIfPublic } from "../public-address.js";
+import { createRedaction } from "../../testing/redact.js";
+import { TRANSCRIPTS } from "../dev/state-folder.js";
 import { errorText, shortPath } from "../report-error.js";
 import type { Session } from "../session.js";
 import { listenForStop, onStrayError, type StopListener } from "../stop.js";
@@ -15,6 +17,8 @@ import { listenForStop, onStrayError, type StopListener } from "../stop.js";
 export interface DevFlags extends ListenFlags {
   reload: boolean;
   open?: boolean;
+  /** Folder of the recordings; true for the usual one. */
+  record?: string | true;
 }
 
 /** `dev`: serve on this machine until told to stop. */
@@ -29,6 +33,7 @@ export async function dev(session: Session, graphs: readonly string[], flags: De
     const reloader = new Reloader(session, server);
     closers.add(() => reloader.close());
     if (flags.reload) await reloader.watch();
+    if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
     const hasKeys = await announce(session, server, graphs[0], Math.round(performance.now() - start));
     if (hasKeys) closers.add(listenForKeys(session.io, keyActions(server, reloader, stop)));
     if (flags.open) openInBrowser(`${server.url}/docs`);
@@ -70,6 +75,23 @@ async function announce(
   if (print.flags.json)
     print.json({ url: facts.url, pid: process.pid, graphs: facts.graphs, storage: facts.storage });
   return hasKeys;
+}
+
+/** From now on, what models and tools answer is kept; returns what ends it. */
+async function recordRuns(
+  { io, print }: Session,
+  { config }: DevServer,
+  to: string | true,
+): Promise<() => Promise<void>> {
+  const { Transcripts } = await import("../../testing/tape/transcripts.js");
+  const folder = resolve(config.baseDir, to === true ? TRANSCRIPTS : to);
+  const transcripts = await Transcripts.open({
+    folder,
+    redact: createRedaction({ ...io.env, ...config.env }),
+    onError: (error) => print.warn(`a call could not be recorded: ${errorMessage(error)}`),
+  });
+  print.note(`recording models and tools in ${shortPath(folder, io.cwd)}`);
+  return () => transcripts.close();
 }
 
 function keyActions(server: DevServer, reloader: Reloader, stop: StopListener) {

@@ -23,27 +23,27 @@ export async function forkThread(session: Session, thread: string, flags: ForkFl
   const values = valuesFlag(flags.values);
   const { branch = false, asNode } = flags;
   const needsGraph = values !== undefined || asNode !== undefined;
-  const forked = await withSource(
+  const { graph, ...forked } = await withSource(
     session,
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
     async (source) => {
       const from = await findState(source, await findThreadId(source, thread), { at: flags.at });
-      return fork(source, from, { branch, values, asNode });
+      const made = await fork(source, from, { branch, values, asNode });
+      return { ...made, graph: source.graphOf(made.thread) };
     },
   );
   const outcome = flags.run
     ? await runOn(session, { thread: forked.thread, flags, checkpointId: forked.checkpointId })
     : undefined;
-  show(session, forked, outcome, flags);
+  show(session, forked, { outcome, graph, flags });
   return outcome?.error ? FAILED_EXIT : 0;
 }
 
 function show(
   { print, flags: globals }: Session,
   { thread, checkpointId }: Forked,
-  outcome: RunOutcome | undefined,
-  flags: ForkFlags,
+  { outcome, graph, flags }: { outcome?: RunOutcome; graph?: string; flags: ForkFlags },
 ): void {
   const { thread_id } = thread;
   if (print.isJson) {
@@ -56,7 +56,7 @@ function show(
     print.note(`  ${outcome.status}${error}`);
   }
   const waiting = outcome?.interrupts ?? Object.values(thread.interrupts ?? {}).flat();
-  const next = nextCommand({ thread_id, interrupts: waiting }, undefined, { ...globals, ...flags });
+  const next = nextCommand({ thread_id, interrupts: waiting }, graph, { ...globals, ...flags });
   const from = checkpointId !== undefined && !outcome ? ` --checkpoint ${checkpointId}` : "";
   print.note(`  ${print.noteColors.dim("next")}  ${next}${from}`);
 }

@@ -9,6 +9,7 @@ import { marksOf, threadProgress, type Progress } from "../draw/progress.js";
 import { openGraph } from "../open-graph.js";
 import type { Session } from "../session.js";
 import { findThreadId } from "../source/find.js";
+import { serverGraph } from "../source/server-graph.js";
 import type { Source, SourceFlags } from "../source/source.js";
 import { withSource } from "../source/with-source.js";
 
@@ -88,7 +89,7 @@ async function drawRemote(
   target: string | undefined,
   options: { xray: boolean },
 ): Promise<Drawn> {
-  const graphId = target ?? (await source.assistants.search({ limit: 1 })).items[0]?.graph_id ?? "agent";
+  const graphId = await serverGraph(source, target);
   return { graphId, drawing: await source.assistants.draw(graphId, options) };
 }
 

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from "../../errors.js";
 import type { ThreadState, ThreadStateSearchRequest } from "../../models/state.js";
-import { historySteps, type HistoryEntry, type Step } from "../history/entries.js";
+import { entryOf, historySteps, RunStarts, type HistoryEntry, type Step } from "../history/entries.js";
 import { Lanes } from "../history/lanes.js";
 import { entryLines } from "../history/lines.js";
 import { optionalNumber } from "../numbers.js";
@@ -9,6 +9,7 @@ import type { Session } from "../session.js";
 import { findState, findThreadId } from "../source/find.js";
 import { warnHidden } from "../source/hidden.js";
 import type { Source, SourceFlags } from "../source/source.js";
+import { Trail, walkOldestFirst } from "../source/trail.js";
 import { walkStates } from "../source/walk.js";
 import { withSource } from "../source/with-source.js";
 import { printJsonList } from "../view/json-list.js";
@@ -102,10 +103,31 @@ class Found {
       yield step;
     }
   }
+
+  /** The same states from the other end. */
+  async *oldestFirst(): AsyncGenerator<ThreadState> {
+    if (this.#isAll) yield* walkOldestFirst(this.source, this.threadId);
+    else yield* (await Trail.of(this.source, this.threadId, onlyStates(this))).states();
+  }
+
+  /** The same entries from the other end. */
+  async *readReversed(): AsyncGenerator<Step> {
+    const runs = new RunStarts(this.source, this.threadId);
+    let before: ThreadState | undefined;
+    for await (const state of this.oldestFirst()) {
+      yield { state, entry: await entryOf(this.source, this.threadId, state, before, runs) };
+      before = state;
+    }
+  }
+
+  get #isAll(): boolean {
+    const { request, limit, node } = this.#wanted;
+    return limit === Infinity && node === undefined && Object.keys(request).length === 0;
+  }
 }
 
 async function printStates(print: Printer, found: Found, reverse: boolean): Promise<void> {
-  const states = reverse ? oldestFirst(found) : onlyStates(found);
+  const states = reverse ? found.oldestFirst() : onlyStates(found);
   await printJsonList(print, states, () => found.next);
 }
 
@@ -113,27 +135,15 @@ async function* onlyStates(found: Found): AsyncGenerator<ThreadState> {
   for await (const { state } of found.read()) yield state;
 }
 
-/** Ids are kept, states are read again one by one. */
-async function* oldestFirst(found: Found): AsyncGenerator<ThreadState> {
-  const selectors: ThreadState["checkpoint"][] = [];
-  for await (const { state } of found.read()) selectors.push(state.checkpoint);
-  for (const checkpoint of selectors.reverse()) {
-    yield await found.source.state.get(found.threadId, { checkpoint: checkpoint ?? undefined });
-  }
-}
-
 async function printEntries(print: Printer, found: Found, flags: HistoryFlags): Promise<void> {
   const { reverse = false, oneline = false, node } = flags;
   const lanes = (flags.graph ?? (!oneline && !reverse && node === undefined)) ? new Lanes() : undefined;
-  const entries: HistoryEntry[] = [];
   let count = 0;
-  for await (const { entry } of found.read()) {
+  for await (const { entry } of reverse ? found.readReversed() : found.read()) {
     count += 1;
-    if (reverse) entries.push(entry);
-    else printEntry(print, entry, oneline, lanes);
+    printEntry(print, entry, oneline, lanes);
     await print.drained();
   }
-  for (const entry of entries.reverse()) printEntry(print, entry, oneline, undefined);
   if (count === 0) print.note("no such checkpoints on this thread");
   if (found.next !== null) print.note(`there are more: --before ${found.next}`);
 }

@@ -1,5 +1,5 @@
 import { printCheckpoint } from "../inspect/checkpoint.js";
-import { inspectedRun, printInspectedRun } from "../inspect/run.js";
+import { printInspectedRun, superstepsOf } from "../inspect/run.js";
 import { stateValue } from "../inspect/state.js";
 import { inspectedThread, printInspectedThread } from "../inspect/thread.js";
 import { escapeControl } from "../escape.js";
@@ -8,6 +8,7 @@ import { findRun, findState, findThreadId } from "../source/find.js";
 import { warnHidden } from "../source/hidden.js";
 import type { SourceFlags } from "../source/source.js";
 import { withSource } from "../source/with-source.js";
+import { printJsonWithList } from "../view/json-list.js";
 
 export interface InspectThreadFlags extends SourceFlags {
   values?: boolean;
@@ -39,10 +40,10 @@ export async function inspectRun(session: Session, runId: string, flags: Inspect
   const { print } = session;
   await withSource(session, flags, {}, async (source) => {
     const { threadId, run } = await findRun(source, runId, flags.thread);
-    const found = await inspectedRun(source, threadId, run);
     warnHidden(print, source, [await source.threads.get(threadId)]);
-    if (print.isJson) print.json(found);
-    else await printInspectedRun(print, found);
+    const supersteps = superstepsOf(source, threadId, run);
+    if (print.isJson) await printJsonWithList(print, { run }, "supersteps", supersteps);
+    else await printInspectedRun(print, run, supersteps);
   });
   return 0;
 }

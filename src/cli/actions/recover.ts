@@ -19,7 +19,9 @@ export async function recover(session: Session, { apply = false, ...flags }: Rec
   }
   const stale = await staleRuns(config);
   if (apply && stale.length > 0) await settle(config);
-  await report(session, stale, apply);
+  // A database may keep the threads of a dead process for some seconds more.
+  const left = apply && stale.length > 0 ? await staleRuns(config) : stale;
+  await report(session, stale, { apply, left: left.length });
   return 0;
 }
 
@@ -34,11 +36,15 @@ async function staleRuns(config: LoadedConfig): Promise<UnfinishedRun[]> {
 
 /** Opened as a server opens it, a storage is settled. */
 async function settle(config: LoadedConfig): Promise<void> {
-  const service = await openStorageOf(config, "write");
+  const service = await openStorageOf(config, "serve");
   await service.close(0);
 }
 
-async function report({ print }: Session, stale: UnfinishedRun[], apply: boolean): Promise<void> {
+async function report(
+  { print }: Session,
+  stale: UnfinishedRun[],
+  { apply, left }: { apply: boolean; left: number },
+): Promise<void> {
   if (print.flags.json) {
     print.json({
       items: stale.map(({ run_id, thread_id, owner }) => ({ run_id, thread_id, owner: owner ?? null })),
@@ -60,5 +66,10 @@ async function report({ print }: Session, stale: UnfinishedRun[], apply: boolean
       owner?.seen_at ?? "",
     ]),
   );
-  print.note(apply ? `${stale.length} marked as failed` : "graph-serve recover --apply marks them as failed");
+  if (!apply) {
+    print.note("graph-serve recover --apply marks them as failed");
+    return;
+  }
+  print.note(`${stale.length - left} marked as failed`);
+  if (left > 0) print.note(`${left} on threads that are still taken: try again in 15 seconds`);
 }

@@ -1,16 +1,18 @@
 import { InvalidRequestError } from "../../errors.js";
 import { fork, valuesFlag } from "../fork/branch.js";
 import { runOn } from "../fork/run-on.js";
-import { changeLines } from "../diff/lines.js";
 import { compareFrames, type ComparedStep } from "../replay/compare.js";
-import type { Frame } from "../replay/reel.js";
-import { framesAfter, startOfLastRun } from "../replay/stretch.js";
+import { comparedHeading, comparedLines } from "../replay/compared-text.js";
+import { Reel, type Frame } from "../replay/reel.js";
+import { idsAfter, startOfLastRun } from "../replay/stretch.js";
 import { frameLines } from "../replay/text.js";
 import type { RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
 import { findState, findThreadId } from "../source/find.js";
 import type { SourceFlags } from "../source/source.js";
+import { Trail } from "../source/trail.js";
 import { withSource } from "../source/with-source.js";
+import { printJsonWithList } from "../view/json-list.js";
 import { clipped } from "../view/text.js";
 
 export interface ReplayExecuteFlags extends SourceFlags {
@@ -26,11 +28,15 @@ export interface ReplayExecuteFlags extends SourceFlags {
 }
 
 interface Executed {
+  /** The thread that was run again, and the checkpoint it was run from. */
+  of: string;
   from: string;
+  /** Checkpoints that had come of it, oldest first. */
+  oldIds: string[];
+  /** The thread that it ran on, and the checkpoint that what came now follows on. */
   threadId: string;
+  base: string;
   outcome: RunOutcome;
-  old: Frame[];
-  now: Frame[];
 }
 
 const FAILED_EXIT = 1;
@@ -43,10 +49,21 @@ export async function replayExecute(
 ): Promise<number> {
   refuseContradictions(flags);
   const executed = await execute(session, thread, flags);
-  const steps = flags.compare ? compareFrames(executed.old, executed.now) : undefined;
-  show(session, executed, steps);
-  if (flags.exitCode) return steps?.every(({ equal }) => equal) ? 0 : FAILED_EXIT;
-  return executed.outcome.error && !flags.compare ? FAILED_EXIT : 0;
+  const { of, oldIds, threadId, base, outcome } = executed;
+  return withSource(session, flags, {}, async (source) => {
+    const old = new Reel(source, of, new Trail(source, of, oldIds));
+    const now = new Reel(
+      source,
+      threadId,
+      new Trail(source, threadId, await idsAfter(source, threadId, base)),
+    );
+    const differs = flags.compare
+      ? await showCompared(session, executed, compareFrames(old.frames(), now.frames()))
+      : await showFrames(session, executed, now);
+    noteOutcome(session, executed, now.length);
+    if (flags.exitCode) return differs ? FAILED_EXIT : 0;
+    return outcome.error && !flags.compare ? FAILED_EXIT : 0;
+  });
 }
 
 function refuseContradictions(flags: ReplayExecuteFlags): void {
@@ -73,45 +90,62 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
       const from =
         at === undefined ? await startOfLastRun(source, threadId) : await findState(source, threadId, { at });
       const start = from.checkpoint?.checkpoint_id ?? "";
-      const old = start === "" ? [] : await framesAfter(source, threadId, start);
-      return { start, old, forked: await fork(source, from, { branch: inPlace, values, asNode }) };
+      const oldIds = start === "" ? [] : await idsAfter(source, threadId, start);
+      const forked = await fork(source, from, { branch: inPlace, values, asNode });
+      return { of: threadId, from: start, oldIds, forked };
     },
   );
-  const { start, old, forked } = started;
+  const { forked, ...before } = started;
   const { thread: target, checkpointId, base } = forked;
   const outcome = await runOn(session, { thread: target, flags, against, checkpointId });
-  const now = await withSource(session, flags, {}, (source) => framesAfter(source, target.thread_id, base));
-  return { from: start, threadId: target.thread_id, outcome, old, now };
+  return { ...before, threadId: target.thread_id, base, outcome };
 }
 
-function show({ print }: Session, executed: Executed, steps: ComparedStep[] | undefined): void {
-  const { from, threadId, outcome, old, now } = executed;
-  if (print.isJson) {
-    const equal = steps?.every((step) => step.equal);
-    print.json({
-      thread_id: threadId,
-      from_checkpoint_id: from,
-      run: outcome,
-      ...(steps ? { equal, steps } : { items: now.map(({ state, changes }) => ({ ...state, changes })) }),
-    });
-    return;
-  }
-  if (steps) showCompared(print, steps);
-  else for (const frame of now) for (const line of frameLines(print, frame)) print.data(line);
+const documentHead = ({ from, threadId, outcome }: Executed) => ({
+  thread_id: threadId,
+  from_checkpoint_id: from,
+  run: outcome,
+});
+
+function noteOutcome({ print }: Session, { outcome, threadId, oldIds }: Executed, now: number): void {
+  if (print.isJson) return;
   const error = outcome.error ? `: ${clipped(outcome.error.message, 200)}` : "";
-  print.note(`${outcome.status}${error}, thread ${threadId}, ${old.length} steps before, ${now.length} now`);
+  print.note(`${outcome.status}${error}, thread ${threadId}, ${oldIds.length} steps before, ${now} now`);
 }
 
-function showCompared(print: Session["print"], steps: readonly ComparedStep[]): void {
-  const { green, red, yellow, dim } = print.colors;
-  const paint = { "+": green, "-": red, "~": yellow };
-  const half = Math.max(8, Math.min(40, Math.floor((print.width - 4) / 2)));
-  print.data(dim(`  ${"OLD".padEnd(half)}  NEW`));
-  for (const step of steps) {
-    const sides = [step.old ?? "(ended)", step.new ?? "(ended)"].map((name) => clipped(name, half));
-    const mark = step.equal ? dim("=") : red("≠");
-    print.data(`${mark} ${(sides[0] ?? "").padEnd(half)}  ${sides[1] ?? ""}`);
-    for (const { mark: sign, place, text } of changeLines(step.changes))
-      print.data(`    ${paint[sign](sign)} ${clipped(`${place}: ${text}`, print.width - 6)}`);
+/** Nothing was compared: nothing differs. */
+async function showFrames({ print }: Session, executed: Executed, now: Reel): Promise<boolean> {
+  const head = documentHead(executed);
+  if (print.isJson) await printJsonWithList(print, head, "items", documents(now.frames()));
+  else
+    for await (const frame of now.frames()) {
+      for (const line of frameLines(print, frame)) print.data(line);
+      await print.drained();
+    }
+  return false;
+}
+
+async function* documents(frames: AsyncIterable<Frame>): AsyncGenerator<object> {
+  for await (const { state, changes } of frames) yield { ...state, changes };
+}
+
+/** True when a step differs. */
+async function showCompared(
+  { print }: Session,
+  executed: Executed,
+  compared: AsyncIterable<ComparedStep>,
+): Promise<boolean> {
+  const steps: ComparedStep[] = [];
+  let equal = true;
+  let before: ComparedStep | undefined;
+  if (!print.isJson) print.data(comparedHeading(print));
+  for await (const step of compared) {
+    equal &&= step.equal;
+    if (print.isJson) steps.push(step);
+    else for (const line of comparedLines(print, step, before)) print.data(line);
+    before = step;
+    await print.drained();
   }
+  if (print.isJson) print.json({ ...documentHead(executed), equal, steps });
+  return !equal;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { InvalidRequestError } from "../../errors.js";
 import { optionalNumber } from "../numbers.js";
-import { pageData } from "../replay/page-data.js";
+import { pageHead, pageSteps } from "../replay/page-data.js";
 import { replayPage } from "../replay/page.js";
-import { stepKeys } from "../replay/keys.js";
+import { StepKeys } from "../replay/keys.js";
 import { framesOf, openReel, type Frame, type Reel } from "../replay/reel.js";
 import { frameLines, hasNews } from "../replay/text.js";
 import type { Session } from "../session.js";
@@ -28,6 +28,7 @@ export async function replay(session: Session, thread: string, flags: ReplayFlag
   const delay = optionalNumber("--delay", flags.delay) ?? 0;
   refuseContradictions(session, flags);
   const stop = abortOnStop(session.io);
+  let isInterrupted = false;
   try {
     await withSource(session, flags, {}, async (source) => {
       const threadId = await findThreadId(source, thread);
@@ -35,14 +36,16 @@ export async function replay(session: Session, thread: string, flags: ReplayFlag
       warnHidden(session.print, source, [found]);
       session.print.note(`thread ${threadId}  ${found.status}  ${source.place}`);
       const { print } = session;
-      const reel = () => openReel(source, threadId, flags);
       const frames = () => framesOf(source, threadId, flags);
       if (print.isJson) await printJsonList(print, documents(frames(), flags));
       else if (flags.format === "html")
-        print.part(replayPage(await pageData(found, source.place, await reel())));
-      else if (flags.step) await stepThrough(session, await reel(), flags);
-      else await play(session, frames(), { ...flags, delay, signal: stop.signal });
+        await print.parts(replayPage(pageHead(found, source.place), pageSteps(frames())));
+      else if (flags.step) {
+        const reel = await openReel(source, threadId, flags);
+        isInterrupted = await stepThrough(session, reel, { ...flags, signal: stop.signal });
+      } else await play(session, frames(), { ...flags, delay, signal: stop.signal });
     });
+    if (isInterrupted) return SIGNAL_EXITS.SIGINT ?? 1;
     return stop.signal.aborted ? (SIGNAL_EXITS[String(stop.signal.reason)] ?? 1) : 0;
   } finally {
     stop.dispose();
@@ -85,29 +88,42 @@ async function play(
     if (signal.aborted) return;
     count += 1;
     for (const line of frameLines(print, frame)) print.data(line);
+    await print.drained();
   }
   if (count === 0) print.note("there is nothing to replay");
 }
 
 const HELP = "keys: space next, p back, q quit";
 
-async function stepThrough({ io, print }: Session, reel: Reel, { changedOnly }: ReplayFlags): Promise<void> {
+/** True when Ctrl-C ended it. */
+async function stepThrough(
+  { io, print }: Session,
+  reel: Reel,
+  { changedOnly, signal }: { changedOnly?: boolean; signal: AbortSignal },
+): Promise<boolean> {
   let index = await nextShown(reel, -1, 1, changedOnly);
   if (!index) {
     print.note("there is nothing to replay");
-    return;
+    return false;
   }
   print.note(HELP);
   const show = (frame: Frame) => frameLines(print, frame).forEach((line) => print.data(line));
-  show(index.frame);
-  for await (const key of stepKeys(io)) {
-    if (key === "quit") return;
-    const found = await nextShown(reel, index.at, key === "next" ? 1 : -1, changedOnly);
-    if (!found && key === "next") return;
-    if (!found) continue;
-    index = found;
+  // Before anything is shown: whoever sees it may press a key.
+  const keys = new StepKeys(io, signal);
+  try {
     show(index.frame);
+    for await (const key of keys) {
+      if (key === "quit" || key === "interrupt") return key === "interrupt";
+      const found = await nextShown(reel, index.at, key === "next" ? 1 : -1, changedOnly);
+      if (!found && key === "next") return false;
+      if (!found) continue;
+      index = found;
+      show(index.frame);
+    }
+  } finally {
+    keys.close();
   }
+  return false;
 }
 
 /** The nearest frame in a direction that is to be shown. */

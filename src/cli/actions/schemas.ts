@@ -17,8 +17,11 @@ import {
 import { INSTALL_PARSER, staticSchemas } from "../schemas/static-schemas.js";
 import { toTypeScript, typeName } from "../schemas/to-typescript.js";
 import type { Session } from "../session.js";
+import { serverGraph } from "../source/server-graph.js";
+import type { SourceFlags } from "../source/source.js";
+import { withSource } from "../source/with-source.js";
 
-export interface SchemasFlags {
+export interface SchemasFlags extends Pick<SourceFlags, "url" | "apiKey"> {
   kind?: string;
   out?: string;
   format: "json" | "ts";
@@ -40,7 +43,7 @@ export async function schemas(
 ): Promise<number> {
   const kinds = schemaKinds(flags.kind);
   refuseContradictions(flags);
-  const derived = await derive(session, graph, kinds, flags.static ?? false);
+  const derived = { kinds, ...(await derive(session, graph, flags)) };
   explainChannels(session, derived);
   if (flags.check) return check(session, derived, flags.out ?? "");
   if (flags.out !== undefined) return write(session, derived, flags.out, flags.format);
@@ -48,21 +51,28 @@ export async function schemas(
   return 0;
 }
 
-function refuseContradictions({ check, out, format, static: isStatic }: SchemasFlags): void {
+function refuseContradictions({ check, out, format, static: isStatic, url }: SchemasFlags): void {
   const refuse = (fault: string, hint: string): never => {
     throw new InvalidRequestError(fault, undefined, { hint });
   };
+  if (isStatic && url !== undefined)
+    refuse("--static reads a source file, --url asks a server", "leave one out");
   if (check && out === undefined) refuse("--check needs the folder of the files", "add --out DIR");
   if (check && format === "ts")
     refuse("--check compares JSON schemas", `leave --format ts out${isStatic ? "; --static may stay" : ""}`);
 }
 
-async function derive(
-  session: Session,
-  target: string | undefined,
-  kinds: SchemaKind[],
-  isStatic: boolean,
-): Promise<Derived> {
+type Found = Omit<Derived, "kinds">;
+
+async function derive(session: Session, target: string | undefined, flags: SchemasFlags): Promise<Found> {
+  if (flags.url === undefined) return deriveHere(session, target, flags.static ?? false);
+  return withSource(session, flags, {}, async (source) => {
+    const graphId = await serverGraph(source, target);
+    return { graphId, schemas: await source.assistants.schemas(graphId) };
+  });
+}
+
+async function deriveHere(session: Session, target: string | undefined, isStatic: boolean): Promise<Found> {
   const graph = await openGraph(session, target);
   try {
     const { source } = graph.summary;
@@ -70,7 +80,7 @@ async function derive(
       isStatic && source !== undefined
         ? await staticSchemas(source, graph.baseDir, graph.id)
         : await graph.service.assistants.schemas(graph.id);
-    return { graphId: graph.id, kinds, schemas };
+    return { graphId: graph.id, schemas };
   } finally {
     await graph.close();
   }

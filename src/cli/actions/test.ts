@@ -19,6 +19,11 @@ export async function test(session: Session, paths: readonly string[], flags: Te
     return 0;
   }
   const options = testOptions(session, flags);
+  if (flags.fromRun !== undefined) {
+    const { writeCaseOfRun } = await import("../test/from-run/from-run.js");
+    await writeCaseOfRun(session, paths, { ...flags, fromRun: flags.fromRun });
+    return 0;
+  }
   const stop = abortOnStop(session.io);
   try {
     if (flags.watch) {

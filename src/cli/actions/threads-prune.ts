@@ -51,7 +51,11 @@ async function outdated(
 }
 
 async function report({ print }: Session, items: Outdated[], dryRun: boolean): Promise<void> {
-  if (print.isJson) {
+  if (print.flags.jsonl) {
+    for (const thread of items) print.json(thread);
+    return;
+  }
+  if (print.flags.json) {
     print.json({ items, next: null, deleted: dryRun ? 0 : items.length });
     return;
   }

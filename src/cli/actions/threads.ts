@@ -1,9 +1,10 @@
 import type { Thread } from "../../models/thread.js";
+import { GraphServeError } from "../../errors.js";
 import { confirm } from "../confirm.js";
 import { keyValues } from "../key-values.js";
 import { optionalNumber, timeOf, wholeNumber } from "../numbers.js";
 import type { Session } from "../session.js";
-import { findThreadId } from "../source/find.js";
+import { findState, findThreadId } from "../source/find.js";
 import { warnHidden } from "../source/hidden.js";
 import type { Source, SourceFlags } from "../source/source.js";
 import { withSource } from "../source/with-source.js";
@@ -84,12 +85,32 @@ export async function createThread(session: Session, flags: CreateFlags): Promis
     ...(id !== undefined && { thread_id: id }),
     ...(ifExists !== undefined && { if_exists: oneOf("--if-exists", ifExists, IF_EXISTS) }),
   };
-  return change(session, flags, (source) => source.threads.create(request));
+  return change(session, flags, (source) => source.threads.create(request).catch(explainTaken(id)));
 }
 
-/** `threads copy`: a new thread with the latest state; prints its id. */
-export function copyThread(session: Session, thread: string, flags: SourceFlags): Promise<number> {
-  return change(session, flags, async (source) => source.threads.copy(await findThreadId(source, thread)));
+const explainTaken =
+  (id = "") =>
+  (error: unknown): never => {
+    if (!(error instanceof GraphServeError) || error.code !== "thread_exists") throw error;
+    throw new GraphServeError("thread_exists", `thread "${id}" already exists`, {
+      hint: "add --if-exists do_nothing to print it",
+      cause: error,
+    });
+  };
+
+export interface CopyFlags extends SourceFlags {
+  at?: string;
+}
+
+/** `threads copy`: a new thread with the latest state, or that of `--at`; prints its id. */
+export function copyThread(session: Session, thread: string, flags: CopyFlags): Promise<number> {
+  const { at } = flags;
+  return change(session, flags, async (source) => {
+    const threadId = await findThreadId(source, thread);
+    if (at === undefined) return source.threads.copy(threadId);
+    const { checkpoint } = await findState(source, threadId, { at });
+    return source.threads.copy(threadId, { checkpoint_id: checkpoint?.checkpoint_id ?? undefined });
+  });
 }
 
 /** `threads patch`: metadata is merged key by key. */

@@ -12,6 +12,7 @@ import type { Session } from "../session.js";
 import { findThreadId } from "../source/find.js";
 import { warnHidden } from "../source/hidden.js";
 import type { SourceFlags } from "../source/source.js";
+import { namedGraph } from "../source/offline-source.js";
 import { withSource } from "../source/with-source.js";
 import { threadText } from "../transfer/write-thread.js";
 
@@ -30,7 +31,11 @@ export async function exportThread(session: Session, thread: string, flags: Expo
     const first = await text.next();
     warnHidden(print, source, [await source.threads.get(threadId)]);
     const file = flags.out === undefined ? undefined : await open(resolve(io.cwd, flags.out), "w");
-    const write = async (part: string) => (file ? await file.appendFile(part) : print.part(part));
+    const write = async (part: string) => {
+      if (file) return file.appendFile(part);
+      print.part(part);
+      return print.drained();
+    };
     try {
       await write(first.value as string);
       for await (const part of text) await write(part);
@@ -61,17 +66,29 @@ export async function importThread(session: Session, file: string, flags: Import
   const service = await openStorageOf(config, "write");
   try {
     const thread = await service.threads.restore(content, flags.as === "new" ? newId() : flags.as);
+    warnOfLostPayloads(print, content);
     if (print.isJson) print.json(thread);
     else print.data(thread.thread_id);
     const waiting = Object.values(thread.interrupts).flat();
     const { thread_id } = thread;
     print.note(
-      `next  ${nextCommand({ thread_id, interrupts: waiting }, undefined, { ...session.flags, ...flags })}`,
+      `next  ${nextCommand({ thread_id, interrupts: waiting }, namedGraph(service, thread.metadata.graph_id), { ...session.flags, ...flags })}`,
     );
   } finally {
     await service.close(0);
   }
   return 0;
+}
+
+/** What a server shows of a thread says which nodes are called, not what they are called with. */
+function warnOfLostPayloads(print: Session["print"], { states, checkpoints }: ThreadFile): void {
+  if (checkpoints !== undefined) return;
+  const sent = states.at(-1)?.tasks.filter(({ path }) => path?.[0] === "__pregel_push") ?? [];
+  if (sent.length === 0) return;
+  const names = [...new Set(sent.map(({ name }) => name))].join(", ");
+  print.warn(
+    `the file does not say what was sent to ${names}: go on from an earlier checkpoint, or export offline`,
+  );
 }
 
 async function readThreadFile(path: string, file: string): Promise<ThreadFile> {

@@ -2,8 +2,10 @@ import type { LoadedConfig } from "../../config/load.js";
 import { errorMessage } from "../../errors.js";
 import { describeGraph } from "../describe-graph.js";
 import { openConfigured } from "../open.js";
+import { escapeControl } from "../escape.js";
 import { errorDocument, errorText, shortPath } from "../report-error.js";
 import { loadSettings, type Session } from "../session.js";
+import { wrapped } from "../view/wrap.js";
 
 interface Check {
   check: string;
@@ -54,6 +56,8 @@ async function checkGraph(config: LoadedConfig, id: string): Promise<Check> {
   }
 }
 
+const LEAST_DETAIL = 16;
+
 function report({ io, print }: Session, checks: Check[]): void {
   if (print.flags.json) {
     const items = checks.map(({ cause, ...check }) => ({
@@ -66,7 +70,11 @@ function report({ io, print }: Session, checks: Check[]): void {
   const width = Math.max(...checks.map(({ check }) => check.length));
   for (const { check, status, detail } of checks) {
     const mark = status === "ok" ? print.colors.green("ok  ") : print.colors.red("fail");
-    print.data(`  ${mark}  ${check.padEnd(width)}  ${detail.split("\n", 1)[0] ?? ""}`);
+    const [line = ""] = detail.split("\n", 1);
+    const indent = width + "  fail    ".length;
+    const [first = "", ...rest] = wrapped(escapeControl(line), Math.max(LEAST_DETAIL, print.width - indent));
+    print.data(`  ${mark}  ${check.padEnd(width)}  ${first}`);
+    for (const more of rest) print.data(" ".repeat(indent) + more);
   }
   for (const { cause } of checks) {
     if (cause === undefined) continue;

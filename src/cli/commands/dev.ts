@@ -12,6 +12,10 @@ export function addDevCommand(program: Parent, run: Runner): void {
     .addOption(listenOptions.port())
     .addOption(listenOptions.host())
     .option("--no-reload", "do not watch files")
+    .option(
+      "--record [dir]",
+      "keep what models and tools answer, a file a run (default .graph-serve/transcripts)",
+    )
     .option("--open", "open the API documentation in a browser")
     .addOption(storageOptions.schemeOrFile())
     .addOption(storageOptions.uri())
@@ -23,6 +27,7 @@ export function addDevCommand(program: Parent, run: Runner): void {
         "graph-serve dev",
         "graph-serve dev ./graph.ts:graph -p 3000",
         "graph-serve dev --checkpointer-scheme memory",
+        "graph-serve dev --record",
       ),
     )
     .action((graphs, options, command) =>

@@ -20,6 +20,7 @@ export function addDiffCommand(program: Parent, run: Runner): void {
       new Option("--format <format>", "form of the result").choices(DIFF_FORMATS).default("text" as const),
     )
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addOption(sourceOptions.raw())

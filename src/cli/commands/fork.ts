@@ -14,6 +14,7 @@ export function addForkCommand(program: Parent, run: Runner): void {
     .option("--branch", "stay on the thread: the checkpoint gets another successor")
     .option("--run", "go on at once")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(
@@ -44,6 +45,7 @@ export function addStateCommand(program: Parent, run: Runner): void {
     .option("--as-node <node>", "node that the values are attributed to")
     .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(

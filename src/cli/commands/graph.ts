@@ -17,6 +17,7 @@ export function addGraphCommand(program: Parent, run: Runner): void {
     .option("--thread <id>", "mark what this thread has done and does next")
     .option("--check <file>", "compare with a file: exit 1 when it differs")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(

@@ -19,6 +19,7 @@ export function addHistoryCommand(program: Parent, run: Runner): void {
     .option("--graph", "draw the branches; done anyway unless --oneline, --reverse or --node is given")
     .option("--oneline", "a line a checkpoint")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addOption(sourceOptions.raw())

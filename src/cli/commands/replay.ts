@@ -26,6 +26,7 @@ export function addReplayCommand(program: Parent, run: Runner): void {
     .option("--compare", "with --execute: show old and new side by side")
     .option("--exit-code", "with --compare: exit 1 when they differ")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addOption(sourceOptions.raw())

@@ -1,4 +1,5 @@
 import { examples, type Parent, type Runner } from "../command.js";
+import { sourceOptions } from "../source/source-options.js";
 import { storageOptions } from "./listen-options.js";
 
 export function addRunCommand(program: Parent, run: Runner): void {
@@ -20,6 +21,7 @@ export function addRunCommand(program: Parent, run: Runner): void {
     .option("--checkpoint <id>", "checkpoint to start from")
     .option("--interactive", "go on with one message, or one answer, a line")
     .option("--url <url>", "run on this server instead of in this process")
+    .addOption(sourceOptions.apiKey())
     .addOption(storageOptions.schemeOrFile())
     .addOption(storageOptions.uri())
     .addHelpText(

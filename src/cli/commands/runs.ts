@@ -18,6 +18,7 @@ export function addRunsCommand(program: Parent, run: Runner): void {
     .option("--limit <n>", "most runs to list", "10")
     .option("--offset <n>", "runs to skip")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(
@@ -36,6 +37,7 @@ export function addRunsCommand(program: Parent, run: Runner): void {
     .argument("<thread>", "id of the thread, or its beginning")
     .argument("<run>", "id of the run")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(

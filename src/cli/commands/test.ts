@@ -1,4 +1,5 @@
 import { examples, type Parent, type Runner } from "../command.js";
+import { sourceOptions } from "../source/source-options.js";
 
 export function addTestCommand(program: Parent, run: Runner): void {
   program
@@ -19,6 +20,7 @@ export function addTestCommand(program: Parent, run: Runner): void {
     .option("--timeout <seconds>", "most that a case may take", "30")
     .option("--server", "run the cases over HTTP and server-sent events")
     .option("--url <url>", "run the cases on this server")
+    .addOption(sourceOptions.apiKey())
     .option("--coverage", "show nodes and conditional edges that no case reached")
     .option("--min-node-coverage <percent>", "fail when fewer of the nodes are reached")
     .option(
@@ -35,6 +37,14 @@ export function addTestCommand(program: Parent, run: Runner): void {
       "--fault <fault>",
       "break each case at kill-after=NODE, checkpoint-write or disconnect, take it up again",
     )
+    .option(
+      "--from-run <id>",
+      "write a case file from this stored run; an argument names its graph, --out the file",
+    )
+    .option(
+      "--transcripts <dir>",
+      "where dev --record kept the answers of models and tools (default .graph-serve/transcripts)",
+    )
     .option("--pass-with-no-tests", "let an empty selection pass")
     .option("--print-schema", "print the JSON schema of case files")
     .addHelpText(
@@ -46,6 +56,7 @@ export function addTestCommand(program: Parent, run: Runner): void {
         "graph-serve test --server --coverage --min-node-coverage 80",
         "graph-serve test --record",
         "graph-serve test --fault kill-after=reply",
+        "graph-serve test --from-run 0198c0de-0000-7000-8000-000000000000",
         "graph-serve test --url http://127.0.0.1:2024",
       ),
     )

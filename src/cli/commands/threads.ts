@@ -4,6 +4,7 @@ import { listOption } from "../key-values.js";
 import { sourceOptions } from "../source/source-options.js";
 
 const THREAD = "id of the thread, or its beginning";
+const CHECKPOINT = "a checkpoint's id or the beginning of it, a step, or -1 for the latest";
 const filters = {
   status: () => new Option("--status <status>", "only threads that are idle, busy, interrupted or error"),
   metadata: () => listOption("--metadata <k=v>", "only threads with this metadata; V is JSON, or else text"),
@@ -40,6 +41,7 @@ function addReading(threads: Parent, run: Runner): void {
     )
     .option("--since <time>", "only threads changed since: a time, or a duration such as 12h")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addOption(sourceOptions.raw())
@@ -60,6 +62,7 @@ function addReading(threads: Parent, run: Runner): void {
     .description("Show a thread with its latest values.")
     .argument("<thread>", THREAD)
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addOption(sourceOptions.raw())
@@ -78,6 +81,7 @@ function addWriting(threads: Parent, run: Runner): void {
     .option("--ttl <minutes>", "delete the thread so long after its last change")
     .option("--if-exists <what>", "when there is such a thread: raise exits 5, do_nothing prints it")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(
@@ -94,10 +98,18 @@ function addWriting(threads: Parent, run: Runner): void {
     .command("copy")
     .description("Make a thread with the latest state of another, without its history, and print its id.")
     .argument("<thread>", THREAD)
+    .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
-    .addHelpText("after", examples("graph-serve threads copy 0198c0de-0000-7000-8000-000000000000"))
+    .addHelpText(
+      "after",
+      examples(
+        "graph-serve threads copy 0198c0de-0000-7000-8000-000000000000",
+        "graph-serve threads copy 0198c0de-0000-7000-8000-000000000000 --at -2 --json",
+      ),
+    )
     .action((thread, options, command) =>
       run(command, async (session) => (await load()).copyThread(session, thread, options)),
     );
@@ -108,6 +120,7 @@ function addWriting(threads: Parent, run: Runner): void {
     .addOption(listOption("--metadata <k=v>", "metadata to merge in; V is JSON, or else text"))
     .option("--ttl <minutes>", "delete the thread so long after its last change")
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(
@@ -125,6 +138,7 @@ function addRemoving(threads: Parent, run: Runner): void {
     .description("Delete threads with their runs and checkpoints.")
     .argument("<thread...>", THREAD)
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText("after", examples("graph-serve threads delete 0198c0de-0000-7000-8000-000000000000 --yes"))
@@ -140,6 +154,7 @@ function addRemoving(threads: Parent, run: Runner): void {
     .addOption(filters.metadata())
     .addOption(filters.values())
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addHelpText(

@@ -17,6 +17,7 @@ export function addTransferCommands(program: Parent, run: Runner): void {
     .option("--out <file>", "write it to a file instead of stdout")
     .addOption(options.redact())
     .addOption(sourceOptions.url())
+    .addOption(sourceOptions.apiKey())
     .addOption(sourceOptions.scheme())
     .addOption(sourceOptions.uri())
     .addOption(sourceOptions.raw())
@@ -49,6 +50,7 @@ export function addTransferCommands(program: Parent, run: Runner): void {
     .description("Fetch a thread from a LangGraph-compatible server as one JSON file.")
     .argument("<url>", "address of the server")
     .argument("<thread>", "id of the thread")
+    .addOption(sourceOptions.apiKey())
     .option("--out <file>", "write it to a file instead of stdout")
     .addOption(options.redact())
     .addHelpText(

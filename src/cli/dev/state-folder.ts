@@ -5,6 +5,8 @@ import type { LoadedConfig } from "../../config/load.js";
 
 const FOLDER = ".graph-serve";
 const DATABASE = `${FOLDER}/dev.db`;
+/** Where `dev --record` keeps what models and tools answered, unless it is told. */
+export const TRANSCRIPTS = `${FOLDER}/transcripts`;
 
 /** What a running `dev` says of itself. */
 export interface DevMarker {

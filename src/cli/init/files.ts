@@ -12,6 +12,11 @@ export interface ProjectFile {
 
 const TEMPLATES_FOLDER = fileURLToPath(new URL("../../../templates/", import.meta.url));
 const SKIPPED = new Set(["node_modules", "dist", ".graph-serve", "package-lock.json"]);
+// npm leaves .gitignore out of a package, and a workflow must not run where the template is.
+const PLACES: Readonly<Record<string, string>> = {
+  gitignore: ".gitignore",
+  "github-workflow.yml": ".github/workflows/graphs.yml",
+};
 const GRAPH_FILES = ["src/agent", "src/graph", "src/index", "agent", "graph", "index"].flatMap((name) =>
   [".ts", ".tsx", ".mts", ".js", ".mjs"].map((extension) => name + extension),
 );
@@ -23,9 +28,10 @@ export async function templateFiles(template: string, folderName: string): Promi
   return Promise.all(
     paths.sort().map(async (path) => {
       const content = await readFile(join(folder, path), "utf8");
-      // npm leaves .gitignore out of a package, so the template has it without its dot.
-      if (path === "gitignore") return { path: ".gitignore", content };
-      return { path, content: path === "package.json" ? ownManifest(content, folderName) : content };
+      return {
+        path: PLACES[path] ?? path,
+        content: path === "package.json" ? ownManifest(content, folderName) : content,
+      };
     }),
   );
 }

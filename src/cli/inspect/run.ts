@@ -1,12 +1,14 @@
 /** What `inspect run` finds: a run superstep by superstep. */
 import type { Run } from "../../models/run.js";
-import { historySteps, ownNodes } from "../history/entries.js";
+import type { ThreadState } from "../../models/state.js";
+import { entryOf, ownNodes, RunStarts, type HistoryEntry } from "../history/entries.js";
 import { asked } from "../history/lines.js";
 import type { Printer } from "../print.js";
 import { printRun } from "../runs/card.js";
 import type { Source } from "../source/source.js";
+import { Trail } from "../source/trail.js";
 import { walkStates } from "../source/walk.js";
-import { printColumns, type Column } from "../view/columns.js";
+import { printColumnsAsRead, type Column } from "../view/columns.js";
 import { printFields } from "../view/fields.js";
 import { shownId } from "../view/text.js";
 import { errorLine } from "./task-error.js";
@@ -27,45 +29,57 @@ export interface Superstep {
   interrupts: number;
 }
 
-export interface InspectedRun {
-  run: Run;
-  /** Oldest first. */
-  supersteps: Superstep[];
-}
-
-export async function inspectedRun(source: Source, threadId: string, run: Run): Promise<InspectedRun> {
-  const supersteps: Superstep[] = [];
+/** The supersteps of a run, oldest first; the ids of its checkpoints are held, and a page of them. */
+export async function* superstepsOf(source: Source, threadId: string, run: Run): AsyncGenerator<Superstep> {
   const states = walkStates(source, threadId, { metadata: { run_id: run.run_id } });
-  for await (const { entry } of historySteps(source, threadId, states)) {
-    const { id, step, source: kind, nodes, next, ms, changed, created_at, errors, interrupts } = entry;
-    supersteps.push({
-      step: step ?? null,
-      source: kind,
-      nodes,
-      next,
-      ms: ms ?? null,
-      changed,
-      checkpoint_id: id,
-      created_at,
-      errors,
-      interrupts,
-    });
+  const trail = await Trail.of(source, threadId, states);
+  const runs = new RunStarts(source, threadId);
+  let before: ThreadState | undefined;
+  for await (const state of trail.states()) {
+    yield superstep(await entryOf(source, threadId, state, before, runs));
+    before = state;
   }
-  return { run, supersteps: supersteps.reverse() };
 }
 
-export async function printInspectedRun(print: Printer, { run, supersteps }: InspectedRun): Promise<void> {
+function superstep(entry: HistoryEntry): Superstep {
+  const { id, step, source, nodes, next, ms, changed, created_at, errors, interrupts } = entry;
+  return {
+    step: step ?? null,
+    source,
+    nodes,
+    next,
+    ms: ms ?? null,
+    changed,
+    checkpoint_id: id,
+    created_at,
+    errors,
+    interrupts,
+  };
+}
+
+/** The card of the run at once, then a row a superstep as they are read. */
+export async function printInspectedRun(
+  print: Printer,
+  run: Run,
+  supersteps: AsyncIterable<Superstep>,
+): Promise<void> {
   printRun(print, run);
-  if (supersteps.length === 0) {
+  let last: Superstep | undefined;
+  async function* rows(): AsyncGenerator<Superstep> {
+    for await (const superstep of supersteps) {
+      if (!last) print.data("");
+      last = superstep;
+      yield superstep;
+    }
+  }
+  await printColumnsAsRead(print, superstepColumns(print), rows());
+  if (!last) {
     print.note("the run left no checkpoint");
     return;
   }
-  print.data("");
-  await printColumns(print, superstepColumns(print), supersteps);
-  const last = supersteps.at(-1);
   printFields(print, [
-    ...(last?.errors ?? []).map((error) => ["failed", errorLine(error)] as const),
-    ["ended", last && last.interrupts > 0 ? `${asked(last.interrupts)} in ${last.next.join(", ")}` : ""],
+    ...last.errors.map((error) => ["failed", errorLine(error)] as const),
+    ["ended", last.interrupts > 0 ? `${asked(last.interrupts)} in ${last.next.join(", ")}` : ""],
   ]);
 }
 

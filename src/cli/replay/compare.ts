@@ -1,6 +1,7 @@
 /** Two runs of the same stretch of a thread, step beside step. */
 import { isRecord } from "../../models/common.js";
 import { changesBetween, type Change } from "../diff/changes.js";
+import { errorLine } from "../inspect/task-error.js";
 import { isMessageLike } from "../message-text.js";
 import type { Frame } from "./reel.js";
 
@@ -13,25 +14,32 @@ export interface ComparedStep {
   changes: Change[];
 }
 
-export function compareFrames(oldFrames: readonly Frame[], newFrames: readonly Frame[]): ComparedStep[] {
+/** Step by step; no more than one frame of each side is held. */
+export async function* compareFrames(
+  oldFrames: AsyncIterable<Frame>,
+  newFrames: AsyncIterable<Frame>,
+): AsyncGenerator<ComparedStep> {
   const [old, now] = [withoutForks(oldFrames), withoutForks(newFrames)];
-  return Array.from({ length: Math.max(old.length, now.length) }, (_, index) => {
-    const [before, after] = [old[index], now[index]];
+  for (;;) {
+    const [{ value: before }, { value: after }] = [await old.next(), await now.next()];
+    if (!before && !after) return;
     const changes = before && after ? changesBetween(comparable(before), comparable(after)) : [];
-    return {
+    yield {
       old: before ? stepName(before) : null,
       new: after ? stepName(after) : null,
-      equal:
-        before !== undefined && after !== undefined && ran(before) === ran(after) && changes.length === 0,
+      equal: before && after ? ran(before) === ran(after) && changes.length === 0 : false,
       changes,
     };
-  });
+  }
 }
 
 /** Where a branch begins LangGraph writes the checkpoint again: nothing has run there. */
-function withoutForks(frames: readonly Frame[]): readonly Frame[] {
-  const start = frames.findIndex(({ entry }) => entry.source !== "fork");
-  return start < 0 ? [] : frames.slice(start);
+async function* withoutForks(frames: AsyncIterable<Frame>): AsyncGenerator<Frame, undefined> {
+  let hasBegun = false;
+  for await (const frame of frames) {
+    hasBegun ||= frame.entry.source !== "fork";
+    if (hasBegun) yield frame;
+  }
 }
 
 const ran = ({ entry }: Frame): string => entry.nodes.join(", ") || entry.source;
@@ -44,7 +52,7 @@ function comparable({ state, entry }: Frame): unknown {
   return {
     ...(isRecord(values) ? values : { "(all)": values }),
     ...(questions.length > 0 && { "(waits for)": questions }),
-    ...(entry.errors.length > 0 && { "(failed)": entry.errors }),
+    ...(entry.errors.length > 0 && { "(failed)": entry.errors.map(errorLine) }),
   };
 }
 

@@ -1,7 +1,9 @@
 /** Steps through a replay by single keys. */
-import type { CliIo } from "../io.js";
+import { on } from "node:events";
+import type { CliIo, Input } from "../io.js";
 
-export type StepKey = "next" | "back" | "quit";
+/** `interrupt` is Ctrl-C, which in raw mode is a key like the others. */
+export type StepKey = "next" | "back" | "quit" | "interrupt";
 
 const KEYS: Record<string, StepKey> = {
   " ": "next",
@@ -15,25 +17,40 @@ const KEYS: Record<string, StepKey> = {
   "\u001b[D": "back",
   "\u001b[A": "back",
   q: "quit",
-  "\u0003": "quit",
+  "\u0003": "interrupt",
   "\u0004": "quit",
 };
 
-/** Keys as they are pressed; the end of stdin quits. Raw mode is on while somebody listens. */
-export async function* stepKeys(io: CliIo): AsyncGenerator<StepKey> {
-  io.stdin.setRawMode?.(true);
-  try {
-    for await (const data of io.stdin) {
-      const text = String(data);
-      // A pasted or fast-typed row of keys counts key by key.
-      for (const key of text.match(/\u001b\[[A-D]|[^]/g) ?? []) {
-        const meaning = KEYS[key];
-        if (meaning) yield meaning;
+/** Keys as they are pressed, from when it is made until it is closed: meanwhile the terminal is in raw mode. */
+export class StepKeys {
+  readonly #stdin: Input;
+  readonly #signal: AbortSignal;
+  readonly #pressed: AsyncIterable<unknown[]>;
+
+  /** The end of stdin ends them, and so does `signal`. */
+  constructor({ stdin }: CliIo, signal: AbortSignal) {
+    this.#stdin = stdin;
+    this.#signal = signal;
+    stdin.setRawMode?.(true);
+    this.#pressed = on(stdin, "data", { signal, close: ["end", "close"] });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<StepKey> {
+    try {
+      for await (const [data] of this.#pressed) {
+        // A pasted or fast-typed row of keys counts key by key.
+        for (const key of String(data).match(/\u001b\[[A-D]|[^]/g) ?? []) {
+          const meaning = KEYS[key];
+          if (meaning) yield meaning;
+        }
       }
+    } catch (error) {
+      if (!this.#signal.aborted) throw error;
     }
-    yield "quit";
-  } finally {
-    io.stdin.setRawMode?.(false);
-    io.stdin.pause();
+  }
+
+  close(): void {
+    this.#stdin.setRawMode?.(false);
+    this.#stdin.pause();
   }
 }

@@ -1,16 +1,14 @@
-/** What the page of a replay holds: a step a checkpoint, each as the changes that lead to it. */
+/** What the page of a replay holds: the thread, and a step a checkpoint, each as the changes that lead to it. */
 import type { Thread } from "../../models/thread.js";
 import type { Change } from "../diff/changes.js";
 import { changeLines, type ChangeLine } from "../diff/lines.js";
 import { errorLine } from "../inspect/task-error.js";
 import { sortChanges } from "./chat.js";
-import type { Frame, Reel } from "./reel.js";
+import type { Frame } from "./reel.js";
 
 export interface PageStep {
   id: string;
   parent: string | null;
-  /** Column of its branch in the timeline; 0 leads to the newest checkpoint. */
-  lane: number;
   step: number | null;
   source: string;
   run_id: string | null;
@@ -27,23 +25,23 @@ export interface PageStep {
   base?: unknown;
 }
 
-export interface PageData {
+export interface PageHead {
   thread: Pick<Thread, "thread_id" | "status" | "error" | "created_at" | "updated_at">;
   place: string;
-  steps: PageStep[];
 }
 
-/** All frames at once: a page is one file. */
-export async function pageData(thread: Thread, place: string, reel: Reel): Promise<PageData> {
-  const steps: PageStep[] = [];
+export function pageHead(thread: Thread, place: string): PageHead {
+  const { thread_id, status, error, created_at, updated_at } = thread;
+  return { thread: { thread_id, status, error, created_at, updated_at }, place };
+}
+
+/** A step a frame. Of those before it the ids are held. */
+export async function* pageSteps(frames: AsyncIterable<Frame>): AsyncGenerator<PageStep> {
   const known = new Set<string>();
-  for await (const frame of reel.frames()) {
-    steps.push(stepOf(frame, known));
+  for await (const frame of frames) {
+    yield stepOf(frame, known);
     known.add(frame.entry.id);
   }
-  setLanes(steps);
-  const { thread_id, status, error, created_at, updated_at } = thread;
-  return { thread: { thread_id, status, error, created_at, updated_at }, place, steps };
 }
 
 function stepOf({ state, entry, changes, before }: Frame, known: ReadonlySet<string>): PageStep {
@@ -52,7 +50,6 @@ function stepOf({ state, entry, changes, before }: Frame, known: ReadonlySet<str
   return {
     id,
     parent: parent ?? null,
-    lane: 0,
     step: step ?? null,
     source,
     run_id: runId ?? null,
@@ -66,14 +63,4 @@ function stepOf({ state, entry, changes, before }: Frame, known: ReadonlySet<str
     errors: errors.map(errorLine),
     ...(isFirst && before !== undefined && { base: before }),
   };
-}
-
-/** From the newest on, each checkpoint that nothing has led to yet begins a lane, and gives it to its parent. */
-function setLanes(steps: PageStep[]): void {
-  const lanes = new Map<string, number>();
-  let free = 0;
-  for (const step of [...steps].reverse()) {
-    step.lane = lanes.get(step.id) ?? free++;
-    if (step.parent !== null && !lanes.has(step.parent)) lanes.set(step.parent, step.lane);
-  }
 }

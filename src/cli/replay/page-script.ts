@@ -7,12 +7,24 @@ export const PAGE_SCRIPT = String.raw`
   const indexes = new Map(steps.map((step, index) => [step.id, index]));
   const children = new Map();
   for (const { parent } of steps) if (parent) children.set(parent, (children.get(parent) || 0) + 1);
+  const lanes = lanesOf(steps);
   const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
   const visible = (text) =>
     String(text).replace(CONTROL, (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
   const byId = (id) => document.getElementById(id);
   let current = 0;
   let timer;
+
+  /* From the newest on, each step that nothing has led to yet begins a lane, and gives it to its parent. */
+  function lanesOf(steps) {
+    const found = new Map();
+    let free = 0;
+    for (const { id, parent } of steps.slice().reverse()) {
+      if (!found.has(id)) found.set(id, free++);
+      if (parent && !found.has(parent)) found.set(parent, found.get(id));
+    }
+    return found;
+  }
 
   function make(tag, name, text, inside) {
     const element = document.createElement(tag);
@@ -116,6 +128,8 @@ export const PAGE_SCRIPT = String.raw`
     return make("div", "changes", undefined, rows);
   }
 
+  /* A question that was followed by a step is no longer open. */
+  const hasFollowers = (step) => children.has(step.id);
   const titleOf = (step) => step.nodes.join(", ") || step.source;
 
   function factsOf(step) {
@@ -143,7 +157,7 @@ export const PAGE_SCRIPT = String.raw`
       make("h2", "", "step " + (step.step === null ? "?" : step.step) + "  " + titleOf(step)),
       make("ul", "facts", undefined, factsOf(step).map((fact) => make("li", "", fact))),
       ...originElement(step),
-      ...step.interrupts.map(({ value }) => make("p", "waits", "waits for " + JSON.stringify(value))),
+      ...step.interrupts.map(({ value }) => make("p", "waits", (hasFollowers(step) ? "asked for " : "waits for ") + JSON.stringify(value))),
       ...step.errors.map((error) => make("p", "failed", "failed: " + error)),
     ];
     if (step.lines.length > 0) parts.push(block("changes", changeTable(step.lines)));
@@ -178,11 +192,11 @@ export const PAGE_SCRIPT = String.raw`
 
   function timelineItem(step, index) {
     const badges = [
-      ...(step.interrupts.length > 0 ? [make("span", "badge waits", "waits")] : []),
+      ...(step.interrupts.length > 0 ? [make("span", "badge waits", hasFollowers(step) ? "asked" : "waits")] : []),
       ...(step.errors.length > 0 ? [make("span", "badge failed", "failed")] : []),
       ...(children.get(step.id) > 1 ? [make("span", "badge", children.get(step.id) + " branches")] : []),
     ];
-    const lane = Math.min(step.lane, 5);
+    const lane = Math.min(lanes.get(step.id), 5);
     const button = make("button", "lane" + lane, undefined, [
       make("span", "dot"),
       make("span", "number", step.step === null ? "?" : step.step),

@@ -30,6 +30,7 @@ button:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 button:disabled { opacity: .4; cursor: default; }
 #timeline button { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; width: 100%; text-align: left;
   border-color: transparent; background: none; }
+#timeline li { content-visibility: auto; contain-intrinsic-size: auto 33px; }
 #timeline button[aria-current] { background: var(--chosen); border-color: var(--accent); }
 .dot { width: 9px; height: 9px; border-radius: 50%; background: var(--accent); flex: none; }
 .lane1 .dot { background: #c2571a; } .lane2 .dot { background: #7a4fc9; } .lane3 .dot { background: #17876d; }
@@ -41,7 +42,7 @@ button:disabled { opacity: .4; cursor: default; }
 .badge { font-size: 12px; border: 1px solid var(--line); border-radius: 9px; padding: 0 7px; color: var(--dim); }
 .waits { color: var(--warn); } .failed { color: var(--bad); }
 .badge.waits { border-color: var(--warn); } .badge.failed { border-color: var(--bad); }
-#panel { padding: 12px 16px 32px; min-width: 0; border-left: 1px solid var(--line); min-height: 80vh; }
+#panel { padding: 12px 16px 32px; min-width: 0; border-left: 1px solid var(--line); min-height: calc(100vh - 72px); }
 #controls { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; position: sticky; top: 0; padding: 4px 0 8px;
   background: var(--back); }
 #place { color: var(--dim); font-size: 13px; margin-left: 4px; }

@@ -1,11 +1,22 @@
 /** The page of a replay: one file that asks nobody for anything, and in which data can only ever be text. */
 import { createHash } from "node:crypto";
 import { escapeControl } from "../escape.js";
-import type { PageData } from "./page-data.js";
+import type { PageHead, PageStep } from "./page-data.js";
 import { PAGE_SCRIPT } from "./page-script.js";
 import { PAGE_STYLE } from "./page-style.js";
 
-export function replayPage(data: PageData): string {
+/** The page piece by piece, as its steps come. */
+export async function* replayPage(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
+  // Only then is it known that there is anything to show.
+  const first = await steps.next();
+  yield before(head.thread.thread_id);
+  yield `${inScript(head).slice(0, -1)},"steps":[`;
+  if (!first.done) yield inScript(first.value);
+  for await (const step of steps) yield `,\n${inScript(step)}`;
+  yield `]}${AFTER}`;
+}
+
+function before(threadId: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -14,7 +25,7 @@ export function replayPage(data: PageData): string {
 <meta http-equiv="Content-Security-Policy" content="${policy()}">
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
-<title>Thread ${escaped(data.thread.thread_id)}</title>
+<title>Thread ${escaped(threadId)}</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
@@ -37,12 +48,14 @@ export function replayPage(data: PageData): string {
   </section>
 </main>
 <noscript><p>This page shows its steps by a script of its own; nothing is loaded from elsewhere.</p></noscript>
-<script type="application/json" id="data">${inScript(data)}</script>
+<script type="application/json" id="data">`;
+}
+
+const AFTER = `</script>
 <script>${PAGE_SCRIPT}</script>
 </body>
 </html>
 `;
-}
 
 /** Only this script and this style; no request to anywhere. */
 function policy(): string {
@@ -61,7 +74,7 @@ function hashOf(text: string): string {
 }
 
 /** JSON that cannot end its script element, whatever it holds. */
-function inScript(data: PageData): string {
+function inScript(data: object): string {
   return escapeControl(JSON.stringify(data)).replace(
     /[<>&]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -4,6 +4,7 @@ import { changesBetween, type Change } from "../diff/changes.js";
 import { entryOf, parentOf, RunStarts, type HistoryEntry } from "../history/entries.js";
 import { findState } from "../source/find.js";
 import type { Source } from "../source/source.js";
+import { Trail, walkOldestFirst } from "../source/trail.js";
 import { walkStates } from "../source/walk.js";
 
 /** One checkpoint, with what it changed. */
@@ -24,82 +25,105 @@ export interface ReelRange {
   to?: string;
 }
 
-/** A checkpoint by its ids: all that is held of those that are not looked at. */
-export type Selector = NonNullable<ThreadState["checkpoint"]>;
-
 export class Reel {
   readonly #source: Source;
   readonly #threadId: string;
-  readonly #selectors: readonly Selector[];
-  readonly #runs: RunStarts;
-  /** The frame before is mostly the one that the next one comes from. */
-  #last: ThreadState | undefined;
+  readonly #trail: Trail;
+  readonly #frames: Framing;
 
-  constructor(source: Source, threadId: string, selectors: readonly Selector[]) {
+  constructor(source: Source, threadId: string, trail: Trail) {
     this.#source = source;
     this.#threadId = threadId;
-    this.#selectors = selectors;
-    this.#runs = new RunStarts(source, threadId);
+    this.#trail = trail;
+    this.#frames = new Framing(source, threadId);
   }
 
   get length(): number {
-    return this.#selectors.length;
+    return this.#trail.length;
   }
 
   /** @throws RangeError beyond the end */
   async frame(index: number): Promise<Frame> {
-    const checkpoint = this.#selectors[index];
-    if (!checkpoint) throw new RangeError(`there is no frame ${index}`);
-    const state = await this.#source.state.get(this.#threadId, { checkpoint });
+    return this.#frames.of(await this.#trail.state(index), this.#trail.idAt(index - 1));
+  }
+
+  /** All of them, in order. */
+  frames(): AsyncGenerator<Frame> {
+    return framed(this.#source, this.#threadId, this.#trail.states());
+  }
+}
+
+/** Makes frames of states; it remembers the last one, which mostly is the one that the next one comes from. */
+class Framing {
+  readonly #source: Source;
+  readonly #threadId: string;
+  readonly #runs: RunStarts;
+  #last: ThreadState | undefined;
+
+  constructor(source: Source, threadId: string) {
+    this.#source = source;
+    this.#threadId = threadId;
+    this.#runs = new RunStarts(source, threadId);
+  }
+
+  /** `previous` is the id of the frame before. */
+  async of(state: ThreadState, previous: string | null | undefined): Promise<Frame> {
     const parent = await parentOf(this.#source, this.#threadId, state, this.#last);
     const entry = await entryOf(this.#source, this.#threadId, state, parent, this.#runs);
     this.#last = state;
-    const previous = this.#selectors[index - 1]?.checkpoint_id;
     return {
       state,
       entry,
       changes: changesBetween(parent?.values ?? {}, state.values ?? {}),
       before: parent?.values,
-      isBranch: previous !== undefined && entry.parent !== undefined && entry.parent !== previous,
+      isBranch: previous != null && entry.parent !== undefined && entry.parent !== previous,
     };
   }
+}
 
-  /** All of them, in order. */
-  async *frames(): AsyncGenerator<Frame> {
-    for (let index = 0; index < this.length; index += 1) yield this.frame(index);
+async function* framed(
+  source: Source,
+  threadId: string,
+  oldestFirst: AsyncIterable<ThreadState>,
+): AsyncGenerator<Frame> {
+  const frames = new Framing(source, threadId);
+  let previous: string | null | undefined;
+  for await (const state of oldestFirst) {
+    yield await frames.of(state, previous);
+    previous = state.checkpoint?.checkpoint_id;
   }
 }
 
 /** @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`) */
 export async function openReel(source: Source, threadId: string, { from, to }: ReelRange): Promise<Reel> {
   const [first, last] = [await idOf(source, threadId, from), await idOf(source, threadId, to)];
-  const selectors: Selector[] = [];
+  const states = within(walkStates(source, threadId), first, last);
+  return new Reel(source, threadId, await Trail.of(source, threadId, states));
+}
+
+/** The states from the last down to the first one, each the end of the list when it is left out. */
+async function* within(
+  newestFirst: AsyncIterable<ThreadState>,
+  first: string | undefined,
+  last: string | undefined,
+): AsyncGenerator<ThreadState> {
   let isInside = last === undefined;
-  for await (const { checkpoint } of walkStates(source, threadId)) {
-    const id = checkpoint?.checkpoint_id;
+  for await (const state of newestFirst) {
+    const id = state.checkpoint?.checkpoint_id;
     isInside ||= id === last;
-    if (isInside && checkpoint) selectors.push(checkpoint);
-    if (id === first) break;
+    if (isInside) yield state;
+    if (id === first) return;
   }
-  return new Reel(source, threadId, selectors.reverse());
 }
 
 /**
- * The frames of a range, oldest first. Finding the oldest checkpoints of a long thread takes walking all of it; where
- * the very first one is known otherwise, it comes before that walk.
+ * The frames of a range, oldest first.
+ * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
 export async function* framesOf(source: Source, threadId: string, range: ReelRange): AsyncGenerator<Frame> {
   const isWhole = range.from === undefined && range.to === undefined;
-  const first = isWhole ? await firstSelector(source, threadId) : undefined;
-  if (first) yield await new Reel(source, threadId, [first]).frame(0);
-  const reel = await openReel(source, threadId, range);
-  for (let index = first ? 1 : 0; index < reel.length; index += 1) yield await reel.frame(index);
-}
-
-/** Step -1 is what the first run was given: when there is one such checkpoint, all others came of it. */
-async function firstSelector(source: Source, threadId: string): Promise<Selector | undefined> {
-  const [state, another] = await source.state.history(threadId, { metadata: { step: -1 }, limit: 2 });
-  return another || state?.parent_checkpoint ? undefined : (state?.checkpoint ?? undefined);
+  if (isWhole) yield* framed(source, threadId, walkOldestFirst(source, threadId));
+  else yield* (await openReel(source, threadId, range)).frames();
 }
 
 async function idOf(source: Source, threadId: string, at: string | undefined): Promise<string | undefined> {

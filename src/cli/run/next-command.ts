@@ -4,6 +4,8 @@ import type { RunOutcome } from "./outcome.js";
 /** The flags that say where a thread lives. */
 export interface PlaceFlags {
   url?: string;
+  /** Key of that server; it is never part of a command that is shown. */
+  apiKey?: string;
   checkpointerScheme?: string;
   checkpointerUri?: string;
 }

@@ -6,6 +6,7 @@ import { createConsoleLogger } from "../dev/console-logger.js";
 import { makeStateFolder, readMarker, usesStateFolder, withDevStorage } from "../dev/state-folder.js";
 import { openConfigured } from "../open.js";
 import { loadSettings, type Session } from "../session.js";
+import type { ServerAddress } from "../server-client.js";
 import type { PlaceFlags } from "./next-command.js";
 import type { RunTarget } from "./target.js";
 
@@ -15,7 +16,7 @@ export async function openTarget(
   graph: string | undefined,
   flags: PlaceFlags,
 ): Promise<RunTarget> {
-  if (flags.url !== undefined) return remote(flags.url, graph);
+  if (flags.url !== undefined) return remote(session, { ...flags, url: flags.url }, graph);
   const config = withDevStorage(
     await loadSettings(session, {
       graphs: graph === undefined ? [] : [graph],
@@ -25,24 +26,32 @@ export async function openTarget(
   return (await devServerOf(session, config, graph)) ?? local(session, config);
 }
 
-async function remote(url: string, assistant: string | undefined): Promise<RunTarget> {
+async function remote(
+  { io }: Session,
+  { url, apiKey }: ServerAddress,
+  assistant: string | undefined,
+): Promise<RunTarget> {
+  const { serverOf } = await import("../server-client.js");
   const { remoteTarget } = await import("./remote-target.js");
-  return remoteTarget(url, assistant);
+  return remoteTarget(serverOf(io, { url, apiKey }), assistant);
 }
 
 /** Memory keeps nothing between processes: the running `dev` of this folder may have the thread. */
 async function devServerOf(
-  { print }: Session,
+  { io, print }: Session,
   { settings, baseDir }: LoadedConfig,
   graph: string | undefined,
 ): Promise<RunTarget | undefined> {
   if (settings.checkpointer_scheme !== "memory") return undefined;
   const marker = await readMarker(baseDir);
-  const { isServing } = await import("../server-client.js");
+  const { isServing, serverOf } = await import("../server-client.js");
   const { remoteTarget } = await import("./remote-target.js");
   if (marker && (await isServing(marker.url))) {
     print.note(`scheme memory: asking the dev server at ${marker.url}`);
-    return remoteTarget(marker.url, graph === undefined ? undefined : settings.default_assistant_id);
+    return remoteTarget(
+      serverOf(io, marker),
+      graph === undefined ? undefined : settings.default_assistant_id,
+    );
   }
   print.note("scheme memory: the thread ends with this command");
   return undefined;

@@ -1,22 +1,22 @@
 /** Runs on a LangGraph-compatible server, over HTTP and server-sent events. */
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { GraphServeError } from "../../errors.js";
-import { askServer, serverAddress, unreachable } from "../server-client.js";
+import { askServer, serverAt, unreachable, type Server, type ServerAddress } from "../server-client.js";
 import type { RunEvent, RunTarget } from "./target.js";
 
 /**
- * A server at `url`. Without `assistant`, its first one is run.
+ * A server. Without `assistant`, its first one is run.
  * @throws GraphServeError when it cannot be reached (`server_unreachable`)
  */
-export async function remoteTarget(url: string, assistant?: string): Promise<RunTarget> {
-  const base = serverAddress(url);
+export async function remoteTarget(address: ServerAddress, assistant?: string): Promise<RunTarget> {
+  const server = serverAt(address);
   return {
-    assistantId: assistant ?? (await firstAssistant(base)),
+    assistantId: assistant ?? (await firstAssistant(server)),
     keepsThreads: true,
     async *stream(threadId, request, signal): AsyncIterable<RunEvent> {
       const path = `/threads/${encodeURIComponent(threadId)}/runs/stream`;
-      const { body } = await askServer(base, path, { method: "POST", body: request, signal });
-      if (!body) throw unreachable(base, "it sent an empty answer");
+      const { body } = await askServer(server, path, { method: "POST", body: request, signal });
+      if (!body) throw unreachable(server.base, "it sent an empty answer");
       const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
       for await (const { id, event, data } of events) yield { id: id ?? "", event: event ?? "message", data };
     },
@@ -24,9 +24,9 @@ export async function remoteTarget(url: string, assistant?: string): Promise<Run
   };
 }
 
-async function firstAssistant(base: string): Promise<string> {
-  const answer = await askServer(base, "/assistants/search", { method: "POST", body: { limit: 1 } });
+async function firstAssistant(server: Server): Promise<string> {
+  const answer = await askServer(server, "/assistants/search", { method: "POST", body: { limit: 1 } });
   const found = (await answer.json()) as { assistant_id: string }[];
   if (found[0]) return found[0].assistant_id;
-  throw new GraphServeError("assistant_not_found", `the server at ${base} has no assistant`);
+  throw new GraphServeError("assistant_not_found", `the server at ${server.base} has no assistant`);
 }

@@ -1,6 +1,6 @@
 /** Finds what a person names in short: the beginning of an id, a step, a place counted from the end. */
 import { InvalidRequestError, NotFoundError } from "../../errors.js";
-import { canonicalUuid } from "../../ids.js";
+import { canonicalUuid, timeOfId } from "../../ids.js";
 import type { Run } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Source } from "./source.js";
@@ -42,7 +42,9 @@ export async function findRun(source: Source, runId: string, threadId?: string):
     const thread = await findThreadId(source, threadId);
     return { threadId: thread, run: await source.runs.get(thread, id) };
   }
-  const since = timeOfId(id);
+  const made = timeOfId(id);
+  // A second for clocks that differ.
+  const since = made === undefined ? undefined : new Date(made - 1000).toISOString();
   const threads = walkThreads(source, { select: ["thread_id", "updated_at"], sort_by: "updated_at" });
   for await (const { thread_id = "", updated_at = "" } of threads) {
     if (since !== undefined && updated_at < since) break;
@@ -59,12 +61,6 @@ async function runOn(source: Source, threadId: string, runId: string): Promise<R
     if ((error as { code?: unknown }).code === "run_not_found") return undefined;
     throw error;
   }
-}
-
-/** When a version 7 UUID was made; a second is taken off for clocks that differ. */
-function timeOfId(id: string): string | undefined {
-  if (id[14] !== "7") return undefined;
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1000).toISOString();
 }
 
 /**

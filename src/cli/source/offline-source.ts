@@ -1,7 +1,7 @@
 /** A source over the configured storage, in this process. */
-import { ThreadBusyError } from "../../errors.js";
 import type { Service } from "../../service.js";
 import type { PlaceFlags } from "../run/next-command.js";
+import { refuseBusy } from "./refuse-busy.js";
 import type { Source } from "./source.js";
 
 /** Closing it closes the service. */
@@ -33,6 +33,7 @@ export function offlineSource(
       },
     },
     assistants,
+    stored: (threadId) => threads.stored(threadId),
     place: storage.location === undefined ? storage.scheme : `${storage.scheme} ${storage.location}`,
     placeFlags,
     graphOf: ({ metadata }) => namedGraph(service, metadata?.graph_id),
@@ -41,18 +42,13 @@ export function offlineSource(
   };
 }
 
-function namedGraph(
-  { settings: { graphs, default_assistant_id } }: Service,
+/** How `graph-serve run` names the graph of this id; undefined for the one it takes by itself. */
+export function namedGraph(
+  { settings: { graphs, default_assistant_id } }: Pick<Service, "settings">,
   id: unknown,
 ): string | undefined {
   const fallback = default_assistant_id ?? Object.keys(graphs)[0];
   return typeof id === "string" && id !== fallback && Object.hasOwn(graphs, id) ? id : undefined;
-}
-
-/** Runs of other processes are not ours to stop, and their lock is not always ours to see. */
-async function refuseBusy({ threads }: Service, threadId: string): Promise<void> {
-  const { thread_id, status } = await threads.get(threadId);
-  if (status === "busy") throw new ThreadBusyError(thread_id, "a run of another process is in flight on it");
 }
 
 const oneLine = (fault: Error | undefined): string | undefined => fault?.message.replace(/\s*\n\s*/g, "; ");

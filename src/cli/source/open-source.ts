@@ -6,7 +6,7 @@ import { createConsoleLogger } from "../dev/console-logger.js";
 import { makeStateFolder, readMarker, usesStateFolder, withDevStorage } from "../dev/state-folder.js";
 import { settingsOfFlags } from "../flags.js";
 import { openConfigured } from "../open.js";
-import { isServing } from "../server-client.js";
+import { isServing, serverOf } from "../server-client.js";
 import { loadSettings, type Session } from "../session.js";
 import { offlineSource } from "./offline-source.js";
 import { remoteSource } from "./remote-source.js";
@@ -14,7 +14,7 @@ import { impliedScheme } from "./implied-scheme.js";
 import type { Source, SourceFlags } from "./source.js";
 
 export interface SourceNeeds {
-  /** `write` opens the storage as a server would, and settles what a dead one left; default `read`. */
+  /** Whether something is to be changed; default `read`. */
   access?: "read" | "write";
   /** `required` fails with the graph's fault; default `optional`: what does not load is stood in for. */
   graphs?: "required" | "optional";
@@ -31,14 +31,14 @@ export async function openSource(
   flags: SourceFlags,
   needs: SourceNeeds = {},
 ): Promise<Source> {
-  if (flags.url !== undefined) return remote(flags.url, flags);
+  if (flags.url !== undefined) return remote(session, flags.url, flags);
   const settings = settingsOfFlags(storageSettings(impliedScheme(flags)));
   const config = withDevStorage(await loadSettings(session, { settings }));
-  if (keepsNothing(config)) return remote(await devServer(session, config), flags);
+  if (keepsNothing(config)) return remote(session, await devServer(session, config), flags);
   return offline(session, config, flags, needs);
 }
 
-function remote(url: string, { raw }: SourceFlags): Source {
+function remote({ io }: Session, url: string, { raw, apiKey }: SourceFlags): Source {
   if (raw) {
     throw new InvalidRequestError(
       "--raw works offline only: a server never shows what is hidden",
@@ -48,7 +48,7 @@ function remote(url: string, { raw }: SourceFlags): Source {
       },
     );
   }
-  return remoteSource(url);
+  return remoteSource(serverOf(io, { url, apiKey }));
 }
 
 function keepsNothing({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
@@ -85,6 +85,7 @@ async function offline(
   const level = print.flags.verbose ? config.settings.log_level : "error";
   const service = await openConfigured(config, createConsoleLogger(print, level), {
     readOnly,
+    passive: true,
     standIns: graphs === "optional",
     unfiltered: raw,
   });

@@ -1,16 +1,20 @@
 /** A source over the HTTP interface of a server. */
 import { UnsupportedOptionError } from "../../errors.js";
 import type { Page } from "../../models/common.js";
-import { askServer, serverAddress, type ServerRequest } from "../server-client.js";
+import type { ThreadState } from "../../models/state.js";
+import type { Thread } from "../../models/thread.js";
+import { askServer, serverAt, type ServerAddress, type ServerRequest } from "../server-client.js";
 import type { Source } from "./source.js";
 
-/** @throws InvalidRequestError when `url` is no http address (`invalid_request`) */
-export function remoteSource(url: string): Source {
-  const base = serverAddress(url);
-  const ask = async <T>(path: string, request?: ServerRequest): Promise<T> =>
-    (await (await askServer(base, path, request)).json()) as T;
+/** @throws InvalidRequestError when the url is no http address (`invalid_request`) */
+export function remoteSource(address: ServerAddress): Source {
+  const server = serverAt(address);
+  const ask: Ask = async <T>(path: string, request?: ServerRequest) => {
+    const answer = await askServer(server, path, request);
+    return (answer.status === 204 ? undefined : await answer.json()) as T;
+  };
   const page = async <T>(path: string, body: { offset?: number | null }): Promise<Page<T>> => {
-    const answer = await askServer(base, path, { method: "POST", body });
+    const answer = await askServer(server, path, { method: "POST", body });
     return pageOf((await answer.json()) as T[], answer.headers, body.offset ?? 0);
   };
   return {
@@ -20,13 +24,8 @@ export function remoteSource(url: string): Source {
       get: (threadId) => ask(path`/threads/${threadId}`),
       create: (body) => ask("/threads", { method: "POST", body }),
       update: (threadId, body) => ask(path`/threads/${threadId}`, { method: "PATCH", body }),
-      async copy(threadId, { checkpoint_id } = {}) {
-        if (checkpoint_id !== undefined) throw copiesLatestOnly();
-        return ask(path`/threads/${threadId}/copy`, { method: "POST", body: {} });
-      },
-      async delete(threadId) {
-        await askServer(base, path`/threads/${threadId}`, { method: "DELETE" });
-      },
+      copy: (threadId, options = {}) => copyThread(ask, threadId, options),
+      delete: (threadId) => ask(path`/threads/${threadId}`, { method: "DELETE" }),
     },
     runs: {
       list: (threadId, query) => ask(path`/threads/${threadId}/runs` + queryOf({ ...query })),
@@ -50,18 +49,31 @@ export function remoteSource(url: string): Source {
       draw: (id, { xray }) => ask(path`/assistants/${id}/graph` + queryOf({ xray })),
       subgraphs: (id, { recurse }) => ask(path`/assistants/${id}/subgraphs` + queryOf({ recurse })),
     },
-    place: base,
-    placeFlags: { url },
+    place: server.base,
+    placeFlags: { url: address.url },
     graphOf: ({ metadata }) => (typeof metadata?.graph_id === "string" ? metadata.graph_id : undefined),
     whyHidden: () => undefined,
     close: () => Promise.resolve(),
   };
 }
 
-function copiesLatestOnly(): UnsupportedOptionError {
-  return new UnsupportedOptionError(
+type Ask = <T>(path: string, request?: ServerRequest) => Promise<T>;
+
+/** Other servers copy the latest state whatever is asked for: the copy then goes again. */
+async function copyThread(
+  ask: Ask,
+  threadId: string,
+  { checkpoint_id }: { checkpoint_id?: string },
+): Promise<Thread> {
+  const copyPath = path`/threads/${threadId}/copy` + queryOf({ checkpoint_id });
+  const copy = await ask<Thread>(copyPath, { method: "POST" });
+  if (checkpoint_id === undefined) return copy;
+  const { checkpoint } = await ask<ThreadState>(path`/threads/${copy.thread_id}/state`);
+  if (checkpoint?.checkpoint_id === checkpoint_id) return copy;
+  await ask(path`/threads/${copy.thread_id}`, { method: "DELETE" });
+  throw new UnsupportedOptionError(
     "an earlier checkpoint",
-    "a server copies the latest state only; with --branch (--in-place) the thread itself goes on from there",
+    "this server copies the latest state only; with --branch (--in-place) the thread itself goes on from there",
   );
 }
 

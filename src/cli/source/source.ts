@@ -1,5 +1,6 @@
 import type { Service } from "../../service.js";
 import type { Thread } from "../../models/thread.js";
+import type { StoredCheckpoint } from "../../models/thread-file.js";
 import type { PlaceFlags } from "../run/next-command.js";
 
 /**
@@ -14,6 +15,8 @@ export interface Source {
   readonly runs: Pick<Service["runs"], "list" | "get">;
   readonly state: Pick<Service["state"], "get" | "history" | "update">;
   readonly assistants: Pick<Service["assistants"], "search" | "get" | "schemas" | "draw" | "subgraphs">;
+  /** A thread's checkpoints as they are stored; undefined for a server, which shows states only. */
+  readonly stored?: (threadId: string) => AsyncIterable<StoredCheckpoint>;
   /** Where this is, for people: `sqlite .graph-serve/dev.db`, or the server's address. */
   readonly place: string;
   /** The flags that lead another command to the same place. */

@@ -7,8 +7,10 @@ import type { Thread, ThreadSearchRequest } from "../../models/thread.js";
 import type { Source } from "./source.js";
 
 /** A state may hold megabytes: few at once, and fewer still until the first is shown. */
-const FIRST_STATES = 5;
-const MOST_STATES = 40;
+export function* pageSizes(): Generator<number, never> {
+  yield 5;
+  for (;;) yield 40;
+}
 
 /**
  * States of a thread from the newest on, or from the one before `before`; `limit` of them when it is given.
@@ -20,14 +22,14 @@ export async function* walkStates(
   { limit, ...request }: ThreadStateSearchRequest = {},
 ): AsyncGenerator<ThreadState> {
   let before = request.before;
-  let size = FIRST_STATES;
-  for (let left = limit ?? Infinity; left > 0;) {
+  let left = limit ?? Infinity;
+  for (const size of pageSizes()) {
+    if (left <= 0) return;
     const wanted = Math.min(size, left);
     const states = await source.state.history(threadId, { ...request, before, limit: wanted });
     yield* states;
     if (states.length < wanted) return;
     left -= states.length;
-    size = MOST_STATES;
     // A storage that answers at once would starve what is being written, and whoever wants to stop it.
     await nextTurn();
     before = states.at(-1)?.checkpoint?.checkpoint_id;

@@ -20,6 +20,7 @@ export interface TestFlags {
   bail?: boolean;
   server?: boolean;
   url?: string;
+  apiKey?: string;
   coverage?: boolean;
   minNodeCoverage?: string;
   schemaLock?: string | true;
@@ -27,6 +28,8 @@ export interface TestFlags {
   replay?: boolean;
   live?: boolean;
   fault?: string;
+  fromRun?: string;
+  transcripts?: string;
   passWithNoTests?: boolean;
   printSchema?: boolean;
 }
@@ -81,10 +84,16 @@ function refuseContradictions(flags: TestFlags): void {
     ["fault", "url", "--fault works in this process only: a deployed server is not ours to break"],
     ["fault", "record", "--fault and --record exclude each other"],
     ["watch", "out", "--watch and --out exclude each other"],
+    ["fromRun", "watch", "--from-run writes a case file and runs none: leave --watch out"],
+    ["fromRun", "record", "--from-run takes what dev --record has kept: leave --record out"],
+    ["fromRun", "update", "--from-run writes over no file: leave --update out"],
+    ["fromRun", "testName", "--from-run names the case after the run: leave --test-name out"],
   ];
   for (const [one, other, message] of pairs) {
     if (flags[one] && flags[other]) throw new InvalidRequestError(message);
   }
+  if (flags.transcripts !== undefined && flags.fromRun === undefined)
+    throw new InvalidRequestError("--transcripts goes with --from-run");
 }
 
 function reporterOf(text: string): ReporterName {

@@ -12,6 +12,7 @@ import type { LoadedConfig } from "../../config/load.js";
 import { createConsoleLogger } from "../dev/console-logger.js";
 import { openConfigured } from "../open.js";
 import { shortPath } from "../report-error.js";
+import { serverOf } from "../server-client.js";
 import { loadSettings, type Session } from "../session.js";
 import type { TestFlags, TestOptions } from "./flags.js";
 import type { SuiteReport } from "./reporters/reporter.js";
@@ -44,7 +45,7 @@ export async function runPass(session: Session, input: SuiteInput): Promise<Suit
   try {
     const report =
       files.length === 0
-        ? await smokePass(config, hosts, coverage, input)
+        ? await smokePass(session, config, hosts, coverage, input)
         : await casesPass(session, config, cases, planned, hosts, coverage, input);
     const graphs = await hosts.all();
     report.faults.push(...(await lockFaults(session, graphs, options)));
@@ -66,9 +67,12 @@ function emptySelection({ name, shard }: TestOptions): InvalidRequestError {
 async function planner(
   session: Session,
   config: LoadedConfig,
-  { url, server }: TestFlags,
+  { url, apiKey, server }: TestFlags,
 ): Promise<HostPlanner> {
-  if (url !== undefined) return (await import("./remote-hosts.js")).deployedHosts(url);
+  if (url !== undefined) {
+    const { deployedHosts } = await import("./remote-hosts.js");
+    return deployedHosts(serverOf(session.io, { url, apiKey }), config);
+  }
   // The results tell what went wrong; the log would only tell it again.
   const { print } = session;
   const logger = createConsoleLogger(print, print.flags.verbose ? config.settings.log_level : "silent");
@@ -77,6 +81,7 @@ async function planner(
 }
 
 async function smokePass(
+  { io }: Session,
   config: LoadedConfig,
   hosts: Hosts,
   coverage: Coverage | undefined,
@@ -86,7 +91,7 @@ async function smokePass(
   const graphs =
     flags.url === undefined
       ? Object.keys(config.settings.graphs)
-      : await (await import("./remote-hosts.js")).deployedGraphs(flags.url);
+      : await (await import("./remote-hosts.js")).deployedGraphs(serverOf(io, { ...flags, url: flags.url }));
   if (graphs.length === 0 && !flags.passWithNoTests) {
     throw new InvalidRequestError("there is nothing to test: no case file, and no graph", undefined, {
       hint: "write a case file such as agent.graph.yaml, or name a graph in the configuration",

@@ -1,5 +1,6 @@
 /** Tables whose columns make way on a narrow terminal. */
 import type { Printer } from "../print.js";
+import type { TableLayout } from "../table.js";
 
 export interface Column<T> {
   title: string;
@@ -11,6 +12,7 @@ export interface Column<T> {
 }
 
 const GAP = 2;
+const ROWS_A_PAGE = 100;
 
 /** Print rows as a table; without rows nothing is printed. */
 export async function printColumns<T>(
@@ -27,6 +29,40 @@ export async function printColumns<T>(
   );
 }
 
+/**
+ * Print rows as they come, as one table; the first page of them sets the columns and their widths. Without rows nothing
+ * is printed.
+ */
+export async function printColumnsAsRead<T>(
+  print: Printer,
+  columns: readonly Column<T>[],
+  rows: AsyncIterable<T>,
+): Promise<void> {
+  let shown: readonly Column<T>[] | undefined;
+  let layout: TableLayout | undefined;
+  for await (const page of pagesOf(rows)) {
+    shown ??= fitting(columns, page, print.width);
+    layout ??= await print.tableLayout(
+      shown.map(({ title }) => title),
+      shown.map((column) => leastWidth(column, page)),
+    );
+    const cells = shown.map(({ cell }) => cell);
+    print.data(layout.format(page.map((row) => cells.map((cell) => cell(row)))));
+    await print.drained();
+  }
+}
+
+async function* pagesOf<T>(rows: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let page: T[] = [];
+  for await (const row of rows) {
+    page.push(row);
+    if (page.length < ROWS_A_PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
 function fitting<T>(columns: readonly Column<T>[], rows: readonly T[], width: number): readonly Column<T>[] {
   const needed = columns.reduce((sum, column) => sum + leastWidth(column, rows) + GAP, 0);
   if (needed <= width) return columns;
@@ -40,5 +76,6 @@ function fitting<T>(columns: readonly Column<T>[], rows: readonly T[], width: nu
 }
 
 function leastWidth<T>({ title, cell, least = Infinity }: Column<T>, rows: readonly T[]): number {
-  return Math.min(least, Math.max(title.length, ...rows.map((row) => cell(row).length)));
+  const widest = rows.reduce((most, row) => Math.max(most, cell(row).length), title.length);
+  return Math.min(least, widest);
 }

@@ -28,3 +28,29 @@ export async function printJsonList<T>(
 }
 
 const indented = (text: string): string => text.replace(/^/gm, "    ");
+
+/**
+ * Print a document with a list as its last field, which is read as it is printed; on one line with `--jsonl`. `head`
+ * holds the fields before it, at least one.
+ */
+export async function printJsonWithList(
+  print: Printer,
+  head: object,
+  name: string,
+  items: AsyncIterable<unknown>,
+): Promise<void> {
+  const isLine = print.flags.jsonl === true;
+  const [open, between, close] = isLine
+    ? [`,"${name}":[`, ",", "]}"]
+    : [`,\n  "${name}": [`, ",\n", "\n  ]\n}"];
+  print.part(print.jsonText(head).replace(/\n?\}$/, "") + open);
+  let isFirst = true;
+  for await (const item of items) {
+    const text = print.jsonText(item);
+    if (!isFirst) print.part(between);
+    print.part(isLine ? text : (isFirst ? "\n" : "") + indented(text));
+    isFirst = false;
+    await print.drained();
+  }
+  print.data(isFirst ? "]" + (isLine ? "}" : "\n}") : close);
+}

@@ -58,8 +58,13 @@ function leaf(label: string, value: unknown, options: TreeOptions, depth: number
   return [headed(label, shown, options, depth)];
 }
 
-const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+/** A text that reads like another value is quoted: "0" is not 0. */
+function textOf(value: unknown): string {
+  if (typeof value === "string" && !LIKE_A_VALUE.test(value)) return value;
+  return JSON.stringify(value) ?? "";
+}
+
+const LIKE_A_VALUE = /^(-?\d[\d.]*(e[+-]?\d+)?|true|false|null|)$/i;
 
 function headed(label: string, text: string, { colors }: TreeOptions, depth: number): string {
   const name = label === "-" || label === "" ? label : colors.cyan(clipped(label, 40));

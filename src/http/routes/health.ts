@@ -1,4 +1,10 @@
-import { HealthResponse, InitialMessageResponse, OkResponse, ServerInfoModel } from "../../models/info.js";
+import {
+  HealthResponse,
+  InitialMessageResponse,
+  OkResponse,
+  ReadyResponse,
+  ServerInfoModel,
+} from "../../models/info.js";
 import { VERSION } from "../../version.js";
 import { json, route } from "../route.js";
 
@@ -22,6 +28,21 @@ export const healthRoutes = [
     responses: [{ status: 200, description: "The service is alive.", schema: OkResponse }],
     errors: [],
     handle: () => json({ ok: true }),
+  }),
+  route({
+    id: "get_ready",
+    method: "get",
+    path: "/ready",
+    tag: "Health and info",
+    summary: "Readiness check: whether requests should come here",
+    description:
+      "Looks into the storage, two seconds at most. 503 says why requests should go elsewhere; the process may be well.",
+    responses: [{ status: 200, description: "Runs are accepted.", schema: ReadyResponse }],
+    errors: ["storage_unavailable", "shutting_down"],
+    handle: async ({ service }) => {
+      await service.readiness.check();
+      return json({ ready: true });
+    },
   }),
   route({
     id: "get_info",

@@ -1,16 +1,15 @@
 import { Type } from "@sinclair/typebox";
 import { StringEnum } from "../../models/common.js";
-import { CancelManyRequest, RunAnswer, RunCreateRequest, STREAM_MODES } from "../../models/run.js";
-import { InvalidRequestError } from "../../errors.js";
+import { CancelManyRequest, RunAnswer, RunCreateRequest } from "../../models/run.js";
 import { accepted, empty, route } from "../route.js";
+import { ContentLocation, createErrors, pathOf, streamHeaders } from "./runs.js";
 import {
-  ContentLocation,
-  createErrors,
-  pathOf,
-  STREAM_DESCRIPTION,
-  STREAM_HEADERS,
-  streamHeaders,
-} from "./runs.js";
+  cancelOnDisconnect,
+  joinOptions,
+  LAST_EVENT_ID,
+  STREAM_RESPONSE,
+  StreamJoinQuery,
+} from "./streams.js";
 
 const ANSWER = {
   status: 200,
@@ -20,9 +19,6 @@ const ANSWER = {
   headers: { "Content-Location": ContentLocation },
 } as const;
 
-const cancelOnDisconnect = Type.Optional(
-  Type.Boolean({ default: false, description: "Cancel the run when this client disconnects." }),
-);
 const CancelQuery = Type.Object({
   wait: Type.Optional(Type.Boolean({ default: false, description: "Answer when the run has ended." })),
   action: Type.Optional(
@@ -36,18 +32,6 @@ const CANCEL_RESPONSES = [
   { status: 202, description: "The run is being cancelled, or has ended before." },
   { status: 204, description: "The run has ended (with `wait`)." },
 ] as const;
-
-/** Where a client left off: -1 for the beginning. */
-function lastEventId(header: string | string[] | undefined): number {
-  if (header === undefined || header === "") return -1;
-  const id = Number(header);
-  if (Number.isInteger(id) && id >= -1) return id;
-  throw InvalidRequestError.at(
-    ["header", "Last-Event-ID"],
-    "must be the id of a frame, or -1",
-    "int_parsing",
-  );
-}
 
 export const runFollowRoutes = [
   route({
@@ -90,34 +74,13 @@ export const runFollowRoutes = [
     summary: "Follow a run's event stream",
     description:
       "Goes on after the frame named by Last-Event-ID, also after the run has ended. Frames are kept for five minutes; later there are `metadata`, the final `values` and the last frame.",
-    query: Type.Object({
-      stream_mode: Type.Optional(
-        Type.Array(StringEnum(STREAM_MODES), { description: "Only frames of these modes; may be repeated." }),
-      ),
-      cancel_on_disconnect: cancelOnDisconnect,
-    }),
-    requestHeaders: {
-      "Last-Event-ID": Type.Optional(
-        Type.String({ description: "Id of the last frame that was seen; -1 is the beginning." }),
-      ),
-    },
-    responses: [
-      {
-        status: 200,
-        description: STREAM_DESCRIPTION,
-        schema: Type.String({ description: "The event stream." }),
-        contentType: "text/event-stream",
-        headers: STREAM_HEADERS,
-      },
-    ],
+    query: StreamJoinQuery,
+    requestHeaders: LAST_EVENT_ID,
+    responses: [STREAM_RESPONSE],
     errors: ["run_not_found"],
     handle: async ({ service, params, query, headers, disconnected }) => {
-      const stream = await service.joins.stream(params.thread_id, params.run_id, {
-        after: lastEventId(headers["last-event-id"]),
-        modes: query.stream_mode,
-        signal: disconnected(),
-        cancelOnDisconnect: query.cancel_on_disconnect,
-      });
+      const options = { ...joinOptions(query, headers), signal: disconnected() };
+      const stream = await service.joins.stream(params.thread_id, params.run_id, options);
       return { kind: "stream", stream, headers: streamHeaders(stream) };
     },
   }),
@@ -129,9 +92,10 @@ export const runFollowRoutes = [
     summary: "Cancel a run",
     query: CancelQuery,
     responses: CANCEL_RESPONSES,
-    errors: ["run_not_found", "thread_busy"],
-    handle: async ({ service, params, query }) => {
-      await service.cancels.cancel(params.thread_id, params.run_id, query);
+    errors: ["run_not_found"],
+    handle: async ({ service, params, query, disconnected }) => {
+      const options = { ...query, signal: disconnected() };
+      await service.cancels.cancel(params.thread_id, params.run_id, options);
       return query.wait ? empty : accepted;
     },
   }),
@@ -144,9 +108,9 @@ export const runFollowRoutes = [
     query: CancelQuery,
     body: CancelManyRequest,
     responses: CANCEL_RESPONSES,
-    errors: ["thread_busy"],
-    handle: async ({ service, query, body }) => {
-      await service.cancels.cancelMany(body, query);
+    errors: [],
+    handle: async ({ service, query, body, disconnected }) => {
+      await service.cancels.cancelMany(body, { ...query, signal: disconnected() });
       return query.wait ? empty : accepted;
     },
   }),

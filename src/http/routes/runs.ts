@@ -2,9 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { RunCreateRequest, RunListQuery, RunModel, type Run } from "../../models/run.js";
 import type { RunStream } from "../../service.js";
 import { json, route } from "../route.js";
+import { STREAM_RESPONSE } from "./streams.js";
 
 /** Path of a run; never with a mount prefix, since SDK clients prepend their own base URL. */
-export const pathOf = (run: Run) => `/threads/${run.thread_id}/runs/${run.run_id}`;
+export const pathOf = (run: Pick<Run, "run_id" | "thread_id">) =>
+  `/threads/${run.thread_id}/runs/${run.run_id}`;
 
 export const ContentLocation = Type.String({
   description: "Path of the run; SDK clients read the run id from it.",
@@ -16,22 +18,9 @@ export const streamHeaders = ({ run, resumable }: RunStream): Record<string, str
   ...(resumable && { Location: `${pathOf(run)}/stream` }),
 });
 
-export const STREAM_HEADERS = {
-  "Content-Location": ContentLocation,
-  Location: Type.String({ description: "Where to go on reading, when the run outlives its client." }),
-};
-
 /** `Prefer: respond-async`: accept the run and answer at once. */
 const wantsAsync = (prefer: string | string[] | undefined) =>
   /(^|[\s,;])respond-async($|[\s,;])/i.test(String(prefer));
-
-export const STREAM_DESCRIPTION = [
-  "Server-sent events. Each frame has `id` (counting up from 0), `event` and `data` (one line of JSON).",
-  "First comes `metadata` {run_id, thread_id, attempt}; then the requested stream modes under their names",
-  "(`values`, `updates`, `custom`, `messages`, ...; of a subgraph as `mode|namespace`); last either `end`",
-  "{run_id, thread_id, status, usage} or `error` {error, message, detail, run_id, status, usage}.",
-  "A comment line is sent every 5 seconds.",
-].join(" ");
 
 export const createErrors = [
   "assistant_not_found",
@@ -91,15 +80,7 @@ export const runRoutes = [
     description:
       "A client that disconnects interrupts the run, unless it asked for `on_disconnect: continue`.",
     body: RunCreateRequest,
-    responses: [
-      {
-        status: 200,
-        description: STREAM_DESCRIPTION,
-        schema: Type.String({ description: "The event stream." }),
-        contentType: "text/event-stream",
-        headers: STREAM_HEADERS,
-      },
-    ],
+    responses: [STREAM_RESPONSE],
     errors: createErrors,
     handle: async ({ service, params, body, disconnected }) => {
       const stream = await service.runs.stream(params.thread_id, body, { signal: disconnected() });

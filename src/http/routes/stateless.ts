@@ -1,10 +1,15 @@
 import { Type } from "@sinclair/typebox";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
+import type { RunStream } from "../../service.js";
 import { json, route } from "../route.js";
-import { STREAM_DESCRIPTION } from "./runs.js";
+import { joinOptions, LAST_EVENT_ID, STREAM_RESPONSE, StreamJoinQuery } from "./streams.js";
 
 /** SDK clients read the run's id from this path; the run's thread is none of theirs. */
-const locationOf = (run: Run) => ({ "Content-Location": `/runs/${run.run_id}` });
+const locationOf = ({ run_id }: Pick<Run, "run_id">) => ({ "Content-Location": `/runs/${run_id}` });
+const headersOf = ({ run, resumable }: RunStream): Record<string, string> => ({
+  ...locationOf(run),
+  ...(resumable && { Location: `/runs/${run.run_id}/stream` }),
+});
 const LOCATION = { "Content-Location": Type.String({ description: "SDK clients read the run id from it." }) };
 const errors = ["assistant_not_found", "unsupported_option"] as const;
 
@@ -52,19 +57,27 @@ export const statelessRoutes = [
     tag: "Runs",
     summary: "Run on a thread of its own and stream events",
     body: RunCreateRequest,
-    responses: [
-      {
-        status: 200,
-        description: STREAM_DESCRIPTION,
-        schema: Type.String({ description: "The event stream." }),
-        contentType: "text/event-stream",
-        headers: LOCATION,
-      },
-    ],
+    responses: [STREAM_RESPONSE],
     errors,
     handle: async ({ service, body, disconnected }) => {
       const stream = await service.stateless.stream(body, { signal: disconnected() });
-      return { kind: "stream", stream, headers: locationOf(stream.run) };
+      return { kind: "stream", stream, headers: headersOf(stream) };
+    },
+  }),
+  route({
+    id: "join_stateless_run_stream",
+    method: "get",
+    path: "/runs/{run_id}/stream",
+    tag: "Runs",
+    summary: "Follow the event stream of a stateless run",
+    description: "As for a run on a thread, for as long as its frames are kept: five minutes after its end.",
+    query: StreamJoinQuery,
+    requestHeaders: LAST_EVENT_ID,
+    responses: [STREAM_RESPONSE],
+    errors: ["run_not_found"],
+    handle: ({ service, params, query, headers }) => {
+      const stream = service.stateless.follow(params.run_id, joinOptions(query, headers));
+      return { kind: "stream", stream, headers: headersOf(stream) };
     },
   }),
   route({

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import {
+  ThreadCopyQuery,
   ThreadCountRequest,
   ThreadCreateRequest,
   ThreadModel,
@@ -122,9 +123,10 @@ export const threadRoutes = [
     tag: "Threads",
     summary: "Fork a thread",
     description:
-      "The new thread holds the source's latest state and its metadata, stamped with `forked_from`.",
+      "The new thread holds the source's latest state, or that of `checkpoint_id`, and its metadata, stamped with `forked_from`.",
+    query: ThreadCopyQuery,
     responses: [{ status: 200, description: "The new thread.", schema: ThreadModel }],
-    errors: ["thread_not_found", "thread_busy"],
-    handle: async ({ service, params }) => json(await service.threads.copy(params.thread_id)),
+    errors: ["thread_not_found", "checkpoint_not_found", "thread_busy"],
+    handle: async ({ service, params, query }) => json(await service.threads.copy(params.thread_id, query)),
   }),
 ];

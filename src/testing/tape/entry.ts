@@ -80,7 +80,12 @@ function parseLine(file: string, line: string, number: number): JsonObject {
   }
 }
 
-export function tapeText(entries: readonly TapeEntry[]): string {
-  const lines = entries.map(({ line: _line, ...entry }) => JSON.stringify(entry));
-  return `${[JSON.stringify({ format: FORMAT, version: VERSION }), ...lines].join("\n")}\n`;
+/** The first line of a recording. */
+export const TAPE_HEAD = `${JSON.stringify({ format: FORMAT, version: VERSION })}\n`;
+
+export function entryText({ line: _line, ...entry }: TapeEntry): string {
+  return `${JSON.stringify(entry)}\n`;
 }
+
+export const tapeText = (entries: readonly TapeEntry[]): string =>
+  TAPE_HEAD + entries.map(entryText).join("");

@@ -22,46 +22,74 @@ import { standInForTool, type ToolLike } from "./tool-stand-in.js";
 
 type Patched = Record<string, (this: unknown, ...args: unknown[]) => unknown>;
 
+/** The tape of a call, by what the call carries: its config, its run manager, the config around it. */
+export type FindTape = (hints: readonly unknown[]) => Tape | undefined;
+
+/** Who looks for tapes now. The methods are patched while there is one; what was given to an instance stays, idle. */
+const finders = new Set<FindTape>();
+const restores = new Map<Patched, () => void>();
+let shared: Promise<Deck> | undefined;
+
 /** Patch the graph's copy of the library. Returns what takes the patches away again. */
-export async function installSeam(tapes: ReadonlyMap<string, Tape>): Promise<() => void> {
-  const [chat, tools, messages, outputs, singletons] = await Promise.all([
+export async function installSeam(find: FindTape): Promise<() => void> {
+  shared ??= openDeck();
+  const deck = await shared;
+  const [chat, tools] = await Promise.all([
     import("@langchain/core/language_models/chat_models"),
     import("@langchain/core/tools"),
+  ]);
+  for (const prototype of prototypes(chat.BaseChatModel, "language_models/chat_models", "BaseChatModel")) {
+    const prepare = (model: unknown) =>
+      standInForModel(model as ModelLike, prototype as unknown as ModelLike, deck);
+    patch(prototype, ["generate", "_streamIterator", "streamEvents"], prepare);
+  }
+  for (const prototype of prototypes(tools.StructuredTool, "tools/index", "StructuredTool"))
+    patch(prototype, ["call"], (tool) => standInForTool(tool as ToolLike, deck));
+  finders.add(find);
+  return () => {
+    finders.delete(find);
+    if (finders.size > 0) return;
+    restores.forEach((restore) => restore());
+    restores.clear();
+  };
+}
+
+async function openDeck(): Promise<Deck> {
+  const [messages, outputs, singletons] = await Promise.all([
     import("@langchain/core/messages"),
     import("@langchain/core/outputs"),
     import("@langchain/core/singletons"),
   ]);
   const ambient = (): unknown => singletons.AsyncLocalStorageProviderSingleton.getRunnableConfig();
-  const deck: Deck = {
-    tapeOf: (...hints) => findTape(tapes, [...hints, ambient()]),
+  return {
+    tapeOf(...hints) {
+      for (const find of finders) {
+        const tape = find([...hints, ambient()]);
+        if (tape) return tape;
+      }
+      return undefined;
+    },
     inside: new AsyncLocalStorage(),
     maker: new MessageMaker(messages, outputs),
   };
-  const restores: (() => void)[] = [];
-  const models = [chat.BaseChatModel, ...commonJsCopies("language_models/chat_models", "BaseChatModel")];
-  for (const { prototype } of models as { prototype: Patched }[]) {
-    const prepare = (model: unknown) =>
-      standInForModel(model as ModelLike, prototype as unknown as ModelLike, deck);
-    for (const method of ["generate", "_streamIterator", "streamEvents"])
-      restores.push(patch(prototype, method, prepare));
-  }
-  const toolClasses = [tools.StructuredTool, ...commonJsCopies("tools/index", "StructuredTool")];
-  for (const { prototype } of toolClasses as { prototype: Patched }[]) {
-    restores.push(patch(prototype, "call", (tool) => standInForTool(tool as ToolLike, deck)));
-  }
-  return () => restores.forEach((restore) => restore());
 }
 
-function patch(prototype: Patched, method: string, prepare: (instance: unknown) => void): () => void {
-  const original = prototype[method];
-  if (typeof original !== "function") return () => undefined;
-  prototype[method] = function patched(...args) {
-    prepare(this);
-    return original.apply(this, args);
-  };
-  return () => {
-    prototype[method] = original;
-  };
+const prototypes = (own: unknown, file: string, name: string): Patched[] =>
+  [own, ...commonJsCopies(file, name)].map((one) => (one as { prototype: Patched }).prototype);
+
+function patch(prototype: Patched, methods: readonly string[], prepare: (instance: unknown) => void): void {
+  if (restores.has(prototype)) return;
+  const originals = methods.flatMap((method) => {
+    const original = prototype[method];
+    return typeof original === "function" ? [[method, original] as const] : [];
+  });
+  for (const [method, original] of originals) {
+    prototype[method] = function patched(...args) {
+      prepare(this);
+      return original.apply(this, args);
+    };
+  }
+  restores.set(prototype, () => void Object.assign(prototype, Object.fromEntries(originals)));
 }
 
 /** Classes of the copies that CommonJS graphs have loaded, which are other objects than those of ES modules. */
@@ -75,21 +103,13 @@ function commonJsCopies(file: string, name: string): unknown[] {
   });
 }
 
-/** By the thread's id, wherever a call carries it; where none does, the only tape there is. */
-function findTape(tapes: ReadonlyMap<string, Tape>, hints: readonly unknown[]): Tape | undefined {
-  if (tapes.size === 0) return undefined;
-  for (const hint of hints) {
-    const threadId = threadOf(hint);
-    if (threadId !== undefined) return tapes.get(threadId);
-  }
-  return tapes.size === 1 ? [...tapes.values()][0] : undefined;
-}
-
-/** The thread of a config or of a run manager. */
-function threadOf(hint: unknown): string | undefined {
-  if (!isRecord(hint)) return undefined;
-  for (const place of [hint.metadata, hint.configurable]) {
-    if (isRecord(place) && typeof place.thread_id === "string") return place.thread_id;
+/** The first id of this name that a config or a run manager carries. */
+export function idOf(name: "thread_id" | "run_id", hints: readonly unknown[]): string | undefined {
+  for (const hint of hints.filter(isRecord)) {
+    for (const place of [hint.metadata, hint.configurable]) {
+      const id = isRecord(place) ? place[name] : undefined;
+      if (typeof id === "string") return id;
+    }
   }
   return undefined;
 }

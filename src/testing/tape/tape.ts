@@ -23,19 +23,20 @@ export interface TapeOptions {
   redact: Redact;
 }
 
-/** Takes what really happens. */
+/** Takes what really happens, and hands it on without secrets. */
 export class RecordingTape {
   readonly mode = "record";
-  readonly entries: TapeEntry[] = [];
   readonly #options: TapeOptions;
+  readonly #keep: (entry: TapeEntry) => void;
 
-  constructor(options: TapeOptions) {
+  constructor(options: TapeOptions, keep: (entry: TapeEntry) => void) {
     this.#options = options;
+    this.#keep = keep;
   }
 
   add(kind: CallKind, name: string, asked: JsonObject, answer: Answer): void {
     const { caseName, redact } = this.#options;
-    this.entries.push(redact({ case: caseName, kind, name, asked, answer }));
+    this.#keep(redact({ case: caseName, kind, name, asked, answer }));
   }
 
   addError(kind: CallKind, name: string, asked: JsonObject, error: unknown): void {

@@ -5,7 +5,7 @@ import { folderOf, type CaseFile } from "../case-files.js";
 import type { Unmet } from "../unmet.js";
 import { readTape, tapeText, type TapeEntry } from "./entry.js";
 import type { Redact } from "../redact.js";
-import { installSeam } from "./seam.js";
+import { idOf, installSeam, type FindTape } from "./seam.js";
 import { RecordingTape, ReplayTape, type Tape } from "./tape.js";
 
 /** `strict` also answers for cases whose file names no recording: every model call of theirs is refused. */
@@ -44,9 +44,17 @@ export class Tapes {
 
   /** Get between the graphs and their models; after the first graph was loaded, which brings its copy of the library. */
   async prepare(): Promise<void> {
-    this.#restore ??= installSeam(this.#playing);
+    this.#restore ??= installSeam(this.#find);
     await this.#restore;
   }
+
+  /** By the thread's id, wherever a call carries it; where none does, the only tape there is. */
+  readonly #find: FindTape = (hints) => {
+    if (this.#playing.size === 0) return undefined;
+    const threadId = idOf("thread_id", hints);
+    if (threadId !== undefined) return this.#playing.get(threadId);
+    return this.#playing.size === 1 ? [...this.#playing.values()][0] : undefined;
+  };
 
   /** From now on, calls on the thread go by the recording of the case. */
   begin(file: CaseFile, caseName: string, threadId: string): { end(isFine: boolean): Unmet[] } {
@@ -54,13 +62,16 @@ export class Tapes {
     if (path === undefined && this.#mode !== "strict") return { end: () => [] };
     const options = { caseName, redact: this.#redact, ...(path !== undefined && { file: path }) };
     const found = path === undefined ? undefined : this.#files.get(path);
+    const recorded: TapeEntry[] = [];
     const tape =
-      this.#mode === "record" ? new RecordingTape(options) : new ReplayTape(found?.entries, options);
+      this.#mode === "record"
+        ? new RecordingTape(options, (entry) => recorded.push(entry))
+        : new ReplayTape(found?.entries, options);
     this.#playing.set(threadId, tape);
     return {
       end: (isFine) => {
         this.#playing.delete(threadId);
-        if (tape.mode === "record") found?.recorded.set(caseName, tape.entries);
+        if (tape.mode === "record") found?.recorded.set(caseName, recorded);
         return tape.end(isFine);
       },
     };

@@ -39,6 +39,17 @@ export function checkpointTests(storage: () => Storage): void {
   const idOf = (config: RunnableConfig) => config.configurable?.checkpoint_id as string;
   const metadataOf = async (config: RunnableConfig) => (await saver().getTuple(config))?.metadata;
 
+  it("namespaces are those of the thread's checkpoints", async () => {
+    const [thread_id, other] = [newId(), newId()];
+    await put(at(thread_id, { checkpoint_ns: "child:1|leaf:2" }));
+    await put(at(thread_id));
+    await put(at(thread_id, { checkpoint_ns: "child:1" }));
+    await put(at(thread_id, { checkpoint_ns: "child:1" }));
+    await put(at(other, { checkpoint_ns: "alien" }));
+    expect(await saver().namespaces(thread_id)).toEqual(["", "child:1", "child:1|leaf:2"]);
+    expect(await saver().namespaces(newId())).toEqual([]);
+  });
+
   describe("stamps", () => {
     it("checkpoints name their run and configuration", async () => {
       const thread_id = newId();
@@ -162,6 +173,10 @@ export function checkpointTests(storage: () => Storage): void {
       expect(await ids({ tags: ["q"] })).toEqual([idOf(a)]);
       expect(await ids({ parents: {} }, 1)).toEqual([idOf(b)]);
       expect(await ids({ parents: {}, step: 1 })).toEqual([idOf(a)]);
+      expect(await ids({ step: 2 }, 1)).toEqual([idOf(b)]);
+      expect(await ids({ step: 2, run_id: "r1" })).toEqual([]);
+      expect(await ids({ step: "2" })).toEqual([]);
+      expect(await ids({ step: -1 })).toEqual([]);
       expect(await ids({ parents: { x: "1" }, run_id: "r2" })).toEqual([]);
       expect(await ids({ source: undefined })).toEqual([idOf(b), idOf(a)]);
     });
@@ -235,8 +250,9 @@ export function checkpointTests(storage: () => Storage): void {
 
     it("getNextVersion works on any receiver", () => {
       const next = saver().getNextVersion.bind(undefined as never);
-      expect(next(undefined)).toBe(1);
-      expect(next(1)).toBe(2);
+      const [first, second] = [next(undefined), next(next(undefined))];
+      expect([Math.floor(first), Math.floor(second)]).toEqual([1, 2]);
+      expect(next(second)).toBeGreaterThan(second);
     });
   });
 }

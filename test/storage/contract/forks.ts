@@ -1,4 +1,5 @@
 import { Command } from "@langchain/langgraph";
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/ids.js";
 import type { Storage } from "../../../src/storage/storage.js";
@@ -103,7 +104,40 @@ export function forkTests(storage: () => Storage): void {
     });
   });
 
+  describe("branches", () => {
+    it("each keeps its own values", async () => {
+      const graph = askingGraph(saver());
+      const thread = newId();
+      await graph.invoke({ log: ["in"] }, at(thread, "r1"));
+      const asked = (await graph.getState(at(thread))).config;
+      const logOf = async (config: RunnableConfig) =>
+        ((await graph.getState(config)).values as { log: string[] }).log;
+      const branches: { config: RunnableConfig; log: string[] }[] = [];
+      for (const name of ["one", "two", "three"]) {
+        const log = ["in", "planned", `edit ${name}`];
+        const edited = await graph.updateState(asked, { log: log.slice(2) }, "plan");
+        branches.push({ config: edited, log });
+        await graph.invoke(new Command({ resume: name }), edited);
+        const { config } = await graph.getState(at(thread));
+        branches.push({ config, log: [...log, `answer ${name}`, "done"] });
+      }
+      for (const { config, log } of branches) expect(await logOf(config)).toEqual(log);
+      await saver().keepLatest(thread, [""]);
+      expect(await logOf(at(thread))).toEqual(branches.at(-1)?.log);
+    });
+  });
+
   describe("a run's checkpoints", () => {
+    it("of another thread stay", async () => {
+      const graph = askingGraph(saver());
+      const [thread, other] = [newId(), newId()];
+      for (const id of [thread, other]) await graph.invoke({ log: ["in"] }, at(id, "r1"));
+      const before = await historyOf(other);
+      await saver().deleteRun(thread, "r1");
+      expect(await historyOf(thread)).toEqual([]);
+      expect(await historyOf(other)).toEqual(before);
+    });
+
     it("go alone, and the thread is as before it", async () => {
       const graph = nestedGraph(saver());
       const thread = newId();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/ids.js";
-import type { ItemTable } from "../../../src/storage/items.js";
+import type { ItemTable, StoredItem } from "../../../src/storage/items.js";
 import type { Storage } from "../../../src/storage/storage.js";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
@@ -57,6 +57,43 @@ export function itemTests(storage: () => Storage): void {
       expect(await under(`${space}.%`)).toEqual(["_"]);
       const spaces = (await items().namespaces(at(2))).filter((namespace) => namespace.startsWith(space));
       expect(spaces).toEqual([space, `${space}.%`, `${space}.b`, `${space}x`]);
+    });
+
+    it("pages give each of them once, in order, as it is kept", async () => {
+      const space = newId();
+      const names = [`${space}`, `${space}.a`, `${space}.b`].flatMap((namespace) =>
+        ["1", "2", "3"].map((key) => [namespace, key] as const),
+      );
+      for (const [namespace, key] of names) await write(namespace, key, 1, at(50));
+      await write(space, "expired", 1, at(2));
+      const found = [];
+      let after: { namespace: string; key: string } | undefined = { namespace: space, key: "" };
+      for (;;) {
+        const page: StoredItem[] = await items().page({ after, limit: 2, at: at(3) });
+        found.push(...page.filter(({ namespace }) => namespace.startsWith(space)));
+        after = page.at(-1);
+        if (!after || page.length < 2) break;
+      }
+      expect(found.map(({ namespace, key }) => [namespace, key])).toEqual(names);
+      expect(found[0]).toMatchObject({ created_at: at(1), updated_at: at(1), expires_at: at(50) });
+      expect((await items().page({ limit: 1, at: at(3) })).length).toBe(1);
+    });
+
+    it("one of another storage keeps its times", async () => {
+      const item = {
+        namespace: newId(),
+        key: "k",
+        value: { a: [1, null, "ü"] },
+        created_at: at(1),
+        updated_at: at(2),
+        ttl_minutes: 1.5,
+        expires_at: at(30),
+      };
+      await write(item.namespace, "k", 20);
+      await items().restore(item);
+      await items().restore(item);
+      const [kept] = await items().page({ after: { ...item, key: "" }, limit: 1, at: at(3) });
+      expect(kept).toEqual(item);
     });
 
     it("that expired are gone, a renewed one stays", async () => {

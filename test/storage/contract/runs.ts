@@ -77,7 +77,7 @@ export function runTests(storage: () => Storage): void {
       const { thread_id } = await seedThread();
       const run = await seedRun(thread_id);
       const running = { updated_at: tick(), status: "running" as const };
-      await store().updateRun(run.run_id, running);
+      expect(await store().updateRun(run.run_id, running)).toBe(true);
       expect(await store().getRun(thread_id, run.run_id)).toEqual({ ...run, ...running });
     });
 
@@ -86,7 +86,9 @@ export function runTests(storage: () => Storage): void {
       const run = await seedRun(thread_id);
       const ended = { updated_at: tick(), status, error: "as it ended" };
       await store().updateRun(run.run_id, ended);
-      await store().updateRun(run.run_id, { updated_at: tick(), status: "running", error: null });
+      const again = { updated_at: tick(), status: "running" as const, error: null };
+      expect(await store().updateRun(run.run_id, again)).toBe(false);
+      expect(await store().updateRun(newId(), again)).toBe(false);
       await store().settleRuns([outcome(run)]);
       expect(await store().getRun(thread_id, run.run_id)).toEqual({ ...run, ...ended });
       expect(await store().getThread(thread_id)).toMatchObject({ status: "busy", metadata: {} });
@@ -109,6 +111,7 @@ export function runTests(storage: () => Storage): void {
       expect(await list({ status: "success" })).toEqual([runs[1], runs[3]]);
       expect(await list({ status: "success", limit: 1, offset: 1 })).toEqual([runs[3]]);
       expect(await list({ offset: 9 })).toEqual([]);
+      expect(await list({ limit: 0 })).toEqual([]);
       expect(await store().listRuns({ threadId: newId(), limit: 1, offset: 0 })).toEqual([]);
     });
 
@@ -198,16 +201,29 @@ export function runTests(storage: () => Storage): void {
     });
   });
 
-  describe("locks", () => {
-    it("one lease a thread at a time", async () => {
-      const { locks } = storage();
-      const lease = await locks.acquire("t", { wait: false });
-      expect(await locks.acquire("t", { wait: false })).toBeUndefined();
-      const waiting = locks.acquire("t", { wait: true });
-      expect(locks.waiting("t")).toBe(1);
-      void lease?.release();
-      void (await waiting)?.release();
-      expect(locks.isHeld("t")).toBe(false);
+  describe("requests to cancel", () => {
+    it("an owner hears of its own unfinished runs", async () => {
+      const { thread_id } = await seedThread();
+      const [asked, ended] = [await seedRun(thread_id), await seedRun(thread_id, { status: "success" })];
+      const other = await seedRun(thread_id, { owner: "other" });
+      await seedRun(thread_id);
+      for (const { run_id } of [asked, asked, ended, other]) await store().requestCancel(run_id);
+      await store().requestCancel(newId());
+      expect(await store().cancelRequests(asked.owner)).toEqual([asked.run_id]);
+      expect(await store().cancelRequests("other")).toEqual([other.run_id]);
+      expect(await store().getRun(thread_id, asked.run_id)).toEqual(asked);
+    });
+
+    it("a request ends with its run", async () => {
+      const { thread_id } = await seedThread();
+      const [settled, deleted] = [await seedRun(thread_id), await seedRun(thread_id)];
+      for (const { run_id } of [settled, deleted]) await store().requestCancel(run_id);
+      expect((await store().cancelRequests(settled.owner)).sort()).toEqual(
+        [settled.run_id, deleted.run_id].sort(),
+      );
+      await store().settleRuns([outcome(settled)]);
+      await store().deleteRun(thread_id, deleted.run_id);
+      expect(await store().cancelRequests(settled.owner)).toEqual([]);
     });
   });
 }

@@ -51,6 +51,7 @@ export function searchTests(storage: () => Storage): void {
         pages.push(...page.rows);
       }
       expect(pages).toEqual(seeded.reverse());
+      expect(await store().searchThreads({ ...NEWEST, limit: 0 })).toEqual({ rows: [], total: 5 });
     });
 
     it("an update moves a thread to the front", async () => {

@@ -145,6 +145,7 @@ export function threadTests(storage: () => Storage): void {
       for (const row of [late, second, first]) await store().insertThread(row);
       const expired = await store().expiredThreads(minutesAfter(late.updated_at, 100), 2);
       expect(expired.map((row) => row.thread_id)).toEqual([first.thread_id, second.thread_id]);
+      expect(await store().expiredThreads(minutesAfter(late.updated_at, 100), 0)).toEqual([]);
     });
   });
 }

@@ -48,12 +48,13 @@ function testCase(result: CaseResult, suiteName: string, cwd: string): string {
   const { name, durationMs, failures, nodes, fault, note } = result;
   const children: string[] = [];
   if (isSkipped(result)) children.push(element("skipped", { message: note ?? result.status }, []));
-  for (const failure of failures) {
-    const type = fault ? fault.code : failure.expectation;
-    const attributes = { message: failure.message, type };
-    children.push(
-      element(fault ? "error" : "failure", attributes, [escapeXml(failureLines(failure, cwd).join("\n"))]),
-    );
+  const [first, ...more] = failures;
+  if (first) {
+    // One outcome a case, which is what readers take; its text has them all.
+    const message = more.length > 0 ? `${first.message} (and ${more.length} more)` : first.message;
+    const text = failures.map((failure) => failureLines(failure, cwd).join("\n")).join("\n\n");
+    const type = fault ? fault.code : first.expectation;
+    children.push(element(fault ? "error" : "failure", { message, type }, [escapeXml(text)]));
   }
   if (nodes.length > 0) children.push(element("system-out", {}, [escapeXml(nodes.join(" -> "))]));
   return element("testcase", { name, classname: suiteName, time: seconds(durationMs) }, children);

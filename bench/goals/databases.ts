@@ -1,0 +1,50 @@
+/** P5: ten supersteps on a database, against the same graph in process. */
+import type { FloorUnit } from "../floor-process.js";
+import type { Floor, RunningServer, Stage } from "../processes.js";
+import { ratioRow, valueRow, type Row } from "../report.js";
+import { median, medianRatio } from "../stats.js";
+import { CLIENTS, floorRound, ourRound } from "./throughput.js";
+
+const UNIT: FloorUnit = { graph: "g2", input: { n: 0 } };
+
+export async function databases(goal: string, stage: Stage): Promise<Row[]> {
+  const sqlite = await compare(stage, await stage.server("sqlite"), stage.floor());
+  const rows = [
+    ratioRow([goal, `g2 at ${CLIENTS} clients on SQLite, against memory in process`], sqlite, {
+      atLeast: 0.75,
+    }),
+  ];
+  const [server, floor] = [await stage.postgresServer(), await stage.postgresFloor()];
+  if (!server || !floor) return rows;
+  const postgres = await compare(stage, server, floor);
+  rows.push(
+    ratioRow([goal, `g2 at ${CLIENTS} clients on PostgreSQL, against LangGraph's saver`], postgres, {
+      atLeast: 2,
+    }),
+    valueRow([goal, "statements a run of g2 on PostgreSQL"], await statements(stage, server), "", {
+      atMost: 30,
+    }),
+  );
+  return rows;
+}
+
+async function compare(stage: Stage, server: RunningServer, floor: Floor) {
+  const client = stage.client();
+  const [ours, base]: [number[], number[]] = [[], []];
+  for (let round = 0; round <= stage.options.rounds; round += 1) {
+    const ms = stage.options.phaseMs * (round === 0 ? 2 : 1);
+    const [own, other] = [await floorRound(floor, UNIT, ms), await ourRound(server, client, UNIT, ms)];
+    // The first round warms the processes up.
+    if (round === 0) continue;
+    base.push(own.perSecond);
+    ours.push(other.perSecond);
+  }
+  return { floor: median(base), ours: median(ours), unit: "runs/s", ratio: medianRatio(ours, base) };
+}
+
+/** With the creation of the thread. */
+async function statements(stage: Stage, server: RunningServer): Promise<number> {
+  const before = await server.call("queries");
+  const { units } = await stage.client().call("load", { ...UNIT, url: server.url, clients: 1, units: 50 });
+  return ((await server.call("queries")) - before) / units;
+}

@@ -1,0 +1,100 @@
+/** Stored checkpoints as files carry them: what the output filter leaves of one, and what may be read back. */
+import { MemorySaver } from "@langchain/langgraph-checkpoint";
+import { InvalidRequestError, type Issue } from "../errors.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";
+import { isStateChannel } from "./bare-tasks.js";
+import type { OutputFilter } from "./output-filter.js";
+
+const INPUT = "__start__";
+const SENDS = "__pregel_tasks";
+/** What clients see of a task in any case: its questions, how they were answered, its error. */
+const SHOWN = new Set(["__interrupt__", "__resume__", "__error__", "__no_writes__", "__scheduled__"]);
+const isTrigger = (channel: string): boolean => /^(branch|join):/.test(channel);
+
+/** The checkpoint without the values that clients never see. */
+export function visibleCheckpoint(stored: StoredCheckpoint, filter: OutputFilter): StoredCheckpoint {
+  if (!filter.narrows) return stored;
+  const isVisible = (channel: string) => !isStateChannel(channel) || isShown(filter, channel);
+  const visible = <T>(record: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(record).filter(([channel]) => isVisible(channel)));
+  const { writes: deltas, ...metadata } = stored.metadata;
+  return {
+    ...stored,
+    metadata: { ...metadata, ...(deltas != null && { writes: filter.updates(deltas) }) },
+    channel_values: Object.fromEntries(
+      Object.entries(visible(stored.channel_values)).map(([channel, value]) => [
+        channel,
+        visibleValue(filter, channel, value),
+      ]),
+    ),
+    channel_versions: visible(stored.channel_versions),
+    versions_seen: Object.fromEntries(
+      Object.entries(stored.versions_seen).map(([node, seen]) => [node, visible(seen)]),
+    ),
+    writes: stored.writes
+      .filter(([, channel]) => isVisible(channel))
+      .map(([task, channel, value]) => [task, channel, visibleValue(filter, channel, value)]),
+  };
+}
+
+const isShown = (filter: OutputFilter, key: string): boolean =>
+  Object.hasOwn((filter.values({ [key]: true }) as JsonObject | null) ?? {}, key);
+
+/** A value of a visible key is shown; of LangGraph's own channels, those that hold state are filtered in turn. */
+function visibleValue(filter: OutputFilter, channel: string, value: unknown): unknown {
+  if (isStateChannel(channel) || SHOWN.has(channel)) return value;
+  if (channel === INPUT) return filter.values(value);
+  if (channel === SENDS) return mapSends(value, (args) => filter.values(args));
+  // A trigger holds nothing, or the names of nodes.
+  return isTrigger(channel) && !isRecord(value) ? value : null;
+}
+
+/** LangGraph's own serializer, which it does not export by itself. */
+const { serde } = new MemorySaver();
+
+/** A stored value as JSON. */
+export async function toStored(value: unknown): Promise<unknown> {
+  const [, json] = await serde.dumpsTyped([value]);
+  return (JSON.parse(new TextDecoder().decode(json)) as [unknown])[0];
+}
+
+/**
+ * The value that `toStored` was given.
+ * @throws InvalidRequestError for anything else than it writes (`invalid_request`)
+ */
+export async function fromStored(stored: unknown, loc: Issue["loc"]): Promise<unknown> {
+  assertStoredData(stored, loc);
+  return ((await serde.loadsTyped("json", JSON.stringify([stored]))) as [unknown])[0];
+}
+
+const MESSAGES = new Set(
+  ["AI", "Human", "System", "Tool", "Function", "Chat", "Remove"].flatMap((name) => [
+    `${name}Message`,
+    `${name}MessageChunk`,
+  ]),
+);
+const PLAIN_OBJECTS = new Set(["Set", "Map", "RegExp", "Error", "Uint8Array"]);
+
+/** Refuse what would become anything but data, messages, and the built-in objects that are stored as such. */
+function assertStoredData(value: unknown, loc: Issue["loc"]): void {
+  const stack: unknown[] = [value];
+  while (stack.length > 0) {
+    const item = stack.pop();
+    if (typeof item !== "object" || item === null) continue;
+    const isReserved = Object.hasOwn(item, "lc") || Object.hasOwn(item, "__lc_escaped__");
+    if (isReserved && !isKnownObject(item as JsonObject)) {
+      const name = JSON.stringify((item as JsonObject).id ?? null);
+      throw InvalidRequestError.at(loc, `objects of ${name} are not accepted here`, "reserved_key");
+    }
+    stack.push(...(Object.values(item) as unknown[]));
+  }
+}
+
+function isKnownObject({ lc, type, id, kwargs }: JsonObject): boolean {
+  if (lc === 2 && (type === "undefined" || type === "delta_snapshot")) return true;
+  if (type !== "constructor" || !Array.isArray(id)) return false;
+  const [name = "", ...path] = (id as unknown[]).map(String).reverse();
+  if (lc === 2) return path.length === 0 && PLAIN_OBJECTS.has(name);
+  return lc === 1 && path.join(".") === "messages.langchain_core" && MESSAGES.has(name) && isRecord(kwargs);
+}

@@ -1,0 +1,60 @@
+/** Whether runs can be taken: for those who decide where requests go. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { StorageUnavailableError } from "../errors.js";
+import type { Storage } from "../storage/storage.js";
+import type { OpsContext } from "./context.js";
+import type { RunTasks } from "./run-tasks.js";
+
+/** Longest wait for the storage, in milliseconds: less than what probes usually wait themselves. */
+const DEADLINE_MS = 2_000;
+/** No thread has this id; looking for it costs an index look-up. */
+const NO_THREAD = "00000000-0000-0000-0000-000000000000";
+
+/** A look at each storage, however many ask meanwhile: one that hangs must not take up its connections. */
+const looks = new WeakMap<Storage, Promise<void>>();
+
+export class Readiness {
+  readonly #context: OpsContext;
+  readonly #tasks: RunTasks;
+
+  constructor(context: OpsContext, tasks: RunTasks) {
+    this.#context = context;
+    this.#tasks = tasks;
+  }
+
+  /**
+   * Make sure that runs are accepted, and that both stores answer within two seconds.
+   * @throws ShuttingDownError (`shutting_down`), StorageUnavailableError (`storage_unavailable`)
+   */
+  async check(): Promise<void> {
+    this.#tasks.stopping.throwIfAborted();
+    const waiting = new AbortController();
+    const late = sleep(DEADLINE_MS, undefined, { signal: waiting.signal }).then(() => {
+      throw new StorageUnavailableError(`the storage has not answered within ${DEADLINE_MS / 1000} s`);
+    });
+    try {
+      await Promise.race([look(this.#context.storage), late]);
+    } finally {
+      late.catch(() => undefined);
+      waiting.abort();
+    }
+    this.#tasks.stopping.throwIfAborted();
+  }
+}
+
+function look(storage: Storage): Promise<void> {
+  const underWay = looks.get(storage);
+  if (underWay) return underWay;
+  const started = lookNow(storage).finally(() => looks.delete(storage));
+  // Whoever asked may have given up by the time it fails.
+  started.catch(() => undefined);
+  looks.set(storage, started);
+  return started;
+}
+
+async function lookNow({ metadata, checkpointer }: Storage): Promise<void> {
+  await Promise.all([
+    metadata.getThread(NO_THREAD),
+    checkpointer.getTuple({ configurable: { thread_id: NO_THREAD, checkpoint_ns: "" } }),
+  ]);
+}

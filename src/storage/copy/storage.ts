@@ -1,0 +1,100 @@
+/** Copies all that a storage keeps to another one. */
+import type { Storage } from "../storage.js";
+import { copyItems, type LeftItem } from "./items.js";
+import { copyThread, type LeftReason, type ThreadCopy } from "./thread.js";
+
+const PAGE = 100;
+
+export interface StorageCopyOptions {
+  from: Storage;
+  to: Storage;
+  /** Delete threads, and replace items, of the target that are in the way. */
+  overwrite: boolean;
+  /** Stops between two checkpoints; the call then rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Told of each checkpoint, and of each thread that is done. */
+  onProgress?: (progress: CopyProgress) => void;
+}
+
+export interface CopyProgress {
+  /** Threads of the source, and those done with. */
+  threads: number;
+  done: number;
+  /** Checkpoints looked at. */
+  checkpoints: number;
+  /** The thread that is done. */
+  ended?: { thread_id: string; copy: ThreadCopy };
+}
+
+/** What was copied; a thread or item that is not in both storages, and equal, is in `left`. */
+export interface StorageCopyReport {
+  threads: { total: number; copied: number; current: number };
+  /** In the threads that both storages hold now. */
+  runs: { total: number; copied: number };
+  checkpoints: { total: number; copied: number };
+  items: { total: number; copied: number };
+  left: { thread_id: string; reason: LeftReason }[];
+  left_items: LeftItem[];
+}
+
+/**
+ * Copy every thread with its runs and its checkpoints in all namespaces, and the long-term memory, as they stand. Each
+ * is read again and compared. What an earlier call copied is left alone, or brought up to date; what has become another
+ * thread in the target is left alone too. Memory holds a page of checkpoints, and the ids of one thread's.
+ */
+export async function copyStorage(options: StorageCopyOptions): Promise<StorageCopyReport> {
+  const { from, to, overwrite, signal, onProgress = () => undefined } = options;
+  const report = emptyReport();
+  const progress = { threads: await from.metadata.countThreads({}), done: 0, checkpoints: 0 };
+  const onCheckpoint = () => {
+    signal?.throwIfAborted();
+    progress.checkpoints += 1;
+    onProgress({ ...progress });
+  };
+  for await (const threadId of threadIds(from)) {
+    signal?.throwIfAborted();
+    const copy = await copyThread({ from, to, overwrite, onCheckpoint }, threadId);
+    progress.done += 1;
+    if (!copy) continue;
+    note(report, threadId, copy);
+    onProgress({ ...progress, ended: { thread_id: threadId, copy } });
+  }
+  if (from.items && to.items) {
+    const onPage = () => signal?.throwIfAborted();
+    const { left, ...items } = await copyItems({ from: from.items, to: to.items, overwrite, onPage });
+    report.items = items;
+    report.left_items = left;
+  }
+  return report;
+}
+
+const emptyReport = (): StorageCopyReport => ({
+  threads: { total: 0, copied: 0, current: 0 },
+  runs: { total: 0, copied: 0 },
+  checkpoints: { total: 0, copied: 0 },
+  items: { total: 0, copied: 0 },
+  left: [],
+  left_items: [],
+});
+
+function note(report: StorageCopyReport, thread_id: string, copy: ThreadCopy): void {
+  report.threads.total += 1;
+  if (copy.outcome === "left") {
+    report.left.push({ thread_id, reason: copy.reason });
+    return;
+  }
+  report.threads[copy.outcome] += 1;
+  for (const kind of ["runs", "checkpoints"] as const) {
+    report[kind].copied += copy[kind];
+    report[kind].total += copy.total[kind];
+  }
+}
+
+async function* threadIds({ metadata }: Storage): AsyncGenerator<string> {
+  for (let offset = 0; ; offset += PAGE) {
+    const query = { sortBy: "thread_id", sortOrder: "asc", limit: PAGE, offset } as const;
+    const { rows } = await metadata.searchThreads(query);
+    for (const { thread_id } of rows) yield thread_id;
+    if (rows.length < PAGE) return;
+  }
+}

@@ -1,0 +1,134 @@
+/** Copies one thread: its checkpoints first, then its row, then its runs. Broken off, it goes on where it was. */
+import type { MetadataStore, Storage, ThreadRow } from "../storage.js";
+import {
+  copyCheckpoints,
+  holdsAll,
+  idsOfCheckpoints,
+  indexCheckpoints,
+  type CheckpointIndex,
+} from "./checkpoints.js";
+import { digestOf } from "./digest.js";
+import { copyRuns, indexRuns } from "./runs.js";
+
+/** Why a thread was not copied, or not whole. */
+export type LeftReason = "busy" | "busy_in_target" | "changed_meanwhile" | "exists" | "differs";
+
+export type ThreadCopy =
+  | { outcome: "copied" | "current"; runs: number; checkpoints: number; total: Totals }
+  | { outcome: "left"; reason: LeftReason };
+
+/** What the thread holds in both storages. */
+export interface Totals {
+  runs: number;
+  checkpoints: number;
+}
+
+export interface CopyOptions {
+  from: Storage;
+  to: Storage;
+  /** Delete a thread of the target that is in the way. */
+  overwrite: boolean;
+  /** Before each checkpoint; throws to stop. */
+  onCheckpoint: () => void;
+}
+
+const left = (reason: LeftReason): ThreadCopy => ({ outcome: "left", reason });
+const INTACT: ReadonlySet<string> = new Set(["idle", "interrupted", "error"]);
+
+/** Undefined when the source has no such thread any more. */
+export async function copyThread(options: CopyOptions, threadId: string): Promise<ThreadCopy | undefined> {
+  const { from, to } = options;
+  const row = await from.metadata.getThread(threadId);
+  if (!row) return undefined;
+  if (!INTACT.has(row.status)) return left("busy");
+  const lease = await to.locks.acquire(threadId, { wait: false });
+  if (!lease) return left("busy_in_target");
+  try {
+    return await copyLocked(options, row);
+  } finally {
+    await lease.release();
+  }
+}
+
+interface Held {
+  row: ThreadRow | undefined;
+  checkpoints: CheckpointIndex;
+  runs: Map<string, string>;
+}
+
+async function copyLocked(options: CopyOptions, row: ThreadRow): Promise<ThreadCopy> {
+  const { from, to } = options;
+  const { thread_id } = row;
+  const ids = await idsOfCheckpoints(from.checkpointer, thread_id);
+  const runs = await indexRuns(from.metadata, thread_id);
+  let held = await heldOf(to, thread_id);
+  if (!isEarlier(held, row) || !holdsAll(ids, held.checkpoints) || !isSubset(held.runs, runs)) {
+    if (!options.overwrite) return left("exists");
+    await to.checkpointer.deleteThread(thread_id);
+    await to.metadata.deleteThread(thread_id);
+    held = { row: undefined, checkpoints: new Map(), runs: new Map() };
+  }
+  const { onCheckpoint } = options;
+  const { wanted, stored } = await copyCheckpoints({
+    from: from.checkpointer,
+    to: to.checkpointer,
+    threadId: thread_id,
+    ids,
+    held: held.checkpoints,
+    onCheckpoint,
+  });
+  const isNewRow = await storeRow(to.metadata, row, held.row);
+  const storedRuns = await copyRuns(from.metadata, to.metadata, row, { wanted: runs, held: held.runs });
+  const hasChanged = digestOf(await from.metadata.getThread(thread_id)) !== digestOf(row);
+  if (hasChanged) return left("changed_meanwhile");
+  const total = { runs: runs.size, checkpoints: wanted.size };
+  const changes = { runs: storedRuns, checkpoints: stored };
+  if (!isNewRow && storedRuns + stored === 0) return { outcome: "current", ...changes, total };
+  if (!(await isSame(to, row, { checkpoints: wanted, runs }))) return left("differs");
+  return { outcome: "copied", ...changes, total };
+}
+
+async function heldOf({ metadata, checkpointer }: Storage, threadId: string): Promise<Held> {
+  return {
+    row: await metadata.getThread(threadId),
+    checkpoints: await indexCheckpoints(checkpointer, threadId),
+    runs: await indexRuns(metadata, threadId),
+  };
+}
+
+/** Whether the target's row can be one that an earlier copy left: then what came since is brought over. */
+function isEarlier({ row: held }: Held, row: ThreadRow): boolean {
+  if (!held) return true;
+  if (held.created_at !== row.created_at || held.updated_at > row.updated_at) return false;
+  if (held.updated_at === row.updated_at) return digestOf(held) === digestOf(row);
+  return Object.keys(held.metadata).every((key) => Object.hasOwn(row.metadata, key));
+}
+
+const isSubset = (part: ReadonlyMap<string, string>, whole: ReadonlyMap<string, string>): boolean =>
+  [...part.keys()].every((key) => whole.has(key));
+
+/** False when the row is there already, as it is. */
+async function storeRow(to: MetadataStore, row: ThreadRow, held: ThreadRow | undefined): Promise<boolean> {
+  if (held && digestOf(held) === digestOf(row)) return false;
+  if (!held) return to.insertThread(row);
+  const { thread_id, created_at: _, metadata, ...patch } = row;
+  await to.updateThread(thread_id, { ...patch, mergeMetadata: metadata });
+  return true;
+}
+
+async function isSame(
+  to: Storage,
+  row: ThreadRow,
+  wanted: { checkpoints: CheckpointIndex; runs: ReadonlyMap<string, string> },
+): Promise<boolean> {
+  const held = await heldOf(to, row.thread_id);
+  return (
+    held.row !== undefined &&
+    digestOf(held.row) === digestOf(row) &&
+    isEqual(held.checkpoints, wanted.checkpoints) &&
+    isEqual(held.runs, wanted.runs)
+  );
+}
+
+const isEqual = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
+  a.size === b.size && [...a].every(([key, digest]) => b.get(key) === digest);

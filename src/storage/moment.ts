@@ -1,0 +1,13 @@
+/**
+ * A point in time, and how long ago it is: by the clock that says more. One of the two stands still while the machine
+ * is suspended; the other can be set.
+ */
+export class Moment {
+  readonly #monotonic = performance.now();
+  readonly #wall = Date.now();
+
+  /** Milliseconds. */
+  elapsed(): number {
+    return Math.max(performance.now() - this.#monotonic, Date.now() - this.#wall);
+  }
+}

@@ -1,0 +1,149 @@
+/** The key of a server that asks for one: sent with every request of a command, shown by none. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startServer, type RunningServer } from "../../src/http/server.js";
+import { openService } from "../../src/service.js";
+import { cli, type CliOptions, type CliResult } from "./harness.js";
+import { seedProject, type Seeded } from "./seeded.js";
+
+const KEY = "correct-horse-battery";
+const WRONG = "wrong-donkey-battery";
+
+let seeded: Seeded;
+let server: RunningServer;
+beforeAll(async () => {
+  seeded = await seedProject();
+  const service = await openService({
+    cwd: seeded.project.dir,
+    graphs: { agent: "./graph.ts", ask: "./ask.ts", fail: "./fail.ts", vault: "./vault.ts" },
+    settings: {
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: ".graph-serve/dev.db",
+      api_keys: [KEY],
+    },
+  });
+  server = await startServer(service, { host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await server.close(0);
+  await seeded.project.remove();
+});
+
+const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
+  cli(argv, { cwd: seeded.project.dir, ...options });
+
+/** Every command that asks a server, on the seeded threads. */
+const commands = ({ chat, run: runId }: Seeded): string[][] => [
+  ["threads", "list"],
+  ["threads", "get", chat],
+  ["threads", "create"],
+  ["threads", "copy", chat],
+  ["threads", "patch", chat, "--metadata", "seen=true"],
+  ["threads", "delete", chat, "--yes"],
+  ["threads", "prune", "--older-than", "30d", "--yes"],
+  ["runs", "list", chat],
+  ["runs", "get", chat, runId],
+  ["inspect", "thread", chat],
+  ["inspect", "run", runId],
+  ["inspect", "checkpoint", chat],
+  ["inspect", "state", chat],
+  ["history", chat],
+  ["replay", chat],
+  ["diff", chat, chat],
+  ["fork", chat],
+  ["state", "set", chat, "--values", "{}"],
+  ["export", chat],
+  ["graph"],
+  ["schemas"],
+  ["run", "--message", "hi"],
+  ["test"],
+];
+const URL_FLAG = () => ["--url", server.url];
+
+describe("a server with keys", () => {
+  it.each(["none", "another"])("refuses %s, with exit code 2 and the way to put it right", async (which) => {
+    const key = which === "none" ? [] : ["--api-key", WRONG];
+    for (const argv of [...commands(seeded), ["pull", server.url, seeded.chat]]) {
+      const place = argv[0] === "pull" ? [] : URL_FLAG();
+      const { code, stdout, stderr } = await run([...argv, ...place, ...key, "--json", "--verbose"]);
+      const text = stdout + stderr;
+      expect({ argv, code, shown: text.includes(WRONG) }).toEqual({ argv, code: 2, shown: false });
+      expect(JSON.parse(stdout), argv.join(" ")).toMatchObject({
+        error: {
+          code: "unauthorized",
+          message: expect.stringContaining(
+            which === "none" ? "asks for an API key" : "does not know",
+          ) as string,
+          hint: expect.stringContaining("GRAPH_SERVE_API_KEY") as string,
+        },
+      });
+    }
+  });
+
+  it("is asked with the key of the flag or of the variable", async () => {
+    const reading = commands(seeded).filter(([name = "", what]) => what !== "delete" && name !== "test");
+    for (const argv of [...reading, ["pull", server.url, seeded.chat]]) {
+      const place = argv[0] === "pull" ? [] : URL_FLAG();
+      for (const given of [
+        { flags: ["--api-key", KEY], env: { GRAPH_SERVE_API_KEY: WRONG } },
+        { flags: [], env: { GRAPH_SERVE_API_KEY: KEY } },
+      ]) {
+        const { code, stdout, stderr } = await run([...argv, ...place, ...given.flags, "--verbose"], given);
+        expect({ argv, code, shown: (stdout + stderr).includes(KEY) }).toEqual({
+          argv,
+          code: 0,
+          shown: false,
+        });
+      }
+    }
+  });
+
+  it("an empty variable is none", async () => {
+    const { stdout } = await run(["threads", "list", "--json", ...URL_FLAG()], {
+      env: { GRAPH_SERVE_API_KEY: "" },
+    });
+    expect(stdout).toContain("asks for an API key");
+  });
+
+  it("a key that no header can hold is refused unseen", async () => {
+    const { code, stderr } = await run(["threads", "list", "--api-key", "two words\n", ...URL_FLAG()]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--api-key must be");
+    expect(stderr).not.toContain("two words");
+  });
+
+  it("the variable is no setting, and no misspelt one", async () => {
+    const { code, stderr } = await run(["threads", "list", "-q"], { env: { GRAPH_SERVE_API_KEY: KEY } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+});
+
+describe("another server", () => {
+  let other: Server;
+  let address: string;
+  beforeAll(async () => {
+    other = createServer((req, res) => {
+      if (req.url?.startsWith("/moved")) res.writeHead(307, { location: "http://127.0.0.1:9/" }).end();
+      else
+        res.writeHead(403, { "content-type": "text/plain" }).end(`no: ${String(req.headers["x-api-key"])}`);
+    });
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  });
+  afterAll(() => other.close());
+
+  it("that repeats the key does not make us show it", async () => {
+    const { code, stdout } = await run(["threads", "list", "--url", address, "--api-key", KEY, "--json"]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "unauthorized" } }]);
+    expect(stdout).toContain("no: ***");
+  });
+
+  it("that sends us elsewhere does not get the key sent there", async () => {
+    const { code, stderr } = await run(["threads", "list", "--url", `${address}/moved`, "--api-key", KEY]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("to http://127.0.0.1:9/");
+  });
+});

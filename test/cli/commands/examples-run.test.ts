@@ -1,0 +1,74 @@
+/** The examples of the commands that make, check and serve a project, run as they stand, each in a new project. */
+import { cp, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { readHelp } from "../../helpers/cli-help.js";
+import { cli, createProject, startCli, type Project } from "../harness.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject();
+  await cp(join(import.meta.dirname, "../../../templates/chat"), project.dir, { recursive: true });
+  await project.put("input.json", { messages: [{ role: "user", content: "hello" }] });
+  await cli(["run", "--message", "hello"], { cwd: project.dir });
+});
+afterEach(() => project.remove());
+
+const examplesOf = async (name: string): Promise<string[]> => (await readHelp(name.split(" ")))[0]!.examples;
+
+/** The words of a shell line, quotes taken off, redirection left out. */
+const wordsOf = (line: string): string[] =>
+  [...line.split(" > ")[0]!.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)]
+    .map(([, double, single, plain]) => double ?? single ?? plain ?? "")
+    .slice(1);
+
+it.each([
+  "validate",
+  "init",
+  "config print",
+  "config path",
+  "config validate",
+  "config schema",
+  "openapi",
+  "migrate status",
+  "migrate up",
+])("those of %s", async (name) => {
+  const examples = await examplesOf(name);
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) {
+    const argv = wordsOf(example);
+    // The second project of one name would be refused, as it should.
+    if (name === "init") argv[1] = `${argv[1]}-${examples.indexOf(example)}`;
+    const { code, stderr } = await cli(argv, { cwd: project.dir });
+    expect({ example, code, stderr: code === 0 ? "" : stderr }).toEqual({ example, code: 0, stderr: "" });
+  }
+});
+
+it("those of run, but for the one that answers a question", async () => {
+  const examples = (await examplesOf("run")).filter((example) => !/--resume|--url/.test(example));
+  expect(examples.length).toBeGreaterThan(1);
+  for (const example of examples) {
+    const { code } = await cli(wordsOf(example), { cwd: project.dir });
+    expect({ example, code }).toEqual({ example, code: 0 });
+  }
+});
+
+it.each(["dev", "start"])("those of %s, on a free port", async (name) => {
+  for (const example of await examplesOf(name)) {
+    const argv = wordsOf(example).filter((word, place, words) => word !== "-p" && words[place - 1] !== "-p");
+    const running = startCli([...argv, "-p", "0"], { cwd: project.dir });
+    const listening = /http:\/\/[\w.]+:\d+/;
+    await Promise.race([running.stderr.until(listening), running.stdout.until(listening)]);
+    running.stop();
+    expect({ example, code: await running.exit }).toEqual({ example, code: 0 });
+  }
+});
+
+it("the table of commands on the page is that of the program", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../../docs/cli.md"), "utf8");
+  const named = (await readHelp()).filter(({ name, commands }) => name !== "" && commands.length === 0);
+  for (const { name, examples } of named) {
+    expect(page).toContain(`### \`${name}\``);
+    for (const example of examples) expect(page).toContain(example);
+  }
+});

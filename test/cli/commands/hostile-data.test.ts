@@ -1,0 +1,75 @@
+/** What a thread holds may be written to take over a terminal: it is shown, never obeyed. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { cli, type CliOptions } from "../harness.js";
+import { CONTROL, createProjectOfCommands, HOSTILE } from "./project.js";
+
+let project: Awaited<ReturnType<typeof createProjectOfCommands>>;
+beforeAll(async () => {
+  project = await createProjectOfCommands();
+});
+afterAll(() => project.project.remove());
+
+const FORMS: [string, string[], CliOptions][] = [
+  ["a pipe", [], {}],
+  ["a terminal without colours", [], { isTTY: true, columns: 80, env: { NO_COLOR: "1" } }],
+  ["a narrow one", [], { isTTY: true, columns: 40, env: { NO_COLOR: "1" } }],
+  ["a program", ["--json"], {}],
+  ["a program, by lines", ["--jsonl"], {}],
+  ["a reader of faults", ["--verbose"], {}],
+];
+
+/** Every command that shows something of a thread, on one with a question and one with an error. */
+function showing(thread: string, run: string): string[][] {
+  return [
+    ["threads", "list"],
+    ["threads", "get", thread],
+    ["threads", "list", "--status", HOSTILE],
+    ["threads", "get", HOSTILE],
+    ["threads", "create", "--metadata", `${HOSTILE}=${HOSTILE}`],
+    ["threads", "copy", thread],
+    ["threads", "patch", thread, "--metadata", `k=${HOSTILE}`],
+    ["threads", "prune", "--older-than", "30d", "--dry-run"],
+    ["runs", "list", thread],
+    ["runs", "get", thread, run],
+    ["inspect", "thread", thread],
+    ["inspect", "thread", thread, "--full"],
+    ["inspect", "run", run],
+    ["inspect", "checkpoint", thread, "--writes"],
+    ["inspect", "checkpoint", thread, "--full"],
+    ["inspect", "state", thread],
+    ["inspect", "state", thread, "--path", "messages[0].content"],
+    ["inspect", "state", thread, "--path", HOSTILE],
+    ["history", thread],
+    ["history", thread, "--oneline"],
+    ["history", thread, "--node", HOSTILE],
+    ["replay", thread],
+    ["replay", thread, "--format", "html"],
+    ["diff", `${thread}@-1`, thread],
+    ["diff", `${thread}@-2`, thread],
+    ["diff", `${thread}@-2`, thread, "--format", "json-patch"],
+    ["diff", `${thread}@-2`, thread, "--format", "html"],
+    ["fork", thread],
+    ["fork", thread, "--values", HOSTILE],
+    ["state", "set", thread, "--values", "{}", "--as-node", HOSTILE],
+    ["export", thread],
+    ["export", thread, "--redact", HOSTILE],
+    ["graph", "--thread", thread],
+    ["run", "hostile", "--thread", thread, "--resume", JSON.stringify(HOSTILE.replaceAll("\0", ""))],
+    ["run", "hostile", "--message", `throw ${HOSTILE.replaceAll("\0", "")}`],
+    ["recover"],
+    [HOSTILE],
+    ["threads", HOSTILE],
+    ["threads", "list", `--${HOSTILE}`],
+  ];
+}
+
+it.each(FORMS)("%s gets no control character", { timeout: 120_000 }, async (_, flags, options) => {
+  const { asking, askingRun, failed, failedRun } = project.hostile;
+  for (const argv of [...showing(asking, askingRun), ...showing(failed, failedRun)]) {
+    const { code, stdout, stderr } = await cli([...argv, ...flags], { cwd: project.project.dir, ...options });
+    const found = CONTROL.exec(stdout + stderr);
+    const near =
+      found && JSON.stringify((stdout + stderr).slice(Math.max(0, found.index - 40), found.index + 20));
+    expect({ argv, near, ours: code === 70 }).toEqual({ argv, near: null, ours: false });
+  }
+});

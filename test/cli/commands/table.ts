@@ -1,0 +1,111 @@
+/** How each command of the program is called to succeed, to find nothing, and to refuse. */
+import type { EveryKind } from "../sources/every-kind.js";
+
+export interface Entry {
+  /** Arguments that make it end with 0; undefined for a server, which ends when it is stopped. */
+  succeeds?: string[];
+  /** Arguments with which it looks at what is not there, and the exit code for that. */
+  missing?: string[];
+  missingExit?: number;
+  /** Arguments with which it finds nothing: `items` of its document is `[]`. */
+  empty?: string[];
+  /** Arguments that are refused with 2. */
+  bad: string[];
+  /** Why its lines are not fitted into the terminal: they are data for a file or a program. */
+  isData?: string;
+  /** Why `--json` gives no document. */
+  noDocument?: string;
+}
+
+const NOBODY = "0198c0de-0000-7000-8000-000000000000";
+
+export interface Ids extends Pick<EveryKind, "threads" | "run" | "fork"> {
+  /** The thread that is shown: an ordinary one, or one full of control characters. */
+  thread: string;
+  /** A run of it. */
+  ownRun: string;
+  url: string;
+}
+
+/** By the words of the command; groups of commands are left out. Order matters: the last ones take things away. */
+export function entries({ threads, thread, ownRun, url }: Ids): Record<string, Entry> {
+  const file = "file of a thread";
+  return {
+    dev: { bad: ["./nothing.ts"] },
+    start: { bad: ["./nothing.ts"] },
+    run: {
+      succeeds: ["--message", "hello"],
+      missing: ["--thread", NOBODY, "--message", "x"],
+      bad: ["-i", "{"],
+      isData: "the final values, as JSON",
+    },
+    "threads list": { succeeds: [], empty: ["--status", "busy"], bad: ["--limit", "none"] },
+    "threads get": { succeeds: [thread], missing: [NOBODY], bad: ["no id"] },
+    "threads create": { succeeds: ["--metadata", "a=1"], bad: ["--metadata", "a"] },
+    "threads copy": { succeeds: [thread], missing: [NOBODY], bad: ["no id"] },
+    "threads patch": {
+      succeeds: [thread, "--metadata", "x=1"],
+      missing: [NOBODY],
+      bad: [thread, "--ttl", "never"],
+    },
+    "threads prune": {
+      succeeds: ["--older-than", "30d", "--dry-run"],
+      empty: ["--older-than", "30d", "--dry-run"],
+      bad: ["--older-than", "long"],
+    },
+    "runs list": {
+      succeeds: [thread],
+      empty: [threads.empty],
+      missing: [NOBODY],
+      bad: [thread, "--status", "done"],
+    },
+    "runs get": { succeeds: [thread, ownRun], missing: [thread, NOBODY], bad: [thread, "no id"] },
+    "inspect thread": { succeeds: [thread], missing: [NOBODY], bad: ["no id"] },
+    "inspect run": { succeeds: [ownRun], missing: [NOBODY], bad: ["no id"] },
+    "inspect checkpoint": { succeeds: [thread, "--writes"], missing: [thread, "99"], bad: [thread, "no id"] },
+    "inspect state": {
+      succeeds: [thread],
+      missing: [thread, "--at", "99"],
+      bad: [thread, "--path", "a["],
+      isData: "one value, to be piped on",
+    },
+    history: { succeeds: [thread], empty: [threads.empty], missing: [NOBODY], bad: [thread, "--limit", "0"] },
+    diff: {
+      succeeds: [`${thread}@0`, thread],
+      missing: [NOBODY, thread],
+      bad: [thread, thread, "--path", "a["],
+    },
+    replay: {
+      succeeds: [thread],
+      empty: [threads.empty],
+      missing: [NOBODY],
+      bad: [thread, "--delay", "long"],
+    },
+    fork: { succeeds: [thread], missing: [NOBODY], bad: [thread, "--values", "{"] },
+    "state set": {
+      succeeds: [thread, "--values", "{}"],
+      missing: [NOBODY, "--values", "{}"],
+      bad: [thread, "--values", "{"],
+    },
+    export: { succeeds: [thread], missing: [NOBODY], bad: [thread, "--redact", "a["], isData: file },
+    import: { succeeds: ["thread.json", "--as", "new"], bad: ["graph.ts"] },
+    pull: { succeeds: [url, thread], missing: [url, NOBODY], bad: ["ftp://x", thread], isData: file },
+    test: { succeeds: ["passes.graph.yaml"], bad: ["nothing.graph.yaml"] },
+    validate: { succeeds: [], bad: ["--config", "nothing.json"] },
+    init: { succeeds: ["made-here", "-t", "minimal"], bad: ["made-there", "-t", "huge"] },
+    "config print": { succeeds: ["--origin"], bad: ["--config", "nothing.json"] },
+    "config path": { succeeds: [], bad: ["--config", "nothing.json"], isData: "a path" },
+    "config validate": { succeeds: [], bad: ["--config", "nothing.json"] },
+    "config schema": { succeeds: [], bad: ["--nothing"], isData: "a JSON schema" },
+    openapi: { succeeds: [], bad: ["--check", "graph.ts"], isData: "a document" },
+    schemas: { succeeds: [], bad: ["--kind", "huge"], isData: "JSON schemas" },
+    graph: { succeeds: [], missing: ["--thread", NOBODY], bad: ["./nothing.ts"] },
+    doctor: { succeeds: [], bad: ["--nothing"] },
+    "migrate status": { succeeds: [], bad: ["--checkpointer-scheme", "nothing"] },
+    "migrate up": { succeeds: [], bad: ["--checkpointer-scheme", "nothing"] },
+    "migrate copy": { succeeds: ["--to", "./copied.db", "--yes"], bad: ["--to", "nothing://x"] },
+    recover: { succeeds: [], empty: [], bad: ["--checkpointer-scheme", "memory"] },
+    completion: { succeeds: ["bash"], bad: ["csh"], isData: "a script", noDocument: "a script for a shell" },
+    "threads delete": { succeeds: [thread, "--yes"], missing: [NOBODY, "--yes"], bad: ["no id", "--yes"] },
+  };
+}

@@ -1,0 +1,254 @@
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { StoragePlace } from "../../src/migration.js";
+import { withMongodb } from "../helpers/mongodb.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { withRedis } from "../helpers/redis.js";
+import { cli, createProject, type CliResult, type Project } from "./harness.js";
+import { goOn, makeTravellers, onStorage, portraits, type Travellers } from "./travellers.js";
+
+/** Four storages are opened and read whole. */
+const TRIP_MS = 120_000;
+
+let project: Project;
+beforeAll(async () => {
+  project = await createProject();
+});
+afterAll(() => project.remove());
+
+const sqlite = (name: string): StoragePlace => ({
+  checkpointer_scheme: "sqlite",
+  checkpointer_uri: join(project.dir, name),
+  checkpointer_options: {},
+});
+
+const flagsOf = (side: "from" | "to", place: StoragePlace): string[] => [
+  `--${side}`,
+  place.checkpointer_uri ?? "",
+  `--${side}-scheme`,
+  place.checkpointer_scheme,
+  `--${side}-options`,
+  JSON.stringify(place.checkpointer_options),
+];
+
+const copy = (from: StoragePlace, to: StoragePlace, ...more: string[]): Promise<CliResult> =>
+  cli(["migrate", "copy", ...flagsOf("from", from), ...flagsOf("to", to), ...more], { cwd: project.dir });
+
+async function copied(
+  from: StoragePlace,
+  to: StoragePlace,
+  ...more: string[]
+): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await copy(from, to, ...more, "--json");
+  expect([code, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+let files = 0;
+const freshFile = () => sqlite(`file-${(files += 1)}.db`);
+
+/** A storage with the travellers, and what it shows of them. */
+async function depart(): Promise<{ from: StoragePlace; ids: Travellers; shown: unknown }> {
+  const from = freshFile();
+  return onStorage(from, async (service) => {
+    const ids = await makeTravellers(service);
+    return { from, ids, shown: await portraits(service, ids) };
+  });
+}
+
+const show = (place: StoragePlace, ids: Travellers) => onStorage(place, (service) => portraits(service, ids));
+
+/** Versions of branches are made unique on the way, which only their own checkpoints can tell. */
+function roundTrips(to: () => StoragePlace): void {
+  it("threads go there and come back as they were", { timeout: TRIP_MS }, async () => {
+    const { from, ids, shown } = await depart();
+    const report = await copied(from, to());
+    expect(report).toMatchObject({
+      threads: { total: 5, copied: 5, current: 0 },
+      runs: { total: 5, copied: 5 },
+      items: { total: 2, copied: 2 },
+      left: [],
+    });
+    expect(await show(to(), ids)).toEqual(shown);
+    const back = freshFile();
+    await copied(to(), back);
+    expect(await show(back, ids)).toEqual(shown);
+    await onStorage(back, (service) => goOn(service, ids));
+  });
+
+  it("runs go on over there", { timeout: TRIP_MS }, async () => {
+    const { from, ids } = await depart();
+    await copied(from, to());
+    await onStorage(to(), (service) => goOn(service, ids));
+  });
+}
+
+withPostgres("migrate copy to postgres", (postgres) => {
+  const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options();
+  const to = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
+  beforeEach(() => postgres.empty());
+  roundTrips(() => to);
+});
+
+withMongodb("migrate copy to mongodb", (mongodb) => {
+  beforeEach(async () => {
+    await mongodb().open();
+    await mongodb().close();
+    await mongodb().empty();
+  });
+  roundTrips(() => ({
+    checkpointer_scheme: "mongodb",
+    checkpointer_uri: mongodb().uri,
+    checkpointer_options: {},
+  }));
+});
+
+withPostgres("migrate copy from sqlite over postgres to mongodb", (postgres) => {
+  withMongodb("and back", (mongodb) => {
+    it("four storages show the same", { timeout: TRIP_MS }, async () => {
+      const { from, ids, shown } = await depart();
+      const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options();
+      const second = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
+      const third = freshFile();
+      const fourth = {
+        checkpointer_scheme: "mongodb",
+        checkpointer_uri: mongodb().uri,
+        checkpointer_options: {},
+      };
+      await copied(from, second);
+      await copied(second, third);
+      await copied(third, fourth);
+      expect(await show(fourth, ids)).toEqual(shown);
+      await onStorage(fourth, (service) => goOn(service, ids));
+    });
+  });
+});
+
+withRedis("migrate copy to redis", (redis) => {
+  afterEach(() => redis.empty());
+
+  it("checkpoints go there, rows do not", async () => {
+    const { from, ids } = await depart();
+    const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = redis.options();
+    const to = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
+    const { code, stdout, stderr } = await copy(from, to, "--json");
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { threads: { copied: 5 } }]);
+    expect(stderr).toContain("keeps checkpoints only, no threads and no runs");
+    await onStorage(to, async ({ threads, state, runs }) => {
+      await threads.create({ thread_id: ids.nested, metadata: { graph_id: "nested" } });
+      expect((await state.get(ids.nested)).next).toEqual(["child"]);
+      await runs.create(ids.nested, { assistant_id: "nested", command: { resume: "yes" } });
+      expect((await state.get(ids.nested)).next).toEqual([]);
+    });
+  });
+});
+
+describe("migrate copy", () => {
+  it("again it finds all there", async () => {
+    const [{ from }, to] = [await depart(), freshFile()];
+    await copied(from, to);
+    expect(await copied(from, to)).toMatchObject({
+      threads: { total: 5, copied: 0, current: 5 },
+      runs: { copied: 0 },
+      checkpoints: { copied: 0 },
+      items: { copied: 0 },
+    });
+  });
+
+  it("again it brings over what came since", async () => {
+    const [{ from, ids }, to] = [await depart(), freshFile()];
+    await copied(from, to);
+    const shown = await onStorage(from, async (service) => {
+      await goOn(service, ids);
+      await service.threads.update(ids.empty, { metadata: { more: true } });
+      await service.store.put({ namespace: ["users"], key: "plain", value: { n: 2 } });
+      return portraits(service, ids);
+    });
+    expect(await copied(from, to)).toMatchObject({
+      threads: { copied: 5 },
+      runs: { copied: 4 },
+      items: { copied: 1 },
+    });
+    expect(await show(to, ids)).toEqual(shown);
+  });
+
+  it("a thread that has another life in the target stays", async () => {
+    const [{ from, ids, shown }, to] = [await depart(), freshFile()];
+    await copied(from, to);
+    await onStorage(to, ({ threads }) => threads.update(ids.chat, { metadata: { title: "mine" } }));
+    const refused = await copy(from, to, "--json");
+    expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([
+      5,
+      { threads: { current: 4 }, left: [{ thread_id: ids.chat, reason: "exists" }] },
+    ]);
+    expect(refused.stderr).toContain("--overwrite");
+    await copied(from, to, "--overwrite");
+    expect(await show(to, ids)).toEqual(shown);
+  });
+
+  it("a busy thread is named, the others are copied", async () => {
+    const [{ from, ids }, to] = [await depart(), freshFile()];
+    const { openStorage } = await import("../../src/storage/open.js");
+    const storage = await openStorage({ ...from, max_queued_runs: 1 });
+    const updated_at = new Date().toISOString();
+    await storage.metadata.updateThread(ids.nested, { updated_at, status: "busy" });
+    await storage.close();
+    const { code, stdout, stderr } = await copy(from, to);
+    expect(code).toBe(5);
+    expect(stdout).toMatch(/threads +4 +0 +1/);
+    expect(stderr).toContain(`thread ${ids.nested} was left out: a run is in flight on it`);
+    expect(stderr).toContain("recover --apply");
+  });
+
+  it("the source is not changed", async () => {
+    const { from, ids, shown } = await depart();
+    await copied(from, freshFile());
+    expect(await show(from, ids)).toEqual(shown);
+  });
+
+  it("wrong sides are told apart", async () => {
+    const at = async (...argv: string[]) => {
+      const { code, stdout } = await cli(["migrate", "copy", "--json", ...argv], { cwd: project.dir });
+      const { error } = JSON.parse(stdout) as { error: { code: string; message: string } };
+      return [code, error.code, error.message];
+    };
+    const { from } = await depart();
+    const uri = from.checkpointer_uri ?? "";
+    expect(await at()).toEqual([2, "invalid_request", "migrate copy needs --from, --to, or both"]);
+    expect(await at("--from", "./none.db", "--to", "./to.db")).toMatchObject([
+      3,
+      "storage_unavailable",
+      expect.any(String),
+    ]);
+    expect(await at("--from", uri, "--to", uri)).toMatchObject([2, "config_invalid", expect.any(String)]);
+    expect(await at("--from", uri, "--to-scheme", "memory")).toMatchObject([
+      2,
+      "invalid_request",
+      expect.any(String),
+    ]);
+    expect(await at("--from", uri, "--to", "./x.db", "--to-options", "[]")).toMatchObject([
+      2,
+      "invalid_request",
+      expect.any(String),
+    ]);
+    expect(await at("--from", uri, "--to", "./x.db", "--from-options", "{")).toMatchObject([
+      2,
+      "invalid_request",
+      expect.any(String),
+    ]);
+  });
+
+  it("a terminal gets a bar, which leaves nothing behind", async () => {
+    const [{ from }, to] = [await depart(), freshFile()];
+    const argv = ["migrate", "copy", ...flagsOf("from", from), ...flagsOf("to", to)];
+    const { code, stderr, stdout } = await cli(argv, {
+      cwd: project.dir,
+      isTTY: true,
+      env: { NO_COLOR: "1" },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/threads +5 +0 +0/);
+    expect(stderr).toContain("#".repeat(30) + " 5 of 5 threads");
+    expect(stderr.endsWith("\r\u001b[K")).toBe(true);
+  });
+});

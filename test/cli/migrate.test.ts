@@ -1,0 +1,127 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SCHEMA_VERSION as MONGODB_VERSION } from "../../src/storage/mongodb-schema.js";
+import { SCHEMA_VERSION as POSTGRES_VERSION } from "../../src/storage/postgres-schema.js";
+import { SCHEMA_VERSION as SQLITE_VERSION } from "../../src/storage/sqlite-schema.js";
+import { withMongodb } from "../helpers/mongodb.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { cli, createProject, echoGraph, type Project } from "./harness.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject();
+});
+afterEach(() => project.remove());
+
+const migrate = (...argv: string[]) => cli(["migrate", ...argv], { cwd: project.dir });
+
+async function asked(...argv: string[]): Promise<[number, { items: object[] }]> {
+  const { code, stdout } = await migrate(...argv, "--json");
+  return [code, JSON.parse(stdout) as { items: object[] }];
+}
+
+const part = (name: string, version: number, wanted: number, state: string) => ({
+  name,
+  version,
+  wanted,
+  state,
+});
+
+describe("migrate on sqlite", () => {
+  const at = ["--checkpointer-uri", "./threads.db"];
+  const file = () => join(project.dir, "threads.db");
+
+  it("a file that is not there is made by up, not by status", async () => {
+    expect(await asked("status", ...at)).toMatchObject([
+      1,
+      {
+        scheme: "sqlite",
+        location: file(),
+        items: [part("tables", 0, SQLITE_VERSION, "missing")],
+      },
+    ]);
+    expect(existsSync(file())).toBe(false);
+    expect(await asked("up", ...at)).toMatchObject([0, { items: [{ before: 0 }] }]);
+    expect(await asked("up", ...at)).toMatchObject([0, { items: [{ before: SQLITE_VERSION }] }]);
+    expect(await asked("status", ...at)).toMatchObject([
+      0,
+      { items: [part("tables", SQLITE_VERSION, SQLITE_VERSION, "current")] },
+    ]);
+    expect(readdirSync(project.dir)).toEqual(expect.not.arrayContaining(["threads.db-wal"]));
+  });
+
+  it("people get a table", async () => {
+    const { stdout, stderr } = await migrate("status", ...at);
+    expect(stdout).toMatch(/^PART +VERSION +OF THIS RELEASE +UP WOULD\ntables +not there +\d+ +make it\n/);
+    expect(stderr).toContain("graph-serve migrate up does it");
+    expect((await migrate("up", ...at)).stdout).toMatch(/BEFORE\ntables +\d+ +\d+ +0\n/);
+  });
+
+  it("a later release's file is refused", async () => {
+    await migrate("up", ...at);
+    const db = new Database(file());
+    db.exec(`UPDATE gs_schema SET version = ${SQLITE_VERSION + 1}`);
+    db.close();
+    expect(await asked("status", ...at)).toMatchObject([1, { items: [{ state: "newer" }] }]);
+    expect((await migrate("status", ...at)).stderr).toContain("upgrade graph-serve");
+    expect((await migrate("up", ...at)).code).toBe(3);
+  });
+
+  it("a server that starts does it too", async () => {
+    await project.put("graph.ts", echoGraph());
+    await cli(["run", "./graph.ts", "--message", "hi", "--checkpointer-scheme", "sqlite", ...at], {
+      cwd: project.dir,
+    });
+    expect((await migrate("status", ...at)).code).toBe(0);
+  });
+
+  it("memory has nothing to bring up", async () => {
+    const { code, stderr } = await migrate("status", "--checkpointer-scheme", "memory");
+    expect([code, stderr]).toEqual([0, "memory\nthis storage has no versions: there is nothing to do\n"]);
+  });
+});
+
+withPostgres("migrate on postgres", (postgres) => {
+  const configure = () => {
+    const { max_queued_runs: _, ...settings } = postgres.options();
+    return project.put("graph-server.config.json", settings);
+  };
+  const current = [
+    part("rows", POSTGRES_VERSION, POSTGRES_VERSION, "current"),
+    part("checkpoints", 5, 5, "current"),
+  ];
+
+  it("several at once make the tables once", async () => {
+    await configure();
+    expect(await asked("status")).toMatchObject([
+      1,
+      { items: [part("rows", 0, POSTGRES_VERSION, "missing"), part("checkpoints", 0, 5, "missing")] },
+    ]);
+    const found = await postgres.sql("SELECT 1 FROM pg_namespace WHERE nspname = $1", [postgres.schema]);
+    expect(found).toEqual([]);
+    const ups = await Promise.all([1, 2, 3, 4].map(() => migrate("up")));
+    expect(ups.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(await asked("status")).toMatchObject([0, { items: current }]);
+  });
+
+  it("a server that is away is exit code 3", async () => {
+    const away = ["--checkpointer-uri", "postgresql://postgres@127.0.0.1:1/test"];
+    for (const command of ["status", "up"]) expect((await migrate(command, ...away)).code).toBe(3);
+  });
+});
+
+withMongodb("migrate on mongodb", (mongodb) => {
+  it("status changes nothing, up makes it", async () => {
+    const at = ["--checkpointer-uri", mongodb().uri];
+    expect(await asked("status", ...at)).toMatchObject([
+      1,
+      { items: [part("documents", 0, MONGODB_VERSION, "missing")] },
+    ]);
+    for (const { name } of await mongodb().db.listCollections().toArray())
+      expect(await mongodb().db.collection(name).findOne({})).toBeNull();
+    expect((await migrate("up", ...at)).code).toBe(0);
+    expect((await asked("status", ...at))[0]).toBe(0);
+  });
+});

@@ -1,0 +1,165 @@
+/** What is asked of every source, and what of the answers is of no account. */
+import type { CliResult } from "../harness.js";
+import { KINDS, type EveryKind } from "./every-kind.js";
+
+const NOBODY = "0198c0de-0000-7000-8000-000000000000";
+
+/** Commands that only read, success, emptiness and refusals. */
+export function readings({ threads, run, fork, namespace }: EveryKind): string[][] {
+  const { chat, asking, failed, team, fan, odd, vault, empty } = threads;
+  const all = KINDS.map((kind) => threads[kind]).flatMap((id) => [
+    ["inspect", "thread", id],
+    ["history", id],
+    ["export", id],
+  ]);
+  const some = [chat, team, fan, odd, empty].flatMap((id) => [
+    ["threads", "get", id],
+    ["runs", "list", id],
+    ["inspect", "thread", id, "--values"],
+    ["inspect", "checkpoint", id],
+    ["inspect", "state", id],
+    ["replay", id],
+  ]);
+  return [
+    ["threads", "list"],
+    ["threads", "list", "--limit", "2", "--sort", "created_at:asc"],
+    ["threads", "list", "--limit", "2", "--offset", "2"],
+    ["threads", "list", "--metadata", 'zone={"west":1}', "--metadata", "n=3"],
+    ["threads", "list", "--values", "topic=cats"],
+    ["threads", "list", "--values", "secret=classified"],
+    ["threads", "list", "--status", "interrupted"],
+    ["threads", "list", "--status", "busy"],
+    ["threads", "list", "--since", "1s"],
+    ["threads", "list", "--sort", "age"],
+    ...all,
+    ...some,
+    ["threads", "get", NOBODY],
+    ["threads", "get", "not an id"],
+    ["runs", "list", chat, "--limit", "2", "--offset", "1"],
+    ["runs", "list", failed, "--status", "error"],
+    ["runs", "list", chat, "--status", "timeout"],
+    ["runs", "get", chat, run],
+    ["runs", "get", asking, run],
+    ["runs", "list", NOBODY],
+    ["inspect", "thread", NOBODY],
+    ["inspect", "run", run],
+    ["inspect", "run", run, "--thread", chat],
+    ["inspect", "run", NOBODY],
+    ["inspect", "run", "nothing"],
+    ["inspect", "checkpoint", chat, fork, "--writes"],
+    ["inspect", "checkpoint", chat, fork.slice(0, 13)],
+    ["inspect", "checkpoint", chat, "99"],
+    ["inspect", "checkpoint", team, "--ns", namespace, "--writes"],
+    ["inspect", "checkpoint", team, "--ns", "expert:nobody"],
+    ["inspect", "state", chat, "--at", "-2"],
+    ["inspect", "state", chat, "--at", "1"],
+    ["inspect", "state", chat, "--path", "messages[-1].content"],
+    ["inspect", "state", chat, "--path", "messages[99]"],
+    ["inspect", "state", empty, "--at", "-1"],
+    ["history", chat, "--run", run, "--reverse"],
+    ["history", chat, "--node", "reply"],
+    ["history", chat, "--before", fork, "--limit", "1"],
+    ["history", fan, "--limit", "none"],
+    ["history", NOBODY],
+    ["replay", chat, "--from", "0", "--to", "1"],
+    ["replay", fan, "--changed-only"],
+    ["replay", NOBODY],
+    ["diff", `${chat}@${fork}`, chat],
+    ["diff", `${chat}@0`, `${chat}@-1`, "--format", "json-patch", "--path", "messages"],
+    ["diff", `${fan}@0`, fan, "--ignore", "topics", "--exit-code"],
+    ["diff", vault, vault, "--exit-code"],
+    ["diff", NOBODY, chat],
+    ["graph", "--thread", asking],
+    ["graph", "--thread", team, "--xray"],
+    ["graph", "--thread", fan, "--format", "mermaid"],
+    ["graph", "--thread", NOBODY],
+    ["graph"],
+    ["graph", "team", "--xray"],
+    ["schemas"],
+    ["schemas", "team"],
+    ["schemas", "vault", "--format", "ts"],
+    ["schemas", "--kind", "input"],
+    ["schemas", "--kind", "nothing"],
+    ["export", chat, "--redact", "messages[*].content"],
+    ["export", NOBODY],
+    ["export", chat, "--redact", "a["],
+  ];
+}
+
+/** Commands that change something, in this order. */
+export function changes({ threads, fork }: EveryKind): string[][] {
+  const { chat, asking, failed, team, fan, odd, empty, vault } = threads;
+  const fresh = "0198c0de-0000-7000-8000-00000000beef";
+  return [
+    ["threads", "create", "--id", fresh, "--metadata", "b=1", "--metadata", "a=two", "--ttl", "60"],
+    ["threads", "create", "--id", fresh],
+    ["threads", "create", "--id", fresh, "--if-exists", "do_nothing"],
+    ["threads", "create", "--metadata", "b"],
+    ["threads", "patch", fresh, "--metadata", "seen=true"],
+    ["threads", "patch", NOBODY, "--metadata", "seen=true"],
+    ["threads", "copy", chat],
+    ["threads", "copy", chat, "--at", fork],
+    ["threads", "copy", chat, "--at", "0"],
+    ["threads", "copy", team],
+    ["threads", "copy", chat, "--at", "99"],
+    ["threads", "copy", NOBODY],
+    ["fork", chat],
+    [
+      "fork",
+      chat,
+      "--at",
+      fork,
+      "--values",
+      '{"messages":[{"role":"user","content":"else","id":"e"}]}',
+      "--as-node",
+      "reply",
+    ],
+    ["fork", chat, "--at", fork, "--branch"],
+    ["fork", fan],
+    ["fork", empty],
+    ["fork", asking, "--values", "[1"],
+    ["fork", asking, "--values", "{}", "--as-node", "nobody"],
+    ["state", "set", odd, "--values", '{"n":7}', "--as-node", "fill"],
+    ["state", "set", vault, "--values", '{"n":7}', "--at", "0"],
+    ["state", "set", odd, "--values", '{"n":7}', "--as-node", "nobody"],
+    ["state", "set", NOBODY, "--values", "{}"],
+    ["history", odd],
+    ["inspect", "thread", odd],
+    ["threads", "delete", failed, "--yes"],
+    ["threads", "delete", failed, "--yes"],
+    ["threads", "get", failed],
+    ["runs", "list", failed],
+    ["threads", "prune", "--older-than", "0s", "--status", "interrupted", "--dry-run"],
+    ["threads", "prune", "--older-than", "0s", "--metadata", "seen=true", "--yes"],
+    ["threads", "get", fresh],
+    ["threads", "list", "--limit", "50", "--sort", "thread_id:asc"],
+  ];
+}
+
+/** Ids and times that the source made itself, numbered in the order in which they appear. */
+export class Made {
+  readonly #known: ReadonlySet<string>;
+  readonly #numbers = new Map<string, number>();
+
+  /** `known` holds the ids and times that every source has. */
+  constructor(known: string) {
+    this.#known = new Set(known.match(MADE) ?? []);
+  }
+
+  numbered({ code, stdout, stderr }: CliResult): CliResult {
+    return { code, stdout: this.#number(stdout), stderr: this.#number(stderr) };
+  }
+
+  #number(text: string): string {
+    return text.replace(MADE, (found) => {
+      if (this.#known.has(found)) return found;
+      if (found.includes("T")) return "<time>";
+      const number = this.#numbers.get(found) ?? this.#numbers.size;
+      this.#numbers.set(found, number);
+      return `<id ${number}>`;
+    });
+  }
+}
+
+const MADE =
+  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;

@@ -1,0 +1,38 @@
+/** The same threads in every kind of place that commands read: the storages, and a server. */
+import { startServer, type RunningServer } from "../../../src/http/server.js";
+import { openService } from "../../../src/service.js";
+import { cli, type CliResult } from "../harness.js";
+import type { StorageOptions } from "../../../src/storage/storage.js";
+import { GRAPHS, KINDS, type EveryKind } from "./every-kind.js";
+
+export type Run = (...argv: string[]) => Promise<CliResult>;
+
+/** Writes a configuration for this storage into the project; gives the command line that reads it. */
+export async function offlineAt(
+  { project }: EveryKind,
+  name: string,
+  storage: Pick<StorageOptions, "checkpointer_scheme" | "checkpointer_uri"> & {
+    checkpointer_options?: object;
+  },
+): Promise<Run> {
+  await project.put(`${name}.json`, { graphs: GRAPHS, ...storage });
+  return (...argv) => cli([...argv, "--config", `${name}.json`], { cwd: project.dir });
+}
+
+/** Exports every thread where it was made, and imports it there. */
+export async function importEvery({ project, threads }: EveryKind, run: Run): Promise<void> {
+  for (const kind of KINDS) {
+    const out = ["--out", `file-of-${kind}.json`];
+    const exported = await cli(["export", threads[kind], "--raw", "-q", ...out], { cwd: project.dir });
+    if (exported.code !== 0) throw new Error(exported.stderr);
+    const { code, stderr } = await run("import", `file-of-${kind}.json`);
+    if (code !== 0) throw new Error(`import of ${kind}: ${stderr}`);
+  }
+}
+
+/** A server of the project on this database. */
+export async function serveAt({ project }: EveryKind, checkpointer_uri: string): Promise<RunningServer> {
+  const settings = { checkpointer_scheme: "sqlite", checkpointer_uri } as const;
+  const service = await openService({ cwd: project.dir, graphs: GRAPHS, settings });
+  return startServer(service, { host: "127.0.0.1", port: 0 });
+}

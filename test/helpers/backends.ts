@@ -1,0 +1,71 @@
+/** Every backend that this machine has: for promises that hold on all of them. */
+import { fileURLToPath } from "node:url";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe } from "vitest";
+import { openStorage } from "../../src/storage/open.js";
+import type { Storage, StorageOptions } from "../../src/storage/storage.js";
+import { withMongodb } from "./mongodb.js";
+import { withPostgres } from "./postgres.js";
+import { withRedis } from "./redis.js";
+
+export type StorageSettings = Pick<
+  StorageOptions,
+  "checkpointer_scheme" | "checkpointer_uri" | "checkpointer_options"
+>;
+
+export interface Backend {
+  name: string;
+  /** Whether rows and checkpoints outlive the storage that wrote them. */
+  durable: boolean;
+  settings: StorageSettings;
+  /** Folder that the settings' paths start from. */
+  cwd: string;
+}
+
+const CUSTOM = fileURLToPath(new URL("../fixtures/storage", import.meta.url));
+
+/**
+ * Declare tests of every backend: memory, SQLite, PostgreSQL, MongoDB, Redis, and a storage of one's own. `backend()`
+ * is for hooks and tests, and gives the same storage each time. What this machine lacks is skipped loudly.
+ */
+export function onEveryBackend(title: string, declare: (backend: () => Backend) => void): void {
+  const plain = (name: string, settings: Partial<StorageSettings>, cwd = ".") =>
+    describe(`${title} on ${name}`, () => {
+      const all = { checkpointer_scheme: name, checkpointer_options: {}, ...settings };
+      declare(() => ({ name, durable: false, settings: all, cwd }));
+    });
+  plain("memory", {});
+  onSqlite(`${title} on sqlite`, declare);
+  withPostgres(`${title} on postgres`, (postgres) =>
+    declare(() => ({ name: "postgres", durable: true, settings: postgres.options(), cwd: "." })),
+  );
+  withMongodb(`${title} on mongodb`, (mongodb) =>
+    declare(() => ({ name: "mongodb", durable: true, settings: mongodb().options(), cwd: "." })),
+  );
+  withRedis(`${title} on redis`, (redis) =>
+    declare(() => ({ name: "redis", durable: false, settings: redis.options(), cwd: "." })),
+  );
+  plain("a storage of one's own", { checkpointer_scheme: "./map-storage.ts" }, CUSTOM);
+}
+
+function onSqlite(title: string, declare: (backend: () => Backend) => void): void {
+  describe(title, () => {
+    let cwd = "";
+    beforeAll(async () => {
+      cwd = await mkdtemp(join(tmpdir(), "graph-serve-backend-"));
+    });
+    afterAll(() => rm(cwd, { recursive: true, force: true }));
+    const settings = {
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "store.sqlite",
+      checkpointer_options: {},
+    };
+    declare(() => ({ name: "sqlite", durable: true, settings, cwd }));
+  });
+}
+
+/** The backend's storage, closed by its opener. */
+export const openBackend = ({ settings, cwd }: Backend): Promise<Storage> =>
+  openStorage({ ...settings, cwd, max_queued_runs: 10 });

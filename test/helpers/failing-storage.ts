@@ -1,0 +1,102 @@
+import { StorageUnavailableError } from "../../src/errors.js";
+import type { Storage } from "../../src/storage/storage.js";
+
+/** A call that fails was refused, or it was carried out and its answer is lost. */
+export type Failure = "refused" | "unanswered";
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Calls of the stores and of the locks that a storage may fail. Heartbeats come when they come: they are not counted. */
+const COUNTED: ReadonlySet<string> = new Set([
+  "metadata.insertThread",
+  "metadata.getThread",
+  "metadata.updateThread",
+  "metadata.searchThreads",
+  "metadata.countThreads",
+  "metadata.deleteThread",
+  "metadata.insertRun",
+  "metadata.getRun",
+  "metadata.updateRun",
+  "metadata.settleRuns",
+  "metadata.deleteRun",
+  "metadata.listRuns",
+  "checkpointer.getTuple",
+  "checkpointer.list",
+  "checkpointer.put",
+  "checkpointer.putWrites",
+  "checkpointer.deleteThread",
+  "checkpointer.deleteRun",
+  "checkpointer.copyLatest",
+  "checkpointer.keepLatest",
+  "locks.acquire",
+]);
+
+/** A storage of which one call fails: the one that it is armed for. It leaves the inner storage open. */
+export class FailingStorage {
+  readonly storage: Storage;
+  #calls = 0;
+  #failAt = Infinity;
+  #failed: string | undefined;
+  readonly #failure: Failure;
+
+  constructor(inner: Storage, failure: Failure) {
+    this.#failure = failure;
+    const { scheme, durable, items } = inner;
+    this.storage = {
+      scheme,
+      durable,
+      ...(items && { items }),
+      metadata: this.#watch("metadata", inner.metadata),
+      checkpointer: this.#watch("checkpointer", inner.checkpointer),
+      locks: this.#watch("locks", inner.locks),
+      close: async () => undefined,
+    };
+  }
+
+  /** Fail the n-th call from now on. */
+  arm(nth: number): void {
+    this.#calls = 0;
+    this.#failAt = nth;
+    this.#failed = undefined;
+  }
+
+  /** Fail no more. Returns the name of the call that failed; undefined when there were fewer calls. */
+  disarm(): string | undefined {
+    this.#failAt = Infinity;
+    return this.#failed;
+  }
+
+  #watch<T extends object>(part: string, target: T): T {
+    return new Proxy(target, {
+      get: (object, property) => {
+        const value: unknown = Reflect.get(object, property, object);
+        if (typeof value !== "function") return value;
+        const method = (value as Method).bind(object);
+        const name = `${part}.${String(property)}`;
+        return COUNTED.has(name) ? this.#counted(name, method) : method;
+      },
+    });
+  }
+
+  #counted(name: string, method: Method): Method {
+    return (...args) => {
+      this.#calls += 1;
+      if (this.#calls !== this.#failAt) return method(...args);
+      this.#failed = name;
+      // A lease that nobody got is the backend's to free.
+      const isDone = this.#failure === "unanswered" && name !== "locks.acquire";
+      if (name === "checkpointer.list") return failedList();
+      return isDone ? Promise.resolve(method(...args)).then(fail) : Promise.reject(away());
+    };
+  }
+}
+
+const away = () => new StorageUnavailableError("the storage is away");
+
+const fail = (): never => {
+  throw away();
+};
+
+async function* failedList(): AsyncGenerator<never> {
+  yield await Promise.reject<never>(away());
+}

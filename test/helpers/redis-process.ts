@@ -1,0 +1,78 @@
+/** A Redis server of the test's own, which it may kill and start again; it keeps what it acknowledged. */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Why no server can be started here; undefined when one can. */
+export const noRedisProcess = ((): string | undefined => {
+  try {
+    execFileSync("redis-server", ["--version"], { stdio: "pipe" });
+    return undefined;
+  } catch {
+    return "no redis-server";
+  }
+})();
+
+export class RedisProcess {
+  readonly uri: string;
+  readonly #folder: string;
+  readonly #port: number;
+  #child: ChildProcess | undefined;
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.#port = port;
+    this.uri = `redis://127.0.0.1:${port}`;
+  }
+
+  static async start(): Promise<RedisProcess> {
+    const folder = await mkdtemp(join(tmpdir(), "graph-serve-redis-"));
+    const redis = new RedisProcess(folder, await freePort());
+    await redis.restart();
+    return redis;
+  }
+
+  /** Resolves when the server takes connections. */
+  async restart(): Promise<void> {
+    await this.kill();
+    const options = { "--port": String(this.#port), "--bind": "127.0.0.1", "--dir": this.#folder };
+    const kept = { "--appendonly": "yes", "--save": "" };
+    const child = spawn("redis-server", Object.entries({ ...options, ...kept }).flat());
+    this.#child = child;
+    await new Promise<void>((resolve, reject) => {
+      let log = "";
+      child.stdout.on("data", (chunk) => {
+        log += String(chunk);
+        if (log.includes("Ready to accept connections")) resolve();
+      });
+      child.once("exit", () => reject(new Error(`redis-server ended: ${log}`)));
+    });
+  }
+
+  /** As when the machine fails: no client is told. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,8 @@
+/** Data, whatever a database makes of such names. */
+export const ODD_KEYS = { $where: "1", "a.b": { $gt: "" }, "": "empty", 'q"': "'; --", constructor: 1 };
+
+/** A run of the graph chat. */
+export const say = (content: string) => ({
+  assistant_id: "chat",
+  input: { messages: [{ role: "user", content, id: `said-${content}` }] },
+});

@@ -1,0 +1,160 @@
+/** Following and stopping a run through a server that does not execute it. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/ids.js";
+import { onSharedBackends, PATIENCE, type ServerProcess } from "../helpers/server-processes.js";
+import { allEvents } from "../helpers/sse.js";
+
+const TIMEOUT = { timeout: 180_000 };
+
+onSharedBackends("two servers", (servers) => {
+  let one: ServerProcess;
+  let two: ServerProcess;
+  beforeAll(async () => {
+    [one, two] = (await servers.start(2)) as [ServerProcess, ServerProcess];
+  }, TIMEOUT.timeout);
+
+  /** A run at a gate of its own, in flight at `server`. */
+  async function inFlight(server: ServerProcess, thread_id: string) {
+    const run = await queued(server, thread_id);
+    await servers.begun(run);
+    return run;
+  }
+
+  async function queued(server: ServerProcess, thread_id: string) {
+    const gate = newId();
+    const { run_id } = await server.begin(thread_id, gate);
+    return { thread_id, run_id, gate, path: `/threads/${thread_id}/runs/${run_id}` };
+  }
+
+  async function expectUsable(server: ServerProcess, thread_id: string): Promise<void> {
+    expect(await server.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
+    await server.client.runs.wait(thread_id, "ledger", { input: { gate: null } });
+    servers.expectTurns(thread_id, []);
+  }
+
+  describe("cancel", () => {
+    it("ends a run in flight elsewhere, waiting for it", TIMEOUT, async () => {
+      const run = await inFlight(one, newId());
+      expect((await two.request("POST", `${run.path}/cancel?wait=1`)).status).toBe(204);
+      expect((await two.run(run)).status).toBe("interrupted");
+      expect(servers.ledger(run.thread_id)).toHaveLength(1);
+      expect(await two.client.threads.get(run.thread_id)).toMatchObject({ status: "idle" });
+    });
+
+    it("ends a run in flight elsewhere, without waiting", TIMEOUT, async () => {
+      const run = await inFlight(one, newId());
+      expect((await two.request("POST", `${run.path}/cancel`)).status).toBe(202);
+      await expect.poll(async () => (await two.run(run)).status, PATIENCE).toBe("interrupted");
+      expect((await two.request("POST", `${run.path}/cancel`)).status).toBe(202);
+      const unknown = `/threads/${run.thread_id}/runs/${newId()}/cancel`;
+      expect((await two.request("POST", unknown)).status).toBe(404);
+    });
+
+    it("rolls a run back that is in flight elsewhere", TIMEOUT, async () => {
+      const thread_id = newId();
+      await one.client.runs.wait(thread_id, "ledger", { input: { gate: null }, ifNotExists: "create" });
+      const before = await two.client.threads.getState(thread_id);
+      const run = await inFlight(one, thread_id);
+      expect((await two.request("POST", `${run.path}/cancel?action=rollback`)).status).toBe(202);
+      expect((await two.request("GET", run.path)).status).toBe(404);
+      expect((await one.request("GET", `${run.path}/stream`)).status).toBe(404);
+      expect(await two.client.threads.getState(thread_id)).toEqual(before);
+      expect(await two.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
+    });
+
+    it("ends a run that waits elsewhere, and no other", TIMEOUT, async () => {
+      const thread_id = newId();
+      const running = await inFlight(one, thread_id);
+      const [cancelled, left] = [await queued(one, thread_id), await queued(one, thread_id)];
+      expect((await two.request("POST", `${cancelled.path}/cancel?wait=1`)).status).toBe(204);
+      expect((await two.run(cancelled)).status).toBe("interrupted");
+      expect((await two.run(running)).status).toBe("running");
+      for (const { gate } of [running, left]) one.open(gate);
+      await two.client.runs.join(thread_id, left.run_id);
+      const runs = await Promise.all([running, cancelled, left].map((run) => two.run(run)));
+      expect(runs.map(({ status }) => status)).toEqual(["success", "interrupted", "success"]);
+      expect(servers.ledger(thread_id).map(({ run }) => run)).not.toContain(cancelled.run_id);
+      await expectUsable(two, thread_id);
+    });
+
+    it("ends the runs of a status, wherever they are", TIMEOUT, async () => {
+      const thread_id = newId();
+      const running = await inFlight(one, thread_id);
+      const waiting = [
+        await queued(one, thread_id),
+        await queued(two, thread_id),
+        await queued(one, thread_id),
+      ];
+      const cancel = (status: string) => two.request("POST", "/runs/cancel?wait=1", { thread_id, status });
+      expect((await cancel("pending")).status).toBe(204);
+      for (const run of waiting) expect((await one.run(run)).status).toBe("interrupted");
+      expect((await one.run(running)).status).toBe("running");
+      expect((await cancel("all")).status).toBe(204);
+      expect((await one.run(running)).status).toBe("interrupted");
+      expect(servers.ledger(thread_id)).toHaveLength(1);
+      expect(await two.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
+    });
+
+    it("settles the run of a dead process", TIMEOUT, async () => {
+      const [dying, thread_id] = [await servers.one(), newId()];
+      const run = await inFlight(dying, thread_id);
+      await dying.kill();
+      expect((await two.request("POST", `${run.path}/cancel?wait=1`)).status).toBe(204);
+      expect(await two.run(run)).toMatchObject({ status: "error", error: "server stopped during the run" });
+      expect(await two.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
+    });
+  });
+
+  describe("delete", () => {
+    it("refuses a run in flight elsewhere, and takes a dead one", TIMEOUT, async () => {
+      const dying = await servers.one();
+      const { path } = await inFlight(dying, newId());
+      expect((await two.request("DELETE", path)).body).toMatchObject({ code: "thread_busy" });
+      await dying.kill();
+      const deleted = async () => (await two.request("DELETE", path)).status;
+      await expect.poll(deleted, PATIENCE).toBe(204);
+      expect(await deleted()).toBe(404);
+    });
+
+    it("of a thread stops its run elsewhere", TIMEOUT, async () => {
+      const { thread_id } = await inFlight(one, newId());
+      expect((await two.request("DELETE", `/threads/${thread_id}`)).status).toBe(204);
+      expect((await one.request("GET", `/threads/${thread_id}`)).status).toBe(404);
+      expect(servers.ledger(thread_id)).toHaveLength(1);
+    });
+  });
+
+  describe("join", () => {
+    it("waits for the end of a run elsewhere", TIMEOUT, async () => {
+      const { thread_id, run_id, gate, path } = await inFlight(one, newId());
+      const joined = two.client.runs.join(thread_id, run_id);
+      const frames = two.fetch("GET", `${path}/stream`).then((response) => allEvents(response));
+      one.open(gate);
+      expect(await joined).toMatchObject({ count: 1 });
+      const events = await frames;
+      expect(events.map(({ event }) => event)).toEqual(["metadata", "values", "end"]);
+      expect(events[1]?.data).toMatchObject({ count: 1 });
+      expect(events[2]?.data).toMatchObject({ run_id, status: "success" });
+    });
+
+    it("tells that a run elsewhere was cancelled", TIMEOUT, async () => {
+      const { thread_id, run_id, gate, path } = await inFlight(one, newId());
+      const joined = two.client.runs.join(thread_id, run_id);
+      const frames = two.fetch("GET", `${path}/stream`).then((response) => allEvents(response));
+      await one.request("POST", `${path}/cancel?wait=1`);
+      expect(await joined).toMatchObject({ messages: [{ content: gate }, { content: "begun" }] });
+      expect((await frames).at(-1)).toMatchObject({ event: "end", data: { status: "interrupted" } });
+    });
+
+    it("that leaves cancels a run elsewhere when asked to", TIMEOUT, async () => {
+      const run = await inFlight(one, newId());
+      const leave = new AbortController();
+      const joined = await two.fetch("GET", `${run.path}/join?cancel_on_disconnect=1`, undefined, {
+        signal: leave.signal,
+      });
+      expect(joined.status).toBe(200);
+      leave.abort();
+      await expect.poll(async () => (await two.run(run)).status, PATIENCE).toBe("interrupted");
+    });
+  });
+});

@@ -1,0 +1,104 @@
+/** A server that stands still for longer than its heartbeat and its locks last, and then goes on. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { newId } from "../../src/ids.js";
+import type { Run } from "../../src/models/run.js";
+import { withMongodb } from "../helpers/mongodb.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { onServers, PATIENCE, settingsOf, type ServerProcess } from "../helpers/server-processes.js";
+
+const TIMEOUT = { timeout: 300_000 };
+/** Longer than a lease is trusted without a word from the server; the one wait here that is for time itself. */
+const STANDSTILL = 6_000;
+
+/** The checkpoints of a thread, oldest first, as the runs that wrote them. */
+async function writers({ client }: ServerProcess, thread_id: string): Promise<unknown[]> {
+  const states = await client.threads.getHistory(thread_id, { limit: 1000 });
+  return states.map(({ metadata }) => (metadata as { run_id?: unknown }).run_id).reverse();
+}
+
+/** Another run took the frozen one's thread: the frozen one has no say any more. */
+async function expectFenced(server: ServerProcess, frozen: Run, other: Run): Promise<void> {
+  expect(await server.run(other)).toMatchObject({ status: "success" });
+  expect(await server.run(frozen)).toMatchObject({ status: "error" });
+  expect(await server.client.threads.get(frozen.thread_id)).toMatchObject({
+    status: "idle",
+    values: { count: 1 },
+  });
+  const order = await writers(server, frozen.thread_id);
+  const last = order.lastIndexOf(frozen.run_id);
+  expect(order.slice(last + 1)).toEqual(Array(order.length - last - 1).fill(other.run_id));
+  expect(order.slice(0, last + 1)).not.toContain(other.run_id);
+}
+
+withPostgres("a frozen server on postgres", (postgres) => {
+  onServers(
+    () => settingsOf(postgres.options()),
+    (servers) => {
+      /** As if the process had been frozen for longer than others wait for its heartbeat. */
+      const silence = () =>
+        postgres.sql(`UPDATE "${postgres.schema}".gs_owners SET seen_at = '2020-01-01T00:00:00.000Z'`);
+
+      it("keeps its thread, and ends its run", TIMEOUT, async () => {
+        const [frozen, other] = (await servers.start(2)) as [ServerProcess, ServerProcess];
+        const [thread_id, gate] = [newId(), newId()];
+        const run = await frozen.begin(thread_id, gate);
+        await servers.begun(run);
+        frozen.signal("SIGSTOP");
+        await silence();
+        const waiting = await other.begin(thread_id, null);
+        // Whoever deletes a run settles it first when its process is dead.
+        const deleted = await other.request("DELETE", `/threads/${thread_id}/runs/${run.run_id}`);
+        expect(deleted.body).toMatchObject({ code: "thread_busy" });
+        expect((await other.run(run)).status).toBe("running");
+        frozen.signal("SIGCONT");
+        frozen.open(gate);
+        await other.client.runs.join(thread_id, waiting.run_id);
+        expect((await other.run(run)).status).toBe("success");
+        expect((await other.run(waiting)).status).toBe("success");
+        servers.expectTurns(thread_id);
+        expect(await other.client.threads.get(thread_id)).toMatchObject({ values: { count: 2 } });
+      });
+
+      it("that lost its lock writes no more", TIMEOUT, async () => {
+        const [frozen, other] = (await servers.start(2)) as [ServerProcess, ServerProcess];
+        const [thread_id, gate] = [newId(), newId()];
+        const run = await frozen.begin(thread_id, gate, { deaf: true });
+        await servers.begun(run);
+        frozen.signal("SIGSTOP");
+        await silence();
+        const waiting = await other.begin(thread_id, null);
+        await postgres.terminate("locks");
+        await other.client.runs.join(thread_id, waiting.run_id);
+        await sleep(STANDSTILL);
+        frozen.open(gate);
+        frozen.signal("SIGCONT");
+        await expect.poll(async () => (await other.run(run)).status, PATIENCE).toBe("error");
+        await frozen.client.runs.join(thread_id, run.run_id);
+        await expectFenced(other, run, waiting);
+      });
+    },
+  );
+});
+
+withMongodb("a frozen server on mongodb", (mongodb) => {
+  onServers(
+    () => settingsOf(mongodb().options()),
+    (servers) => {
+      it("loses its thread to others, and writes no more", TIMEOUT, async () => {
+        const [frozen, other] = (await servers.start(2)) as [ServerProcess, ServerProcess];
+        const [thread_id, gate] = [newId(), newId()];
+        const run = await frozen.begin(thread_id, gate, { deaf: true });
+        await servers.begun(run);
+        frozen.signal("SIGSTOP");
+        const waiting = await other.begin(thread_id, null);
+        await other.client.runs.join(thread_id, waiting.run_id);
+        frozen.open(gate);
+        frozen.signal("SIGCONT");
+        await expect.poll(async () => (await other.run(run)).status, PATIENCE).toBe("error");
+        await frozen.client.runs.join(thread_id, run.run_id);
+        await expectFenced(other, run, waiting);
+      });
+    },
+  );
+});

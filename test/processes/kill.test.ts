@@ -1,0 +1,94 @@
+/** A server that is killed under load, while others on its database go on. */
+import { beforeAll, expect, it } from "vitest";
+import { newId } from "../../src/ids.js";
+import type { Run } from "../../src/models/run.js";
+import { onSharedBackends, PATIENCE, type ServerProcess } from "../helpers/server-processes.js";
+
+const TIMEOUT = { timeout: 300_000 };
+const THREADS = 3;
+const ACKNOWLEDGED_BEFORE_KILL = 12;
+
+/** Runs whose success a client was told of, by the text that they were sent. */
+type Acknowledged = Map<string, Pick<Run, "thread_id" | "run_id">>;
+
+onSharedBackends("a server killed", (servers) => {
+  let one: ServerProcess;
+  let two: ServerProcess;
+  let dying: ServerProcess;
+  beforeAll(async () => {
+    [one, two, dying] = (await servers.start(3)) as [ServerProcess, ServerProcess, ServerProcess];
+  }, TIMEOUT.timeout);
+
+  /** One run after another until `isOver`, or until the server is gone. */
+  async function work(
+    server: ServerProcess,
+    thread_id: string,
+    acknowledged: Acknowledged,
+    isOver: () => boolean,
+  ): Promise<void> {
+    while (!isOver()) {
+      const text = newId();
+      const run = await server
+        .request("POST", `/threads/${thread_id}/runs`, {
+          assistant_id: "ledger",
+          input: { messages: [{ role: "user", content: text }], gate: null },
+        })
+        .catch((error: unknown) => {
+          if (server !== dying) throw error;
+        });
+      if (!run) return;
+      expect(run.body).toMatchObject({ status: "success" });
+      acknowledged.set(text, run.body as Run);
+    }
+  }
+
+  async function expectKept(server: ServerProcess, thread_id: string, texts: string[]): Promise<void> {
+    const { status, values } = await server.client.threads.get<{
+      count: number;
+      messages: { content: string }[];
+    }>(thread_id);
+    expect(status).toBe("idle");
+    const contents = values.messages.map(({ content }) => content);
+    expect(texts.filter((text) => !contents.includes(text))).toEqual([]);
+    expect(new Set(contents.filter((text) => texts.includes(text))).size).toBe(texts.length);
+    expect(values.count).toBeGreaterThanOrEqual(texts.length);
+    const runs = (await server.client.runs.list(thread_id, { limit: 1000 })) as unknown as Run[];
+    expect(runs.filter((run) => run.status === "pending" || run.status === "running")).toEqual([]);
+  }
+
+  it("frees its threads and loses nothing acknowledged", TIMEOUT, async () => {
+    const threads = await Promise.all(
+      Array.from({ length: THREADS }, async () => (await one.client.threads.create()).thread_id),
+    );
+    const held = newId();
+    const acknowledged: Acknowledged = new Map();
+    const hanging = await dying.begin(held, newId());
+    await servers.begun(hanging);
+    const behind = [await dying.begin(held, null), await one.begin(held, null)] as const;
+    let isOver = false;
+    const load = threads.flatMap((thread_id) =>
+      [one, two, dying].map((server) => work(server, thread_id, acknowledged, () => isOver)),
+    );
+    await expect.poll(() => acknowledged.size, PATIENCE).toBeGreaterThan(ACKNOWLEDGED_BEFORE_KILL);
+    await dying.kill();
+    // The thread is another's at once, or when the lease is over; the runs of the dead server are settled by others.
+    await one.client.runs.join(held, behind[1].run_id);
+    const settled = async () => [(await two.run(hanging)).status, (await two.run(behind[0])).status];
+    await expect.poll(settled, PATIENCE).toEqual(["error", "error"]);
+    expect(await one.run(behind[1])).toMatchObject({ status: "success" });
+    expect(await one.run(hanging)).toMatchObject({ error: "server stopped during the run" });
+    isOver = true;
+    await Promise.all(load);
+    const unfinished = async () => {
+      const runs = await Promise.all(threads.map((id) => one.client.runs.list(id, { status: "running" })));
+      return runs.flat().length;
+    };
+    await expect.poll(unfinished, PATIENCE).toBe(0);
+    for (const thread_id of [...threads, held]) {
+      servers.expectTurns(thread_id, [dying]);
+      const texts = [...acknowledged].filter(([, run]) => run.thread_id === thread_id).map(([text]) => text);
+      await expectKept(two, thread_id, texts);
+      for (const [, run] of acknowledged) expect((await two.run(run)).status).toBe("success");
+    }
+  });
+});

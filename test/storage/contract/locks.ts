@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import type { Storage } from "../../../src/storage/storage.js";
+
+/** Of a storage that lets two callers wait for a thread. */
+export function lockTests(storage: () => Storage): void {
+  describe("locks", () => {
+    it("one lease a thread at a time", async () => {
+      const { locks } = storage();
+      const lease = await locks.acquire("t", { wait: false });
+      expect(await locks.acquire("t", { wait: false })).toBeUndefined();
+      const waiting = locks.acquire("t", { wait: true });
+      expect(locks.waiting("t")).toBe(1);
+      void lease?.release();
+      void (await waiting)?.release();
+      expect(locks.isHeld("t")).toBe(false);
+    });
+
+    it("a lease is released once", async () => {
+      const { locks } = storage();
+      const first = await locks.acquire("t", { wait: false });
+      const [second, third] = [locks.acquire("t", { wait: true }), locks.acquire("t", { wait: true })];
+      await first?.release();
+      const held = await second;
+      await first?.release();
+      expect(locks.isHeld("t")).toBe(true);
+      expect(locks.waiting("t")).toBe(1);
+      await held?.release();
+      await (await third)?.release();
+      expect(locks.isHeld("t")).toBe(false);
+    });
+
+    it("waiters come in order, a first one before them", async () => {
+      const { locks } = storage();
+      const lease = await locks.acquire("t", { wait: false });
+      const order: string[] = [];
+      const wait = async (name: string, first = false) => {
+        const next = await locks.acquire("t", { wait: true, first });
+        order.push(name);
+        await next?.release();
+      };
+      const all = [wait("one"), wait("two"), wait("first", true)];
+      await expect.poll(() => locks.waiting("t")).toBe(3);
+      await lease?.release();
+      await Promise.all(all);
+      expect(order).toEqual(["first", "one", "two"]);
+    });
+
+    it("a full queue refuses, one that left makes room", async () => {
+      const { locks } = storage();
+      const lease = await locks.acquire("t", { wait: false });
+      const leave = new AbortController();
+      const leaving = locks.acquire("t", { wait: true, signal: leave.signal });
+      const staying = locks.acquire("t", { wait: true });
+      await expect.poll(() => locks.waiting("t")).toBe(2);
+      await expect(locks.acquire("t", { wait: true })).rejects.toMatchObject({ code: "thread_busy" });
+      leave.abort(new Error("gone"));
+      await expect(leaving).rejects.toThrow("gone");
+      const next = locks.acquire("t", { wait: true });
+      await expect.poll(() => locks.waiting("t")).toBe(2);
+      await lease?.release();
+      for (const one of [staying, next]) await (await one)?.release();
+      expect(locks.isHeld("t")).toBe(false);
+    });
+
+    it("threads do not wait for each other", async () => {
+      const { locks } = storage();
+      const leases = [await locks.acquire("a", { wait: false }), await locks.acquire("b", { wait: false })];
+      expect(leases).not.toContain(undefined);
+      for (const lease of leases) await lease?.release();
+    });
+  });
+}
