@@ -56,6 +56,14 @@ describe("run in this process", () => {
     expect(contents(outcomeOf(stdout))).toEqual(["one", "echo: one", "two", "echo: two"]);
   });
 
+  it("a thread goes on with its own graph", async () => {
+    const asked = await run(["ask", "-i", '{"topic":"cats"}', "--json"]);
+    const { thread_id, interrupts } = outcomeOf(asked.stdout);
+    expect(interrupts).toHaveLength(1);
+    const { stdout } = await run(["--thread", thread_id, "--resume", '"yes"', "--json"]);
+    expect(outcomeOf(stdout)).toMatchObject({ status: "success", interrupts: [] });
+  });
+
   it("--json prints one document", async () => {
     const { code, stdout, stderr } = await run(["--message", "hello", "--json"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -202,6 +210,14 @@ describe("run on a server", () => {
   it("another assistant is named by its id", async () => {
     const { stderr } = await run(["ask", "--url", server.url, "-i", '{"topic":"cats"}']);
     expect(stderr).toContain(`graph-serve run ask --url ${server.url} --thread`);
+  });
+
+  it("a thread goes on with its own graph", async () => {
+    const asked = await run(["ask", "--url", server.url, "-i", '{"topic":"cats"}', "--json"]);
+    const { thread_id, interrupts } = outcomeOf(asked.stdout);
+    expect(interrupts).toHaveLength(1);
+    const answer = ["--url", server.url, "--thread", thread_id, "--resume", '"yes"', "--json"];
+    expect(outcomeOf((await run(answer)).stdout)).toMatchObject({ status: "success", interrupts: [] });
   });
 
   it("an error of the graph exits 1", async () => {

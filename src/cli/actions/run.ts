@@ -89,7 +89,7 @@ class Runner {
     const { modes, signal } = this.#options;
     const outcome = newOutcome(this.#threadId);
     const view = new LiveView(print);
-    const request = { ...body, assistant_id: this.#target.assistantId, stream_mode: modes };
+    const request = { ...body, assistant_id: await this.#assistantId(), stream_mode: modes };
     try {
       for await (const event of this.#target.stream(this.#threadId, request, signal)) {
         applyEvent(outcome, event);
@@ -104,6 +104,13 @@ class Runner {
     if (signal.aborted) outcome.status = "interrupted";
     else if (outcome.status === "running") throw lostStream();
     return outcome;
+  }
+
+  /** A thread goes on with its own graph unless another is named. */
+  async #assistantId(): Promise<string> {
+    const { graph, flags } = this.#options;
+    const isNew = flags.thread === "new" || graph !== undefined;
+    return (isNew ? undefined : await this.#target.graphOf(this.#threadId)) ?? this.#target.assistantId;
   }
 
   #exitCodeOf({ error }: RunOutcome): number {

@@ -8,7 +8,7 @@ export function addRunCommand(program: Parent, run: Runner): void {
     .description("Run a graph once, in this process or on a server, and show what it does.")
     .argument(
       "[graph]",
-      "file such as ./graph.ts:graph, key of the configuration, or assistant of the server",
+      "file such as ./graph.ts:graph, key of the configuration, or assistant of the server (default: the graph of --thread, else the first)",
     )
     .option("-i, --input <json>", "input: JSON, @file, or - for stdin")
     .option("--message <text>", "input: one message of the user")

@@ -1,4 +1,5 @@
 import type { Service } from "../../service.js";
+import { foundOnly, graphIdOf } from "./thread-graph.js";
 import { refuseBusy } from "../source/refuse-busy.js";
 import type { RunEvent, RunTarget } from "./target.js";
 
@@ -8,8 +9,10 @@ export function localTarget(service: Service): RunTarget {
   return {
     assistantId: settings.default_assistant_id ?? Object.keys(settings.graphs)[0] ?? "",
     keepsThreads: storage.durable,
+    graphOf: async (threadId) => graphIdOf(await foundOnly(service.threads.get(threadId))),
     async *stream(threadId, request, signal): AsyncIterable<RunEvent> {
-      await refuseBusyIfThere(service, threadId);
+      // A thread that is not there yet is made by its first run.
+      await foundOnly(refuseBusy(service, threadId));
       const run = await service.runs.stream(threadId, request, { signal });
       const disconnect = () => run.disconnect();
       signal.addEventListener("abort", disconnect, { once: true });
@@ -21,13 +24,4 @@ export function localTarget(service: Service): RunTarget {
     },
     close: () => service.close(),
   };
-}
-
-/** A thread that is not there yet is made by its first run. */
-async function refuseBusyIfThere(service: Service, threadId: string): Promise<void> {
-  try {
-    await refuseBusy(service, threadId);
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "thread_not_found") throw error;
-  }
 }

@@ -3,6 +3,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { GraphServeError } from "../../errors.js";
 import { askServer, serverAt, unreachable, type Server, type ServerAddress } from "../server-client.js";
 import type { RunEvent, RunTarget } from "./target.js";
+import { foundOnly, graphIdOf } from "./thread-graph.js";
 
 /**
  * A server. Without `assistant`, its first one is run.
@@ -13,6 +14,10 @@ export async function remoteTarget(address: ServerAddress, assistant?: string): 
   return {
     assistantId: assistant ?? (await firstAssistant(server)),
     keepsThreads: true,
+    async graphOf(threadId) {
+      const answer = await foundOnly(askServer(server, `/threads/${encodeURIComponent(threadId)}`));
+      return graphIdOf((await answer?.json()) as Parameters<typeof graphIdOf>[0]);
+    },
     async *stream(threadId, request, signal): AsyncIterable<RunEvent> {
       const path = `/threads/${encodeURIComponent(threadId)}/runs/stream`;
       const { body } = await askServer(server, path, { method: "POST", body: request, signal });
