@@ -76,12 +76,14 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const { channel_values, ...rest } = checkpoint;
     const inherited = parent === undefined ? {} : this.#rows.valuesOf(thread_id, checkpoint_ns, parent);
     const values: Record<string, StoredValue> = {};
-    const written = new Map<string, Buffer>();
-    for (const [channel, value] of Object.entries(channel_values)) {
-      const known = Object.hasOwn(inherited, channel) ? inherited[channel] : undefined;
-      if (Object.hasOwn(newVersions, channel)) written.set(channel, await this.#bytes(value));
-      else if (known && known.version === checkpoint.channel_versions[channel]) values[channel] = known;
+    // Also of channels that the graph does not know: those of another graph on the same thread.
+    for (const [channel, value] of Object.entries(inherited)) {
+      const isSame = value.version === checkpoint.channel_versions[channel];
+      if (isSame && !Object.hasOwn(newVersions, channel)) values[channel] = value;
     }
+    const written = new Map<string, Buffer>();
+    for (const [channel, value] of Object.entries(channel_values))
+      if (Object.hasOwn(newVersions, channel)) written.set(channel, await this.#bytes(value));
     const row = {
       thread_id,
       checkpoint_ns,

@@ -86,6 +86,16 @@ describe("large values", () => {
     expect(rows(db)).toHaveLength(1);
   });
 
+  it("of a channel that another graph on the thread does not know are kept", async () => {
+    const { saver } = openSaver();
+    const first = checkpointOf(1, long("a"));
+    await put(saver, first);
+    const configurable = { thread_id: "t", checkpoint_ns: "", checkpoint_id: first.id };
+    const other = { ...first, id: "00000002", channel_values: {} };
+    await saver.put({ configurable }, other, { source: "loop", step: 1, parents: {} }, {});
+    expect(await logOf(saver)).toBe(long("a"));
+  });
+
   it("of two branches are told apart, though their versions are the same", async () => {
     const { saver } = openSaver();
     await put(saver, checkpointOf(1, long("root")));
