@@ -2,9 +2,10 @@ import type { Database } from "better-sqlite3";
 import { StorageUnavailableError } from "../errors.js";
 
 /**
- * One entry a version, never changed once released. Tables of ours begin with `gs_`: the checkpoint saver's are in the
- * same file. `gs_thread_facts` repeats `updated_at`, so that a page of the threads that share a fact comes from its
+ * One entry a version, never changed once released. Tables of ours begin with `gs_`: an application may have its own in
+ * the same file. `gs_thread_facts` repeats `updated_at`, so that a page of the threads that share a fact comes from its
  * index in order; `gs_facts` counts them, and under '' all threads: a total is then not counted row by row.
+ * A row of `gs_values` is a large value of a channel: its first `head` and last `tail` bytes are those of `base`.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -63,10 +64,12 @@ const MIGRATIONS: readonly string[] = [
     multitask_strategy TEXT NOT NULL,
     error TEXT,
     usage TEXT,
-    owner TEXT NOT NULL
+    owner TEXT NOT NULL,
+    cancel_requested INTEGER NOT NULL DEFAULT 0
   );
   CREATE INDEX gs_runs_of_thread ON gs_runs (thread_id, created_at, run_id);
   CREATE INDEX gs_runs_unfinished ON gs_runs (run_id) WHERE status IN ('pending', 'running');
+  CREATE INDEX gs_runs_cancelled ON gs_runs (owner) WHERE cancel_requested AND status IN ('pending', 'running');
 
   CREATE TABLE gs_owners (
     id TEXT PRIMARY KEY,
@@ -74,8 +77,7 @@ const MIGRATIONS: readonly string[] = [
     pid INTEGER NOT NULL,
     seen_at TEXT NOT NULL
   );
-  `,
-  `
+
   CREATE TABLE gs_items (
     namespace TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -87,12 +89,7 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (namespace, key)
   ) WITHOUT ROWID;
   CREATE INDEX gs_items_expiry ON gs_items (expires_at) WHERE expires_at IS NOT NULL;
-  `,
-  `
-  ALTER TABLE gs_runs ADD COLUMN cancel_requested INTEGER NOT NULL DEFAULT 0;
-  CREATE INDEX gs_runs_cancelled ON gs_runs (owner) WHERE cancel_requested AND status IN ('pending', 'running');
-  `,
-  `
+
   CREATE TABLE gs_checkpoints (
     thread_id TEXT NOT NULL,
     checkpoint_ns TEXT NOT NULL,
