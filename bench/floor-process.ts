@@ -8,6 +8,7 @@ import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import Database from "better-sqlite3";
 import type { GraphConfig } from "../src/graphs/graph.js";
+import type * as StorageModule from "../src/storage/open.js";
 import type * as SaverModule from "../src/storage/sqlite-saver.js";
 import type * as SchemaModule from "../src/storage/sqlite-schema.js";
 import { compileGraphs, type BenchGraph, type GraphName } from "./graphs.js";
@@ -24,9 +25,13 @@ export interface FloorUnit {
 let graphs = compileGraphs(new MemorySaver());
 
 const api = {
-  /** From now on with LangGraph's own saver for PostgreSQL, as it comes. */
-  async usePostgres({ uri, schema }: { uri: string; schema: string }): Promise<void> {
+  /** From now on with LangGraph's own saver for PostgreSQL, as it comes, or with that of the sources in `dist`. */
+  async usePostgres({ uri, schema, dist }: { uri: string; schema: string; dist?: string }): Promise<void> {
     countQueries();
+    if (dist !== undefined) {
+      graphs = compileGraphs(await ourPostgresSaver(dist, uri, schema));
+      return;
+    }
     const saver = PostgresSaver.fromConnString(uri, { schema });
     await saver.setup();
     graphs = compileGraphs(saver);
@@ -115,6 +120,18 @@ async function ourSaver(dist: string, db: Database.Database): Promise<BaseCheckp
   const { SqliteSaver: OurSaver } = (await load("sqlite-saver.js")) as typeof SaverModule;
   migrate(db);
   return new OurSaver(db);
+}
+
+async function ourPostgresSaver(dist: string, uri: string, schema: string): Promise<BaseCheckpointSaver> {
+  const { href } = pathToFileURL(join(dist, "storage", "open.js"));
+  const { openStorage } = (await import(href)) as typeof StorageModule;
+  const { checkpointer } = await openStorage({
+    checkpointer_scheme: "postgres",
+    checkpointer_uri: uri,
+    checkpointer_options: { schema },
+    max_queued_runs: 1,
+  });
+  return checkpointer;
 }
 
 const configOf = (thread: string) => ({ configurable: { thread_id: thread } }) satisfies GraphConfig;

@@ -44,12 +44,12 @@ export class Stage {
     return created && this.#serve({ scheme: "postgres", ownLocks, ...created });
   }
 
-  /** LangGraph's own PostgresSaver in process; undefined when there is no PostgreSQL. */
-  async postgresFloor(): Promise<Floor | undefined> {
+  /** LangGraph's own PostgresSaver in process, or that of `dist`; undefined when there is no PostgreSQL. */
+  async postgresFloor(dist?: string): Promise<Floor | undefined> {
     const created = await this.#schema();
     if (!created) return undefined;
     const floor = this.floor();
-    await floor.call("usePostgres", created);
+    await floor.call("usePostgres", { ...created, dist });
     return floor;
   }
 

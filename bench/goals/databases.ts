@@ -3,7 +3,7 @@ import type { FloorUnit } from "../floor-process.js";
 import type { Floor, RunningServer, Stage } from "../processes.js";
 import { ratioRow, valueRow, type Row } from "../report.js";
 import { median, medianRatio } from "../stats.js";
-import { CLIENTS, floorRound, ourRound } from "./throughput.js";
+import { CLIENTS, floorRound, ourRound, type Round } from "./throughput.js";
 
 const UNIT: FloorUnit = { graph: "g2", input: { n: 0 } };
 
@@ -15,9 +15,15 @@ export async function databases(goal: string, stage: Stage): Promise<Row[]> {
     }),
   ];
   const [server, floor] = [await stage.postgresServer(), await stage.postgresFloor()];
-  if (!server || !floor) return rows;
+  const saver = await stage.postgresFloor(stage.options.dist);
+  if (!server || !floor || !saver) return rows;
   const postgres = await compare(stage, server, floor);
   rows.push(
+    ratioRow(
+      [goal, `g2 at ${CLIENTS} clients, our saver for PostgreSQL in process, against LangGraph's`],
+      await compareSavers(stage, saver, floor),
+      { atLeast: 2 },
+    ),
     ratioRow([goal, `g2 at ${CLIENTS} clients on PostgreSQL, against LangGraph's saver`], postgres, {
       atLeast: 2,
     }),
@@ -28,12 +34,20 @@ export async function databases(goal: string, stage: Stage): Promise<Row[]> {
   return rows;
 }
 
-async function compare(stage: Stage, server: RunningServer, floor: Floor) {
+function compare(stage: Stage, server: RunningServer, floor: Floor) {
   const client = stage.client();
+  return rounds(stage, floor, (ms) => ourRound(server, client, UNIT, ms));
+}
+
+function compareSavers(stage: Stage, saver: Floor, floor: Floor) {
+  return rounds(stage, floor, (ms) => floorRound(saver, UNIT, ms));
+}
+
+async function rounds(stage: Stage, floor: Floor, ourRoundOf: (ms: number) => Promise<Round>) {
   const [ours, base]: [number[], number[]] = [[], []];
   for (let round = 0; round <= stage.options.rounds; round += 1) {
     const ms = stage.options.phaseMs * (round === 0 ? 2 : 1);
-    const [own, other] = [await floorRound(floor, UNIT, ms), await ourRound(server, client, UNIT, ms)];
+    const [own, other] = [await floorRound(floor, UNIT, ms), await ourRoundOf(ms)];
     // The first round warms the processes up.
     if (round === 0) continue;
     base.push(own.perSecond);
