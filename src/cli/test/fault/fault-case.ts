@@ -126,7 +126,8 @@ class DurableRuns {
         "run",
         this.#graph.source,
         ...(file === undefined ? [] : ["--config", file]),
-        ...["--jsonl", "--stream", "tasks,checkpoints"],
+        // Messages as well: models answer in another way when they are not streamed.
+        ...["--jsonl", "--stream", "tasks,checkpoints,messages-tuple"],
         ...["--input", JSON.stringify(step?.input ?? null)],
         ...(step?.config ? ["--run-config", JSON.stringify(step.config)] : []),
         ...(step?.context ? ["--context", JSON.stringify(step.context)] : []),
