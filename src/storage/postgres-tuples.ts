@@ -1,11 +1,10 @@
 /** Checkpoints from the rows that hold them. */
 import {
-  maxChannelVersion,
-  TASKS,
   type Checkpoint,
   type CheckpointTuple,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
+import { addSends } from "./pending-sends.js";
 import type { CheckpointRow } from "./postgres-saver-sql.js";
 
 type Write = NonNullable<CheckpointTuple["pendingWrites"]>[number];
@@ -68,7 +67,8 @@ async function tupleOf(
     channel_values,
   };
   const sends = parent === null ? undefined : parts.get(keyOf("send", row, parent, row));
-  if (sends && stored.v < 4) await addSends(checkpoint, sends.sort(byTask), serde);
+  if (sends && stored.v < 4)
+    addSends(checkpoint, await Promise.all(sends.sort(byTask).map((send) => load(send, serde))));
   const at = (id: string | null) => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: id } });
   return {
     config: at(checkpoint_id),
@@ -92,17 +92,6 @@ async function loadValues(
     }),
   );
   return Object.fromEntries(values.flat());
-}
-
-/** Before version 4 of the format, tasks to send were not a channel: they are writes of the checkpoint before. */
-async function addSends(
-  checkpoint: Checkpoint,
-  sends: readonly CheckpointRow[],
-  serde: SerializerProtocol,
-): Promise<void> {
-  const versions = Object.values(checkpoint.channel_versions);
-  checkpoint.channel_values[TASKS] = await Promise.all(sends.map((send) => load(send, serde)));
-  checkpoint.channel_versions[TASKS] = versions.length > 0 ? maxChannelVersion(...versions) : 1;
 }
 
 function load({ type, blob }: CheckpointRow, serde: SerializerProtocol): Promise<unknown> {

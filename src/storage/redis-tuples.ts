@@ -1,6 +1,5 @@
 /** Reads checkpoints as LangGraph has them. */
 import {
-  maxChannelVersion,
   TASKS,
   type BaseCheckpointSaver,
   type Checkpoint,
@@ -10,6 +9,7 @@ import {
   type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
 import { contains } from "./contains.js";
+import { addSends } from "./pending-sends.js";
 import type { RedisClient } from "./redis-client.js";
 import type { NamespaceKeys, RedisKeys } from "./redis-keys.js";
 import { fieldOf, readRefs, unpack, unpackValue } from "./redis-records.js";
@@ -22,7 +22,7 @@ export interface NamespacePlace {
   checkpoint_ns: string;
 }
 
-type Saver = Pick<BaseCheckpointSaver, "serde" | "getNextVersion">;
+type Saver = Pick<BaseCheckpointSaver, "serde">;
 
 export class RedisTuples {
   readonly #client: RedisClient;
@@ -46,7 +46,7 @@ export class RedisTuples {
     const parent = record.parent?.toString() ?? "";
     const checkpoint = (await unpackValue(this.#saver.serde, record.checkpoint)) as Checkpoint;
     checkpoint.channel_values = await this.#values(keys, record.refs);
-    if (checkpoint.v < 4 && parent !== "") await this.#takeSends(checkpoint, keys, parent);
+    if (checkpoint.v < 4 && parent !== "") addSends(checkpoint, await this.#sendsOf(keys, parent));
     const configOf = (checkpoint_id: string) => ({
       configurable: { thread_id, checkpoint_ns, checkpoint_id },
     });
@@ -159,12 +159,8 @@ export class RedisTuples {
     );
   }
 
-  /** Checkpoints of LangGraph before 1.0 find the tasks sent to them among the writes of their parent. */
-  async #takeSends(checkpoint: Checkpoint, keys: NamespaceKeys, parent: string): Promise<void> {
-    const sends = (await this.#writes(keys, parent)).filter(([, channel]) => channel === TASKS);
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_values[TASKS] = sends.map(([, , value]) => value);
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : this.#saver.getNextVersion(undefined);
+  async #sendsOf(keys: NamespaceKeys, parent: string): Promise<unknown[]> {
+    const writes = await this.#writes(keys, parent);
+    return writes.filter(([, channel]) => channel === TASKS).map(([, , value]) => value);
   }
 }

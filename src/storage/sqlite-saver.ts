@@ -1,6 +1,5 @@
 import {
   BaseCheckpointSaver,
-  maxChannelVersion,
   TASKS,
   WRITES_IDX_MAP,
   type ChannelVersions,
@@ -13,6 +12,7 @@ import {
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Database } from "better-sqlite3";
 import type { CheckpointKey } from "./checkpointer.js";
+import { addSends } from "./pending-sends.js";
 import { textSerializer } from "./serializer.js";
 import {
   SqliteCheckpoints,
@@ -172,7 +172,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       channel_values: Object.fromEntries(values),
     };
     if (checkpoint.v < 4 && parent !== null)
-      await this.#takeSends(checkpoint, { ...row, checkpoint_id: parent });
+      addSends(checkpoint, await this.#sendsOf({ ...row, checkpoint_id: parent }));
     const at = (id: string) => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: id } });
     return {
       config: at(checkpoint_id),
@@ -183,13 +183,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
     };
   }
 
-  /** Checkpoints of LangGraph before 1.0 find the tasks sent to them among the writes of their parent. */
-  async #takeSends(checkpoint: Checkpoint, parent: CheckpointRow): Promise<void> {
+  async #sendsOf(parent: CheckpointRow): Promise<unknown[]> {
     const sends = this.#rows.writesOf(parent).filter(({ channel }) => channel === TASKS);
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_values[TASKS] = await Promise.all(sends.map(({ value }) => this.#load(value)));
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+    return Promise.all(sends.map(({ value }) => this.#load(value)));
   }
 
   async #bytes(value: unknown): Promise<Buffer> {

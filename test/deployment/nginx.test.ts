@@ -13,7 +13,8 @@ import { graph as gate } from "../fixtures/graphs/gate.js";
 import { client } from "../helpers/app.js";
 import { markedBlocks } from "../helpers/markdown.js";
 import { withPostgres, type TestPostgres } from "../helpers/postgres.js";
-import { freePort, startListening, stopProgram, withProgram } from "../helpers/programs.js";
+import { freePort } from "../helpers/free-port.js";
+import { startListening, stopProgram, withProgram } from "../helpers/programs.js";
 import { recordingLogger } from "../helpers/service.js";
 import { readEvents } from "../helpers/sse.js";
 

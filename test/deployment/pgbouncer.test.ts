@@ -11,7 +11,8 @@ import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { markedBlocks } from "../helpers/markdown.js";
 import { withPostgres } from "../helpers/postgres.js";
-import { asOther, freePort, giveTo, startListening, stopProgram, withProgram } from "../helpers/programs.js";
+import { freePort } from "../helpers/free-port.js";
+import { asOther, giveTo, startListening, stopProgram, withProgram } from "../helpers/programs.js";
 import { openTestService, readAll } from "../helpers/service.js";
 
 const block = (name: string): string =>

@@ -2,11 +2,10 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "./free-port.js";
 
 const run = promisify(execFile);
 const VERSIONS = "/usr/lib/postgresql";
@@ -65,13 +64,4 @@ async function asOwner(program: string, args: string[]): Promise<void> {
   const command = [join(BIN ?? "", program), ...args];
   if (process.getuid?.() === 0) await run("runuser", ["-u", "postgres", "--", ...command], { cwd: "/" });
   else await run(command[0]!, command.slice(1));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -2,7 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer, connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { delimiter, join } from "node:path";
 import { describe, it } from "vitest";
 
@@ -17,15 +17,6 @@ export function withProgram(name: string, title: string, declare: (path: string)
   }
   process.stderr.write(`${title}: skipped, the program ${name} is not installed.\n`);
   it.skip(`${title}: skipped, no program ${name}`, () => undefined);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 const LIMIT_MS = 30_000;
