@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
-import type { Db, Document, MongoClient } from "mongodb";
+import type { Collection, Db, Document, MongoClient } from "mongodb";
 import type { CheckpointKey } from "./checkpointer.js";
 import type { MongodbDriver } from "./mongodb-driver.js";
 import { tooLarge, VALUE_LIMIT } from "./mongodb-errors.js";
@@ -10,14 +10,12 @@ import { tooLarge, VALUE_LIMIT } from "./mongodb-errors.js";
 const CHECKPOINTS = "checkpoints";
 const WRITES = "checkpoint_writes";
 
-interface SaverOptions {
-  client: MongoClient;
-  dbName: string;
-}
-
-/** The official saver, less what stops it from storing all metadata and from saying what is too large. */
-export function createSaver(driver: MongodbDriver, options: SaverOptions): MongoDBSaver {
-  const saver = new (withAnyMetadata(driver.MongoDBSaver))(options);
+/**
+ * The official saver on a database as it is set up, less what stops it from storing all metadata and from saying what is
+ * too large.
+ */
+export function createSaver(driver: MongodbDriver, client: MongoClient, db: Db): MongoDBSaver {
+  const saver = new (withAnyMetadata(driver.MongoDBSaver, db))({ client });
   saver.serde = boundedSerializer(saver.serde);
   return saver;
 }
@@ -32,8 +30,10 @@ export async function setUp(saver: MongoDBSaver): Promise<void> {
  * A saver that makes only plain entries of the metadata searchable. The official one stores all of it as fields, and
  * servers refuse names that begin with "$", or read those with a full stop as paths. The metadata itself is whole.
  */
-function withAnyMetadata(Saver: typeof MongoDBSaver): typeof MongoDBSaver {
+function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSaver {
   return class extends Saver {
+    protected override db = patientlyRead(db);
+
     override async put(
       config: RunnableConfig,
       checkpoint: Checkpoint,
@@ -56,6 +56,17 @@ function withAnyMetadata(Saver: typeof MongoDBSaver): typeof MongoDBSaver {
       return { configurable: place };
     }
   };
+}
+
+/** A list may have a slow reader: the time of a call counts anew for each of its documents. */
+function patientlyRead(db: Db): Db {
+  if (db.timeoutMS === undefined) return db;
+  const collection = (name: string): Collection => {
+    const inner = db.collection(name);
+    const find = (filter: Document) => inner.find(filter, { timeoutMode: "iteration" });
+    return Object.assign(Object.create(inner) as Collection, { find });
+  };
+  return Object.assign(Object.create(db) as Db, { collection });
 }
 
 interface Place {

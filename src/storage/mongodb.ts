@@ -13,8 +13,14 @@ import { isMongodbUri, placeOf, type MongodbPlace } from "./mongodb-uri.js";
 import type { Storage, StorageOptions, ThreadLocks } from "./storage.js";
 import { createThreadLocks } from "./thread-locks.js";
 
-/** How long a call waits for a server to be found, and for its answer, in milliseconds. */
+/** How long a call may take, from the search for a server to its answer, in milliseconds. */
 const TIMEOUT = 10_000;
+
+/**
+ * Milliseconds between two looks whether a server lives. The driver (6.21, 7.9) waits for ever when it looks in the very
+ * moment in which all connections end, as it would after every failed call: the longer pause makes it look later.
+ */
+const HEARTBEAT = { heartbeatFrequencyMS: 1_000, minHeartbeatFrequencyMS: 2_000 };
 
 /**
  * Both stores in the database that the URI's path names (graph_serve when it names none), and thread locks that hold
@@ -49,18 +55,17 @@ export function connectionOf(
 async function openStores(
   driver: MongodbDriver,
   client: MongoClient,
-  { database, hosts, location }: MongodbPlace,
+  place: MongodbPlace,
   options: StorageOptions,
 ): Promise<Storage> {
-  const db = client.db(database);
+  const { database, hosts, location } = place;
+  const db = client.db(database, place.options.has("timeoutms") ? {} : { timeoutMS: TIMEOUT });
   const explain = explainMongodb(hosts);
-  const saver = createSaver(driver, { client, dbName: database });
   await client.connect();
   if (options.readOnly) await requirePrepared(db, location);
-  else {
-    await prepare(db);
-    await setUp(saver);
-  }
+  // An index may take longer to build than a call.
+  else await prepareAll(driver, client, database);
+  const saver = createSaver(driver, client, db);
   const locks = await openLocks(db, options, explain);
   return {
     scheme: "mongodb",
@@ -79,6 +84,12 @@ async function openStores(
       await client.close();
     },
   };
+}
+
+async function prepareAll(driver: MongodbDriver, client: MongoClient, database: string): Promise<void> {
+  const db = client.db(database);
+  await prepare(db);
+  await setUp(createSaver(driver, client, db));
 }
 
 /** Who only reads takes no lock that others would see. */
@@ -111,6 +122,7 @@ function clientOptions({ checkpointer_options }: StorageOptions, place: MongodbP
   const { pool_max_size: maxPoolSize } = checkpointer_options;
   const ours: MongoClientOptions = {
     appName: "graph-serve",
+    ...HEARTBEAT,
     serverSelectionTimeoutMS: TIMEOUT,
     connectTimeoutMS: TIMEOUT,
     socketTimeoutMS: TIMEOUT,

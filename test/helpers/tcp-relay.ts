@@ -16,7 +16,8 @@ export class TcpRelay {
         [far, near],
       ] as const) {
         this.#sockets.add(from);
-        from.on("data", (data) => void (this.#blocked || to.write(data)));
+        from.on("data", (data) => void to.write(data));
+        if (this.#blocked) from.pause();
         from.on("close", () => to.destroy());
         from.on("error", () => to.destroy());
       }
@@ -34,13 +35,20 @@ export class TcpRelay {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Nor is anything taken in: who sends much has to wait. */
   block(): void {
     this.#blocked = true;
+    for (const socket of this.#sockets) socket.pause();
   }
 
   /** Let through again what is connected from now on; what was blocked is ended. */
   unblock(): void {
     this.#blocked = false;
+    this.cut();
+  }
+
+  /** End all connections at once. */
+  cut(): void {
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
   }

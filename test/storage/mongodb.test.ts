@@ -18,7 +18,7 @@ withMongodb("mongodb conformance", (mongodb) => {
   conformance("@langchain/langgraph-checkpoint-mongodb", async () => {
     await mongodb().empty();
     const { client, database } = mongodb();
-    const saver = createSaver(await loadMongodbDriver(), { client, dbName: database });
+    const saver = createSaver(await loadMongodbDriver(), client, client.db(database, { timeoutMS: 10_000 }));
     await setUp(saver);
     return saver;
   });
