@@ -2,6 +2,7 @@
 import { GraphServeError } from "../errors.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { StreamFrames } from "../graphs/stream-frames.js";
+import { ModelCallbacks } from "../graphs/model-callbacks.js";
 import { RunUsage } from "../graphs/usage.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, StreamMode } from "../models/run.js";
@@ -184,7 +185,7 @@ export class RunTask {
         },
         configurable,
         runId: run.run_id,
-        callbacks: [this.#usage],
+        callbacks: new ModelCallbacks(this.#usage),
         signal,
       },
       modes: this.#modes,

@@ -1,0 +1,151 @@
+/** What callbacks of a graph, a model, a tool or a tracer hear is what they hear without ours. */
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
+import { registerConfigureHook, setContextVariable } from "@langchain/core/context";
+import { HumanMessage } from "@langchain/core/messages";
+import { RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
+import { tool } from "@langchain/core/tools";
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/ids.js";
+import { ModelCallbacks } from "../../src/graphs/model-callbacks.js";
+import { RunUsage } from "../../src/graphs/usage.js";
+import { FakeModel } from "../fixtures/fake-model.js";
+import { watched } from "../helpers/heard-events.js";
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec });
+type Values = typeof State.State;
+const QUESTION = { messages: [new HumanMessage("two words")] };
+/** Of the four calls of the graph below. */
+const CALLS = 4;
+const HOOK = "graph_serve_test_handler";
+registerConfigureHook({ contextVar: HOOK });
+
+/** A model in a node, in a subgraph, behind a chain, and in a tool that calls it. */
+function compile(model: FakeModel) {
+  const ask = async ({ messages }: Values) => ({ messages: [await model.invoke(messages.slice(0, 1))] });
+  const inner = new StateGraph(State).addNode("deep", ask).addEdge(START, "deep").addEdge("deep", END);
+  const chain = RunnableLambda.from(({ messages }: Values) => messages.slice(0, 1))
+    .pipe(model)
+    .withConfig({ tags: ["of the chain"] });
+  const search = tool(async () => (await model.invoke("in a tool")).text, {
+    name: "search",
+    description: "searches",
+  });
+  return new StateGraph(State)
+    .addNode("ask", ask)
+    .addNode("inner", inner.compile({ name: "inner" }))
+    .addNode("chain", async (state) => ({ messages: [await chain.invoke(state)] }))
+    .addNode("tool", async (_, config: RunnableConfig) => {
+      await dispatchCustomEvent("progress", { part: 1 }, config);
+      return { messages: [new HumanMessage(String(await search.invoke({})))] };
+    })
+    .addEdge(START, "ask")
+    .addEdge("ask", "inner")
+    .addEdge("inner", "chain")
+    .addEdge("chain", "tool")
+    .addEdge("tool", END)
+    .compile({ name: "calls" });
+}
+
+/** What a run of ours, with the handler as it was before in an array, or without one, is configured with. */
+type Callbacks = RunnableConfig["callbacks"];
+const configOf = (callbacks: Callbacks): RunnableConfig => ({
+  runId: newId(),
+  tags: ["of the run"],
+  metadata: { user: "u" },
+  callbacks,
+});
+
+describe("ModelCallbacks", () => {
+  let usage: RunUsage;
+  beforeEach(() => {
+    usage = new RunUsage();
+  });
+  const counted = () => usage.total(undefined).total_tokens;
+
+  it("hears every call of a model, wherever it is", async () => {
+    const graph = compile(new FakeModel());
+    await graph.invoke(QUESTION, configOf([usage]));
+    const expected = counted();
+    expect(expected).toBeGreaterThan(0);
+    usage = new RunUsage();
+    await graph.invoke(QUESTION, configOf(new ModelCallbacks(usage)));
+    expect(counted()).toBe(expected);
+  });
+
+  it.each([
+    ["invoke", undefined],
+    ["messages", "messages"],
+  ] as const)("callbacks of the graph hear what they heard: %s", async (_, streamMode) => {
+    const graph = compile(new FakeModel());
+    const heard = async (callbacks: Callbacks) => {
+      const handler = watched();
+      const config = { ...configOf(callbacks), streamMode };
+      const chunks = await graph.withConfig({ callbacks: [handler] }).stream(QUESTION, config);
+      for await (const _chunk of chunks);
+      return handler.heard;
+    };
+    const expected = await heard([usage]);
+    expect(expected.length).toBeGreaterThan(4 * CALLS);
+    expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
+  });
+
+  it("a tracer that joins by itself hears the whole tree, root and all", async () => {
+    const graph = compile(new FakeModel());
+    const heard = async (callbacks: Callbacks) => {
+      const handler = watched();
+      await AsyncLocalStorageProviderSingleton.runWithConfig({}, async () => {
+        setContextVariable(HOOK, handler);
+        await graph.invoke(QUESTION, configOf(callbacks));
+      });
+      return handler.heard;
+    };
+    const expected = await heard([usage]);
+    expect(expected[0]).toMatchObject({ event: "chain start", path: ["calls"] });
+    expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
+  });
+
+  it("callbacks of a model get the tags and metadata that they get without ours", async () => {
+    const heard = async (callbacks: Callbacks) => {
+      const handler = watched();
+      const model = new FakeModel();
+      model.callbacks = [handler];
+      await compile(model).invoke(QUESTION, configOf(callbacks));
+      return handler.heard.map(({ path: _path, ...event }) => event);
+    };
+    const expected = await heard(undefined);
+    expect(expected.filter(({ event }) => event === "chat model start")).toHaveLength(CALLS);
+    expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
+    expect(counted()).toBeGreaterThan(0);
+  });
+
+  it("callbacks given to one call hear that call, and ours does as well", async () => {
+    const handler = watched();
+    const model = new FakeModel();
+    const graph = new StateGraph(State)
+      .addNode("ask", async ({ messages }, config) => ({
+        messages: [await model.invoke(messages, { ...config, callbacks: addTo(config, handler) })],
+      }))
+      .addNode("again", async ({ messages }) => ({ messages: [await model.invoke(messages.slice(0, 1))] }))
+      .addEdge(START, "ask")
+      .addEdge("ask", "again")
+      .addEdge("again", END)
+      .compile();
+    await graph.invoke(QUESTION, configOf([usage]));
+    const [expected, before] = [counted(), handler.heard.length];
+    expect(before).toBeGreaterThan(0);
+    usage = new RunUsage();
+    await graph.invoke(QUESTION, configOf(new ModelCallbacks(usage)));
+    expect([counted(), handler.heard.length]).toEqual([expected, 2 * before]);
+  });
+});
+
+/** As `mergeConfigs` of LangChain adds a handler to callbacks that are there. */
+function addTo({ callbacks }: RunnableConfig, handler: BaseCallbackHandler): Callbacks {
+  if (callbacks === undefined || Array.isArray(callbacks)) return [...(callbacks ?? []), handler];
+  const manager = callbacks.copy();
+  manager.addHandler(handler, true);
+  return manager;
+}
