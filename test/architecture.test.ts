@@ -20,6 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const FILES_AT_THE_TOP: Record<string, string> = {
   "code-frame.ts": "root",
   "errors.ts": "root",
+  "event-loop.ts": "root",
   "ids.ts": "root",
   "log.ts": "root",
   "metrics.ts": "root",

@@ -1,6 +1,7 @@
 /** Counts the tokens of a run (spec, Token usage). */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { LLMResult } from "@langchain/core/outputs";
+import { dueTurn } from "../event-loop.js";
 import { isRecord } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import { isMessage } from "./serialize.js";
@@ -72,6 +73,11 @@ export class RunUsage extends BaseCallbackHandler {
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
   #counts = NONE;
+
+  /** A model whose tokens are all there at once must not keep others out until the last. */
+  override handleLLMNewToken(): Promise<void> | undefined {
+    return dueTurn();
+  }
 
   override handleLLMEnd(result: LLMResult): void {
     let counts = NONE;

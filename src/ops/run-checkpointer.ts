@@ -10,8 +10,8 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
+import { nextTurn } from "../event-loop.js";
 import type { Checkpointer, ThreadLease } from "../storage/storage.js";
-import { nextTurn } from "./yielding.js";
 
 interface Watched {
   /** Told of the first write that fails. */

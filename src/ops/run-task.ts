@@ -1,5 +1,6 @@
 /** A run in flight: a task the server owns. The response is only its subscriber. */
 import { GraphServeError } from "../errors.js";
+import { nextTurn } from "../event-loop.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { StreamFrames } from "../graphs/stream-frames.js";
 import { ModelCallbacks } from "../graphs/model-callbacks.js";
@@ -15,7 +16,6 @@ import { endingOf, failed, lastFrame, paused, succeeded, type Ending } from "./r
 import type { RunLog } from "./run-log.js";
 import type { Invocation } from "./run-request.js";
 import type { Settlements } from "./settlements.js";
-import { nextTurn } from "./yielding.js";
 
 /** How long a graph may take to heed its abort signal; then it is left behind, its later writes refused. */
 const ABORT_GRACE_MS = 2000;

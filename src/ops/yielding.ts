@@ -1,19 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-
-/** Longest time that the frames of all runs together may keep the event loop, in milliseconds. */
-const TURN_MS = 3;
-
-let turnStart = 0;
-let turnIsOpen = false;
-
-/** True when frames have kept the event loop for too long. One mark a turn for the whole process tells when it turned. */
-function turnIsLong(): boolean {
-  if (turnIsOpen) return performance.now() - turnStart >= TURN_MS;
-  turnIsOpen = true;
-  turnStart = performance.now();
-  setImmediate(() => (turnIsOpen = false));
-  return false;
-}
+import { dueTurn } from "../event-loop.js";
 
 /**
  * Hand every item of `source` to `take`, in order, a few milliseconds' worth a turn: a graph that never waits floods
@@ -75,9 +60,8 @@ class Taker<T> {
     this.#waiting = [];
     for (const item of items) {
       this.#take(item);
-      if (turnIsLong()) await nextTurn();
+      const turn = dueTurn();
+      if (turn) await turn;
     }
   }
 }
-
-export { nextTurn };
