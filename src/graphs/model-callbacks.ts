@@ -42,7 +42,7 @@ export class ModelCallbacks extends CallbackManager {
   }
 
   get #isAlone(): boolean {
-    return this.handlers.length === 1;
+    return this.handlers.length === 1 && this.handlers[0] === this.#handler;
   }
 }
 

@@ -2,8 +2,8 @@
 import { GraphServeError } from "../errors.js";
 import { nextTurn } from "../event-loop.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import { StreamFrames } from "../graphs/stream-frames.js";
 import { ModelCallbacks } from "../graphs/model-callbacks.js";
+import { StreamFrames } from "../graphs/stream-frames.js";
 import { RunUsage } from "../graphs/usage.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, StreamMode } from "../models/run.js";

@@ -17,8 +17,9 @@ import { createThreadLocks } from "./thread-locks.js";
 const TIMEOUT = 10_000;
 
 /**
- * Milliseconds between two looks whether a server lives. The driver (6.21, 7.9) waits for ever when it looks in the very
- * moment in which all connections end, as it would after every failed call: the longer pause makes it look later.
+ * Milliseconds between two looks whether a server lives. After a failed call the driver (6.21) looks at once when its
+ * last look is older than the second figure, and waits for ever when its own connection is just ending as well: with this
+ * pause it waits for the next look, when connections that were to end have ended.
  */
 const HEARTBEAT = { heartbeatFrequencyMS: 1_000, minHeartbeatFrequencyMS: 2_000 };
 

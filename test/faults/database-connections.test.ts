@@ -1,0 +1,85 @@
+/** Connections to a database that all end at once, or on which nothing moves any more: calls end, service goes on. */
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { expect, it, onTestFinished } from "vitest";
+import { StorageUnavailableError } from "../../src/errors.js";
+import { newId } from "../../src/ids.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { Checkpointer, StorageOptions } from "../../src/storage/storage.js";
+import { withMongodb } from "../helpers/mongodb.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { withRedis } from "../helpers/redis.js";
+import { TcpRelay } from "../helpers/tcp-relay.js";
+
+/** More than the sockets on the way take in. */
+const LARGE = "x".repeat(15 * 1024 * 1024);
+/** Calls are to end within 20 s; a busy machine may notice later. */
+const LONGEST = { timeout: 40_000 };
+/** Drivers look for their server at once after a failed call when their last look is older than this. */
+const DRIVER_PAUSE = 500;
+const CUTS = 6;
+const CALLERS = 8;
+
+const placeOf = (thread_id: string) => ({ configurable: { thread_id, checkpoint_ns: "" } });
+
+async function openRelayed(options: StorageOptions, defaultPort: number) {
+  const uri = new URL(options.checkpointer_uri ?? "");
+  const relay = await TcpRelay.open(uri.hostname, Number(uri.port || defaultPort));
+  onTestFinished(() => relay.close());
+  const checkpointer_uri = uri.href.replace(uri.host, `127.0.0.1:${relay.port}`);
+  const storage = await openStorage({ ...options, checkpointer_uri });
+  onTestFinished(() => storage.close());
+  return { relay, checkpointer: storage.checkpointer };
+}
+
+/** Whether a reading was served; a refusal has to say that the storage is away. */
+async function isServed(checkpointer: Checkpointer): Promise<boolean> {
+  try {
+    await checkpointer.getTuple(placeOf(newId()));
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(StorageUnavailableError);
+    return false;
+  }
+}
+
+function putLarge(checkpointer: Checkpointer): Promise<unknown> {
+  const values = { channel_values: { text: LARGE }, channel_versions: { text: 1 } };
+  const metadata = { source: "input", step: -1, parents: {} } as const;
+  return checkpointer.put(placeOf(newId()), { ...emptyCheckpoint(), ...values }, metadata, { text: 1 });
+}
+
+function promises(options: () => StorageOptions, defaultPort: number): void {
+  it("all end at once, again and again", { timeout: 300_000 }, async () => {
+    const { relay, checkpointer } = await openRelayed(options(), defaultPort);
+    for (let cut = 0; cut < CUTS; cut += 1) {
+      const end = performance.now() + DRIVER_PAUSE + 100 * Math.random();
+      let isCut = false;
+      const caller = async () => {
+        while (!isCut) await isServed(checkpointer);
+      };
+      const callers = Array.from({ length: CALLERS }, caller);
+      while (performance.now() < end) await isServed(checkpointer);
+      relay.cut();
+      isCut = true;
+      await Promise.all(callers);
+      await expect.poll(() => isServed(checkpointer), LONGEST).toBe(true);
+    }
+  });
+
+  it("nothing moves: a large write and a read end", { timeout: 120_000 }, async () => {
+    const { relay, checkpointer } = await openRelayed(options(), defaultPort);
+    relay.block();
+    const begin = performance.now();
+    const ends = await Promise.allSettled([putLarge(checkpointer), checkpointer.getTuple(placeOf(newId()))]);
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: "rejected", reason: { code: "storage_unavailable" } });
+    }
+    expect(performance.now() - begin).toBeLessThan(LONGEST.timeout);
+    relay.unblock();
+    await expect.poll(() => isServed(checkpointer), LONGEST).toBe(true);
+  });
+}
+
+withPostgres("connections to postgres", (postgres) => promises(() => postgres.options(), 5432));
+withMongodb("connections to mongodb", (mongodb) => promises(() => mongodb().options(), 27017));
+withRedis("connections to redis", (redis) => promises(() => redis.options(), 6379));
