@@ -1,3 +1,5 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { StorageUnavailableError } from "../errors.js";
 import type { RedisDriver } from "./redis-driver.js";
 
 /** How long a call waits for the server, in milliseconds; a connection is tried for as long. */
@@ -6,10 +8,9 @@ const LONGEST_PAUSE = 2_000;
 
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
-/** A client that reads texts as bytes, on one connection, which it makes anew when it is lost. */
+/** A client that reads texts as bytes, on one connection; when that is lost the client has ended. */
 function createRedisClient({ createClient, RESP_TYPES }: RedisDriver, url: string) {
-  let wasConnected = false;
-  const client = createClient({
+  return createClient({
     url,
     name: "graph-serve",
     commandOptions: { timeout: TIMEOUT, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
@@ -18,32 +19,81 @@ function createRedisClient({ createClient, RESP_TYPES }: RedisDriver, url: strin
     socket: {
       connectTimeout: TIMEOUT,
       socketTimeout: TIMEOUT,
-      // At the start the first refusal is the answer; later the server may come back at any time.
-      reconnectStrategy: (retries, cause) =>
-        wasConnected ? Math.min(50 * 2 ** retries, LONGEST_PAUSE) : cause,
+      reconnectStrategy: (_, cause) => cause,
     },
   });
-  client.on("ready", () => (wasConnected = true));
-  // Without a listener an error of the connection would end the process; calls report it.
-  client.on("error", () => undefined);
-  return client;
 }
 
-/** A client whose server has answered. */
-export async function connect(driver: RedisDriver, url: string): Promise<RedisClient> {
-  const client = createRedisClient(driver, url);
-  try {
+/**
+ * A client, and another one when its connection is lost. The driver (5.12) could connect again by itself, but takes
+ * commands that it wrote to the old connection at its very end for sent on the new one: from then on each call would get
+ * the answer of another. Until there is a connection again calls fail at once.
+ */
+export class RedisConnection {
+  readonly #create: () => RedisClient;
+  #client: RedisClient;
+  #isClosed = false;
+
+  private constructor(create: () => RedisClient) {
+    this.#create = create;
+    this.#client = create();
+  }
+
+  /** Resolves when the server has answered; rejects with the driver's error when it does not. */
+  static async open(driver: RedisDriver, url: string): Promise<RedisConnection> {
+    const connection = new RedisConnection(() => createRedisClient(driver, url));
+    try {
+      await connection.#connect(connection.#client);
+      await connection.client.ping();
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  /**
+   * That of now: to be asked for with each call.
+   * @throws StorageUnavailableError once the connection is closed (`storage_unavailable`)
+   */
+  get client(): RedisClient {
+    if (this.#isClosed) throw new StorageUnavailableError("Redis is no longer in use: the storage is closed");
+    return this.#client;
+  }
+
+  /** Calls that still wait fail. */
+  close(): void {
+    this.#isClosed = true;
+    end(this.#client);
+  }
+
+  async #connect(client: RedisClient): Promise<void> {
+    let wasReady = false;
+    // Without a listener an error of the connection would end the process; calls report it.
+    client.on("error", () => {
+      if (!wasReady) return;
+      wasReady = false;
+      end(client);
+      void this.#renew();
+    });
     await client.connect();
-    await client.ping();
-    return client;
-  } catch (error) {
-    close(client);
-    throw error;
+    wasReady = true;
+  }
+
+  async #renew(): Promise<void> {
+    for (let attempt = 0; !this.#isClosed; attempt += 1) {
+      this.#client = this.#create();
+      try {
+        return await this.#connect(this.#client);
+      } catch {
+        end(this.#client);
+        await pause(Math.min(50 * 2 ** attempt, LONGEST_PAUSE), undefined, { ref: false });
+      }
+    }
   }
 }
 
-/** Calls that still wait fail. */
-export function close(client: RedisClient): void {
+function end(client: RedisClient): void {
   if (client.isOpen) client.destroy();
 }
 

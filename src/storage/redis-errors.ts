@@ -10,7 +10,6 @@ const LOGIN: Explanation = {
 };
 const LOST: Explanation = { message: "lost the connection", hint: "try again" };
 const LATE: Explanation = { message: "did not answer in time" };
-const CLOSED: Explanation = { message: "is no longer in use: the storage is closed" };
 
 /** By the first word of what the server says. */
 const SERVER_ERRORS: Record<string, Explanation> = {
@@ -39,8 +38,8 @@ const DRIVER_ERRORS: Record<string, Explanation> = {
   ConnectionTimeoutError: AWAY,
   ClientOfflineError: AWAY,
   ReconnectStrategyError: AWAY,
-  ClientClosedError: CLOSED,
-  DisconnectsClientError: CLOSED,
+  ClientClosedError: AWAY,
+  DisconnectsClientError: LOST,
   SocketClosedUnexpectedlyError: LOST,
   AbortError: LOST,
   SocketTimeoutError: LATE,

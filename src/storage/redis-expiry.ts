@@ -2,18 +2,18 @@
  * Time to live of threads: their checkpoints go `ttl` after the last write, all together. Each write renews the keys it
  * touches; the others of the thread, which may be many, are renewed at the first write in each tenth of the time.
  */
-import type { RedisClient, Transaction } from "./redis-client.js";
+import type { RedisConnection, Transaction } from "./redis-client.js";
 import type { NamespaceKeys, RedisKeys } from "./redis-keys.js";
 
 const PORTION = 10;
 
 export class RedisExpiry {
-  readonly #client: RedisClient;
+  readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #ttl: number | undefined;
 
-  constructor(client: RedisClient, keys: RedisKeys, ttl: number | undefined) {
-    this.#client = client;
+  constructor(connection: RedisConnection, keys: RedisKeys, ttl: number | undefined) {
+    this.#connection = connection;
     this.#keys = keys;
     this.#ttl = ttl;
   }
@@ -37,12 +37,12 @@ export class RedisExpiry {
   }
 
   async #renewAll(threadId: string, ttl: number): Promise<void> {
-    const namespaces = await this.#client.sMembers(this.#keys.thread(threadId).namespaces);
+    const namespaces = await this.#connection.client.sMembers(this.#keys.thread(threadId).namespaces);
     for (const namespace of namespaces) {
       const keys = this.#keys.namespace(threadId, namespace.toString());
-      const ids = (await this.#client.zRange(keys.ids, 0, -1)).map(String);
+      const ids = (await this.#connection.client.zRange(keys.ids, 0, -1)).map(String);
       const all = [keys.ids, keys.values, ...ids.flatMap((id) => [keys.checkpoint(id), keys.writes(id)])];
-      await Promise.all(all.map((key) => this.#client.pExpire(key, ttl)));
+      await Promise.all(all.map((key) => this.#connection.client.pExpire(key, ttl)));
     }
   }
 }

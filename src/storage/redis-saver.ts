@@ -10,7 +10,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointKey } from "./checkpointer.js";
-import { beginTransaction, type RedisClient, type Transaction } from "./redis-client.js";
+import { beginTransaction, type RedisConnection, type Transaction } from "./redis-client.js";
 import { RedisExpiry } from "./redis-expiry.js";
 import { RedisKeys, type NamespaceKeys } from "./redis-keys.js";
 import { pruneThread, unlinkThread } from "./redis-prune.js";
@@ -34,17 +34,17 @@ interface Place {
  * is kept once for all checkpoints that share it, and no call searches the keys but a list of all threads.
  */
 export class RedisSaver extends BaseCheckpointSaver {
-  readonly #client: RedisClient;
+  readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #expiry: RedisExpiry;
   readonly #tuples: RedisTuples;
 
-  constructor(client: RedisClient, { keyPrefix, ttl }: RedisSaverOptions) {
+  constructor(connection: RedisConnection, { keyPrefix, ttl }: RedisSaverOptions) {
     super();
-    this.#client = client;
+    this.#connection = connection;
     this.#keys = new RedisKeys(keyPrefix);
-    this.#expiry = new RedisExpiry(client, this.#keys, ttl);
-    this.#tuples = new RedisTuples(client, this.#keys, this);
+    this.#expiry = new RedisExpiry(connection, this.#keys, ttl);
+    this.#tuples = new RedisTuples(connection, this.#keys, this);
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -111,17 +111,17 @@ export class RedisSaver extends BaseCheckpointSaver {
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    await unlinkThread(this.#client, this.#keys, threadId);
+    await unlinkThread(this.#connection.client, this.#keys, threadId);
   }
 
   /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
   async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
-    await pruneThread(this.#client, this.#keys, threadId, keep);
+    await pruneThread(this.#connection.client, this.#keys, threadId, keep);
   }
 
   /** A transaction that makes the checkpoint known; writes may come before it does, and must be found when it goes. */
   #begin(threadId: string, namespace: string, id: string): Transaction {
-    return beginTransaction(this.#client)
+    return beginTransaction(this.#connection.client)
       .sAdd(this.#keys.thread(threadId).namespaces, namespace)
       .zAdd(this.#keys.namespace(threadId, namespace).ids, { score: 0, value: id });
   }
@@ -133,7 +133,7 @@ export class RedisSaver extends BaseCheckpointSaver {
     { channel_versions: versions }: Checkpoint,
     newVersions: ChannelVersions,
   ): Promise<ValueRef[] | undefined> {
-    const refs = await this.#client.hGet(keys.checkpoint(parent), "refs");
+    const refs = await this.#connection.client.hGet(keys.checkpoint(parent), "refs");
     if (refs === null) return undefined;
     return readRefs(refs).filter(
       ({ channel, version }) => !Object.hasOwn(newVersions, channel) && versions[channel] === version,

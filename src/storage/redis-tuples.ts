@@ -10,7 +10,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { contains } from "./contains.js";
 import { addSends } from "./pending-sends.js";
-import type { RedisClient } from "./redis-client.js";
+import type { RedisConnection } from "./redis-client.js";
 import type { NamespaceKeys, RedisKeys } from "./redis-keys.js";
 import { fieldOf, readRefs, unpack, unpackValue } from "./redis-records.js";
 
@@ -25,12 +25,12 @@ export interface NamespacePlace {
 type Saver = Pick<BaseCheckpointSaver, "serde">;
 
 export class RedisTuples {
-  readonly #client: RedisClient;
+  readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #saver: Saver;
 
-  constructor(client: RedisClient, keys: RedisKeys, saver: Saver) {
-    this.#client = client;
+  constructor(connection: RedisConnection, keys: RedisKeys, saver: Saver) {
+    this.#connection = connection;
     this.#keys = keys;
     this.#saver = saver;
   }
@@ -38,7 +38,7 @@ export class RedisTuples {
   async get({ thread_id, checkpoint_ns }: NamespacePlace, id: string): Promise<CheckpointTuple | undefined> {
     const keys = this.#keys.namespace(thread_id, checkpoint_ns);
     const [record, writes] = await Promise.all([
-      this.#client.hGetAll(keys.checkpoint(id)),
+      this.#connection.client.hGetAll(keys.checkpoint(id)),
       this.#writes(keys, id),
     ]);
     // Writes may be stored before their checkpoint is.
@@ -66,7 +66,7 @@ export class RedisTuples {
   ): AsyncGenerator<CheckpointTuple> {
     const { ids } = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
     for (let end = before; ;) {
-      const page = await this.#client.zRange(ids, end === undefined ? "+" : `(${end}`, "-", {
+      const page = await this.#connection.client.zRange(ids, end === undefined ? "+" : `(${end}`, "-", {
         BY: "LEX",
         REV: true,
         LIMIT: { offset: 0, count: pageSize },
@@ -111,7 +111,7 @@ export class RedisTuples {
     for (const thread of threads) {
       const namespaces =
         checkpoint_ns === undefined
-          ? (await this.#client.sMembers(this.#keys.thread(thread).namespaces)).map(String)
+          ? (await this.#connection.client.sMembers(this.#keys.thread(thread).namespaces)).map(String)
           : [checkpoint_ns];
       for (const namespace of namespaces) places.push({ thread_id: thread, checkpoint_ns: namespace });
     }
@@ -121,7 +121,7 @@ export class RedisTuples {
   async #threads(): Promise<string[]> {
     const threads = new Set<string>();
     // The iterator knows the end by a text, and would go on for ever with bytes.
-    const client = this.#client.withTypeMapping({});
+    const client = this.#connection.client.withTypeMapping({});
     for await (const keys of client.scanIterator({ MATCH: this.#keys.everyThread, COUNT: 1000 })) {
       for (const key of keys) threads.add(this.#keys.threadOf(key));
     }
@@ -131,7 +131,7 @@ export class RedisTuples {
   async #values(keys: NamespaceKeys, text: Buffer | undefined): Promise<Record<string, unknown>> {
     const refs = readRefs(text);
     if (refs.length === 0) return {};
-    const records = await this.#client.hmGet(keys.values, refs.map(fieldOf));
+    const records = await this.#connection.client.hmGet(keys.values, refs.map(fieldOf));
     const entries = await Promise.all(
       refs.map(async ({ channel }, index): Promise<[string, unknown][]> => {
         const record = records[index];
@@ -143,7 +143,7 @@ export class RedisTuples {
 
   /** By task and index, as they were made. */
   async #writes(keys: NamespaceKeys, id: string): Promise<CheckpointPendingWrite[]> {
-    const fields = Object.entries(await this.#client.hGetAll(keys.writes(id)));
+    const fields = Object.entries(await this.#connection.client.hGetAll(keys.writes(id)));
     const writes = fields.map(([field, record]) => {
       const [taskId, index] = JSON.parse(field) as [string, number];
       const { head, body } = unpack<[channel: string, type: string]>(record);

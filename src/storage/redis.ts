@@ -1,6 +1,6 @@
 import { wrapCheckpointer } from "./checkpointer.js";
 import { storageError } from "./driver-errors.js";
-import { close, connect } from "./redis-client.js";
+import { RedisConnection } from "./redis-client.js";
 import { loadRedisDriver } from "./redis-driver.js";
 import { explainRedis } from "./redis-errors.js";
 import { readRedisOptions } from "./redis-options.js";
@@ -22,11 +22,11 @@ export async function openRedis(
   const { uri, location, host, keyPrefix, ttl } = readRedisOptions(options);
   const explain = explainRedis(host);
   const driver = await loadRedisDriver();
-  const client = await connect(driver, uri).catch((error: unknown) => {
+  const connection = await RedisConnection.open(driver, uri).catch((error: unknown) => {
     throw storageError(error, explain);
   });
   const rows = await openRows(options);
-  const saver = new RedisSaver(client, { keyPrefix, ttl });
+  const saver = new RedisSaver(connection, { keyPrefix, ttl });
   return {
     ...rows,
     scheme: "redis",
@@ -37,7 +37,7 @@ export async function openRedis(
       explain,
     }),
     close: async () => {
-      close(client);
+      connection.close();
       await rows.close();
     },
   };

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/errors.js";
 import { newId } from "../../src/ids.js";
 import { openStorage } from "../../src/storage/open.js";
-import { close, connect } from "../../src/storage/redis-client.js";
+import { RedisConnection } from "../../src/storage/redis-client.js";
 import { loadRedisDriver } from "../../src/storage/redis-driver.js";
 import { RedisSaver } from "../../src/storage/redis-saver.js";
 import type { Checkpointer } from "../../src/storage/storage.js";
@@ -218,20 +218,20 @@ withRedis("redis storage", (redis) => {
   });
 
   it("a killed connection is made anew", async () => {
-    const client = await connect(await loadRedisDriver(), redis.uri);
+    const connection = await RedisConnection.open(await loadRedisDriver(), redis.uri);
     try {
-      const saver = new RedisSaver(client, { keyPrefix: redis.prefix });
+      const saver = new RedisSaver(connection, { keyPrefix: redis.prefix });
       const config = await put(saver, at(newId()), { a: 1 }, { a: 1 });
       for (let round = 0; round < 3; round += 1) {
-        const before = await client.clientId();
+        const before = await connection.client.clientId();
         await redis.client.sendCommand(["CLIENT", "KILL", "ID", String(before)]);
         // A call that was on its way may fail; the next ones wait for the new connection.
         const tuple = await saver.getTuple(config).catch(() => saver.getTuple(config));
         expect(tuple?.checkpoint.channel_values).toEqual({ a: 1 });
-        expect(await client.clientId()).not.toBe(before);
+        expect(await connection.client.clientId()).not.toBe(before);
       }
     } finally {
-      close(client);
+      connection.close();
     }
   });
 

@@ -1,6 +1,6 @@
 import { beforeAll } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
-import { close, connect, type RedisClient } from "../../src/storage/redis-client.js";
+import { RedisConnection } from "../../src/storage/redis-client.js";
 import { loadRedisDriver } from "../../src/storage/redis-driver.js";
 import { RedisSaver } from "../../src/storage/redis-saver.js";
 import { withRedis } from "../helpers/redis.js";
@@ -18,14 +18,14 @@ withRedis("redis contract", (redis) => {
 });
 
 withRedis("redis conformance", (redis) => {
-  let client: RedisClient;
+  let connection: RedisConnection;
   beforeAll(async () => {
-    client = await connect(await loadRedisDriver(), redis.uri);
-    return () => close(client);
+    connection = await RedisConnection.open(await loadRedisDriver(), redis.uri);
+    return () => connection.close();
   });
 
   conformance("RedisSaver", async () => {
     await redis.empty();
-    return new RedisSaver(client, { keyPrefix: redis.prefix });
+    return new RedisSaver(connection, { keyPrefix: redis.prefix });
   });
 });

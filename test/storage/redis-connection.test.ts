@@ -1,0 +1,47 @@
+/** A connection to Redis that ends in the middle of calls: no call ever gets the answer of another. */
+import { expect, it, onTestFinished } from "vitest";
+import { RedisConnection } from "../../src/storage/redis-client.js";
+import { loadRedisDriver } from "../../src/storage/redis-driver.js";
+import { withRedis } from "../helpers/redis.js";
+import { TcpRelay } from "../helpers/tcp-relay.js";
+
+const CUTS = 40;
+const READERS = 8;
+
+withRedis("answers of redis", (redis) => {
+  it("are those to the call, however often connections end", { timeout: 120_000 }, async () => {
+    const uri = new URL(redis.uri);
+    const relay = await TcpRelay.open(uri.hostname, Number(uri.port || 6379));
+    onTestFinished(() => relay.close());
+    uri.host = `127.0.0.1:${relay.port}`;
+    const connection = await RedisConnection.open(await loadRedisDriver(), uri.href);
+    onTestFinished(() => connection.close());
+    const keys = Array.from({ length: READERS }, (_, index) => `${redis.prefix}key ${index}`);
+    for (const key of keys) await redis.client.set(key, key);
+
+    let answers = 0;
+    const wrong: string[] = [];
+    const read = async (key: string) => {
+      const { client } = connection;
+      const [value] = await Promise.all([client.get(key), client.multi().exists(key).exec()]);
+      answers += 1;
+      if (String(value) !== key) wrong.push(String(value));
+    };
+    // One call a turn of the event loop, so that one is on its way whenever the connection ends.
+    let isOver = false;
+    let turn = 0;
+    const go = () => {
+      turn += 1;
+      read(keys[turn % READERS] ?? "").catch(() => undefined);
+      if (!isOver) setImmediate(go);
+    };
+    go();
+    onTestFinished(() => void (isOver = true));
+    for (let cut = 0; cut < CUTS; cut += 1) {
+      const from = answers;
+      await expect.poll(() => answers, { timeout: 20_000 }).toBeGreaterThan(from + 50);
+      relay.cut();
+    }
+    expect(wrong).toEqual([]);
+  });
+});
