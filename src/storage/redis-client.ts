@@ -36,14 +36,14 @@ export class RedisConnection {
 
   private constructor(create: () => RedisClient) {
     this.#create = create;
-    this.#client = create();
+    this.#client = this.#begin();
   }
 
   /** Resolves when the server has answered; rejects with the driver's error when it does not. */
   static async open(driver: RedisDriver, url: string): Promise<RedisConnection> {
     const connection = new RedisConnection(() => createRedisClient(driver, url));
     try {
-      await connection.#connect(connection.#client);
+      await connection.client.connect();
       await connection.client.ping();
       return connection;
     } catch (error) {
@@ -67,26 +67,28 @@ export class RedisConnection {
     end(this.#client);
   }
 
-  async #connect(client: RedisClient): Promise<void> {
-    let wasReady = false;
+  /** A client that has not connected yet. Once it has, its end is the beginning of another. */
+  #begin(): RedisClient {
+    const client = this.#create();
+    let isReady = false;
+    client.on("ready", () => (isReady = true));
     // Without a listener an error of the connection would end the process; calls report it.
     client.on("error", () => {
-      if (!wasReady) return;
-      wasReady = false;
+      if (!isReady) return;
+      isReady = false;
       end(client);
       void this.#renew();
     });
-    await client.connect();
-    wasReady = true;
+    return client;
   }
 
   async #renew(): Promise<void> {
+    const client = this.#begin();
+    this.#client = client;
     for (let attempt = 0; !this.#isClosed; attempt += 1) {
-      this.#client = this.#create();
       try {
-        return await this.#connect(this.#client);
+        return void (await client.connect());
       } catch {
-        end(this.#client);
         await pause(Math.min(50 * 2 ** attempt, LONGEST_PAUSE), undefined, { ref: false });
       }
     }
