@@ -27,7 +27,7 @@ function createRedisClient({ createClient, RESP_TYPES }: RedisDriver, url: strin
 /**
  * A client, and another one when its connection is lost. The driver (5.12) could connect again by itself, but takes
  * commands that it wrote to the old connection at its very end for sent on the new one: from then on each call would get
- * the answer of another. Until there is a connection again calls fail at once.
+ * the answer of another. Calls wait for an attempt to connect that is under way, and fail between two of them.
  */
 export class RedisConnection {
   readonly #create: () => RedisClient;

@@ -22,11 +22,9 @@ const CALLERS = 8;
 const placeOf = (thread_id: string) => ({ configurable: { thread_id, checkpoint_ns: "" } });
 
 async function openRelayed(options: StorageOptions, defaultPort: number) {
-  const uri = new URL(options.checkpointer_uri ?? "");
-  const relay = await TcpRelay.open(uri.hostname, Number(uri.port || defaultPort));
+  const { relay, uri } = await TcpRelay.before(options.checkpointer_uri ?? "", defaultPort);
   onTestFinished(() => relay.close());
-  const checkpointer_uri = uri.href.replace(uri.host, `127.0.0.1:${relay.port}`);
-  const storage = await openStorage({ ...options, checkpointer_uri });
+  const storage = await openStorage({ ...options, checkpointer_uri: uri });
   onTestFinished(() => storage.close());
   return { relay, checkpointer: storage.checkpointer };
 }

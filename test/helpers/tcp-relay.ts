@@ -31,6 +31,14 @@ export class TcpRelay {
     return relay;
   }
 
+  /** A relay to the server that a URI names, and the URI that leads through it. */
+  static async before(uri: string, defaultPort: number): Promise<{ relay: TcpRelay; uri: string }> {
+    const through = new URL(uri);
+    const relay = await TcpRelay.open(through.hostname, Number(through.port || defaultPort));
+    through.host = `127.0.0.1:${relay.port}`;
+    return { relay, uri: through.href };
+  }
+
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }

@@ -60,17 +60,13 @@ describe("readiness", () => {
 
 withPostgres("readiness on postgres", (postgres) => {
   it("the storage goes away and comes back", { timeout: OUTAGE_TEST_MS }, async () => {
-    const direct = new URL(postgres.uri);
-    const relay = await TcpRelay.open(direct.hostname, Number(direct.port || 5432));
-    const relayed = new URL(direct);
-    relayed.port = String(relay.port);
-    relayed.hostname = "127.0.0.1";
+    const { relay, uri } = await TcpRelay.before(postgres.uri, 5432);
     const { checkpointer_options } = postgres.options();
     const { request } = await startTestServer({
       graphs: { gate },
       settings: {
         checkpointer_scheme: "postgres",
-        checkpointer_uri: relayed.href,
+        checkpointer_uri: uri,
         checkpointer_options: { ...checkpointer_options, pool_max_size: 2 },
       },
     });

@@ -5,7 +5,7 @@ import type { StreamMode } from "../../src/models/run.js";
 import { FakeModel } from "../fixtures/fake-model.js";
 import { openTestService } from "../helpers/service.js";
 
-/** Milliseconds of computing that a run does in all, and at most without letting others in. */
+/** Milliseconds of computing that a run does in all, and in one superstep or token. */
 const WORK = 300;
 const STEP = 2;
 const STEPS = WORK / STEP;

@@ -230,11 +230,8 @@ withPostgres("postgres thread locks", (postgres) => {
     });
 
     it("a silent server is noticed, then reported", { timeout: 60_000 }, async () => {
-      const { hostname, port } = new URL(postgres.uri);
-      const relay = await TcpRelay.open(hostname, Number(port || 5432));
-      const uri = new URL(postgres.uri);
-      uri.host = `127.0.0.1:${relay.port}`;
-      const storage = await postgres.open({ lock_uri: uri.href });
+      const { relay, uri } = await TcpRelay.before(postgres.uri, 5432);
+      const storage = await postgres.open({ lock_uri: uri });
       const lease = await take(storage, "t");
       relay.block();
       const before = performance.now();

@@ -10,11 +10,9 @@ const READERS = 8;
 
 withRedis("answers of redis", (redis) => {
   it("are those to the call, however often connections end", { timeout: 120_000 }, async () => {
-    const uri = new URL(redis.uri);
-    const relay = await TcpRelay.open(uri.hostname, Number(uri.port || 6379));
+    const { relay, uri } = await TcpRelay.before(redis.uri, 6379);
     onTestFinished(() => relay.close());
-    uri.host = `127.0.0.1:${relay.port}`;
-    const connection = await RedisConnection.open(await loadRedisDriver(), uri.href);
+    const connection = await RedisConnection.open(await loadRedisDriver(), uri);
     onTestFinished(() => connection.close());
     const keys = Array.from({ length: READERS }, (_, index) => `${redis.prefix}key ${index}`);
     for (const key of keys) await redis.client.set(key, key);
