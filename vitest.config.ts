@@ -1,11 +1,39 @@
-import { defineConfig } from "vitest/config";
+import { availableParallelism } from "node:os";
+import { configDefaults, defineConfig } from "vitest/config";
+import { parseCLI } from "vitest/node";
+
+/** Real processes that are killed, databases that fail or go away, threads of thousands of checkpoints. */
+const SLOW = ["test/{processes,faults,deployment}/**/*.test.ts", "test/**/*.slow.test.ts"];
+/** They put other modules in the place of packages, or a browser's window in the global scope. */
+const ISOLATED = ["test/**/*.isolated.test.ts"];
+const NEVER = [...configDefaults.exclude, "test/fixtures/**"];
+
+const quick = {
+  extends: true as const,
+  // Importing the program costs more than most files' tests: files share a process and what it has loaded.
+  test: {
+    name: "quick",
+    include: ["test/**/*.test.ts"],
+    exclude: [...NEVER, ...SLOW, ...ISOLATED],
+    isolate: false,
+  },
+};
+const isolated = { extends: true as const, test: { name: "isolated", include: ISOLATED, exclude: NEVER } };
+const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER } };
+
+/** `vitest run` leaves the slow tests out, unless it is asked for files or projects. */
+const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
+const isAsked = filter.length > 0 || options.project !== undefined;
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.{ts,tsx}"],
-    exclude: ["**/node_modules/**", "test/fixtures/**"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: isAsked ? [quick, isolated, slow] : [quick, isolated],
+    globalSetup: "test/helpers/global-setup.ts",
+    maxWorkers: Math.max(2, availableParallelism()),
+    // For a machine with ten times as much to do: no test waits for one of these to pass.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     restoreMocks: true,
     // The official validation suite declares its cases with global describe and it.
     globals: true,

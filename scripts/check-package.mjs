@@ -78,6 +78,7 @@ function install(tarball) {
   say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
   const nested = join(folder, "node_modules/graph-serve/node_modules/@langchain/langgraph");
   assert.ok(!existsSync(nested), "graph-serve brought a second copy of LangGraph");
+  assert.ok(!existsSync(join(folder, "node_modules/@scarf")), "graph-serve brought install telemetry");
   for (const file of ["graph.ts", "model.ts", "fake-model.ts"]) {
     cpSync(join(ROOT, "templates/chat", file), join(folder, file));
   }
@@ -192,5 +193,6 @@ async function talk(url) {
   const state = await (await fetch(`${url}/threads/${thread_id}/state`)).json();
   assert.match(state.values.messages.at(-1).content, /You said: "hello package"/);
   assert.equal((await (await fetch(`${url}/info`)).json()).version, version);
-  assert.equal((await fetch(`${url}/docs/`)).status, 200);
+  for (const file of ["", "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"])
+    assert.equal((await fetch(`${url}/docs/${file}`)).status, 200, file);
 }

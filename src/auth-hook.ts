@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseGraphTarget } from "./config/graph-target.js";
-import { ConfigError, UnauthorizedError } from "./errors.js";
-import { loadModule } from "./graphs/load.js";
-import type { Logger } from "./log.js";
+import { ConfigError, UnauthorizedError } from "./support/errors.js";
+import { loadExport } from "./graphs/load.js";
+import type { Logger } from "./support/log.js";
 import type { Authenticate, AuthRequest, Caller, Identity } from "./models/caller.js";
 import { isRecord } from "./models/common.js";
 
@@ -74,14 +74,13 @@ async function loadHook(source: string, cwd: string): Promise<Loaded> {
       hint: "check the path; it is resolved from the folder of the configuration",
     });
   }
-  const { exports, module } = await loadModule({ path, exportName }, { baseDir: cwd });
-  const authenticate = exports.get(exportName);
-  if (typeof authenticate !== "function") {
+  const { value, names, files } = await loadExport({ path, exportName }, { baseDir: cwd });
+  if (typeof value !== "function") {
     throw new ConfigError(`auth: ${given} has no function "${exportName}"`, {
-      hint: `exports there: ${[...exports.keys()].join(", ") || "none"}`,
+      hint: `exports there: ${names.join(", ") || "none"}`,
     });
   }
-  return { authenticate: authenticate as Authenticate, files: module.files };
+  return { authenticate: value as Authenticate, files };
 }
 
 /** An answer that could open every thread, or none, is a fault of the function, not of the request. */
@@ -93,7 +92,8 @@ function scopeOf(user: Identity): Caller["scope"] {
     throw fault("`metadata` must be an object with at least one key");
   for (const [key, value] of Object.entries(metadata)) {
     if (RESERVED_KEYS.includes(key)) throw fault(`\`metadata.${key}\` is written by the server`);
-    if (!isText(String(value)) || !["string", "number", "boolean"].includes(typeof value))
+    const isScalar = ["string", "boolean"].includes(typeof value) || Number.isFinite(value);
+    if (!isScalar || !isText(String(value)))
       throw fault(`\`metadata.${key}\` must be a text, a number or a boolean`);
   }
   return { ...metadata };

@@ -1,10 +1,11 @@
 /** Public surface for embedding. */
 export { defineConfig } from "./config/define.js";
 export type { Settings, SettingsInput } from "./config/settings.js";
-export * from "./errors.js";
+export * from "./support/errors.js";
 export { createApp } from "./http/app.js";
 export { startServer } from "./http/server.js";
-export type { Logger } from "./log.js";
+export type { Logger } from "./support/log.js";
+export { noteUnhandled } from "./support/run-context.js";
 export type { Authenticate, AuthRequest, Identity } from "./models/caller.js";
 export type { Assistant, GraphDrawing, GraphSchema } from "./models/assistant.js";
 export type { Run, RunCreateRequest, RunStatus, StreamMode, TokenUsage } from "./models/run.js";
@@ -14,12 +15,12 @@ export type { Thread, ThreadCreateRequest, ThreadSearchRequest, ThreadStatus } f
 export { openService, type GraphSummary, type Service, type ServiceOptions } from "./service.js";
 // For those who write a storage of their own; see OpenCustomStorage.
 export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storage/checkpointer.js";
-export { contains } from "./storage/contains.js";
+export { contains } from "./storage/rows.js";
 export type { CustomStorageOptions, OpenCustomStorage } from "./storage/custom.js";
 export type { ExplainError, Explanation } from "./storage/driver-errors.js";
-export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage/items.js";
+export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage/storage.js";
 export { openStorage, type OpenOptions } from "./storage/open.js";
-export { expiryOf, isFinished, patchRun, patchThread } from "./storage/rows.js";
+export { expiryOf, inScope, isFinished, patchRun, patchThread } from "./storage/rows.js";
 export type {
   AcquireOptions,
   Checkpointer,
@@ -40,4 +41,4 @@ export type {
   UnfinishedRun,
 } from "./storage/storage.js";
 export { createThreadLocks } from "./storage/thread-locks.js";
-export { VERSION } from "./version.js";
+export { VERSION } from "./support/version.js";

@@ -1,12 +1,11 @@
 /** What `migrate` works with: the versions of a storage, and copies of all that one keeps. */
-import { ConfigError } from "./errors.js";
 import { copyStorage, type StorageCopyOptions, type StorageCopyReport } from "./storage/copy/storage.js";
-import { openStorage, schemaOf, type OpenOptions } from "./storage/open.js";
-import type { SchemaState } from "./storage/schema-state.js";
-import type { Storage } from "./storage/storage.js";
+import { type OpenOptions, openStorage, schemaOf } from "./storage/open.js";
+import type { SchemaState, Storage } from "./storage/storage.js";
+import { ConfigError } from "./support/errors.js";
 
 export type { CopyProgress, StorageCopyReport } from "./storage/copy/storage.js";
-export type { SchemaPart, SchemaState } from "./storage/schema-state.js";
+export type { SchemaPart, SchemaState } from "./storage/storage.js";
 
 /** Where a storage is, as the settings say it. */
 export type StoragePlace = Omit<OpenOptions, "max_queued_runs" | "readOnly">;
@@ -27,7 +26,7 @@ export async function bringUp(place: StoragePlace): Promise<void> {
   await storage.close();
 }
 
-export interface MigrationOptions extends Pick<StorageCopyOptions, "overwrite" | "signal" | "onProgress"> {
+interface MigrationOptions extends Pick<StorageCopyOptions, "overwrite" | "signal" | "onProgress"> {
   /** Only read. */
   from: StoragePlace;
   to: StoragePlace;

@@ -1,36 +1,30 @@
 /** Composition root: settings, graphs and storage become the service that HTTP, the CLI and embedders call. */
 import { resolve } from "node:path";
-import { AuthHook } from "./auth-hook.js";
+import { parseGraphTarget } from "./config/graph-target.js";
 import { defaultSettings, type Settings } from "./config/settings.js";
-import type { GraphServeError } from "./errors.js";
-import { graphSummary, type GraphOutline } from "./graphs/draw.js";
-import { GraphSources } from "./graphs/sources.js";
-import { loadWithStandIns } from "./graphs/stand-ins.js";
-import { langgraphVersion } from "./user-langgraph.js";
-import { silentLogger, type Logger } from "./log.js";
-import { openMetrics, type Metrics } from "./metrics.js";
-import type { AuthRequest, Caller } from "./models/caller.js";
+import { loadWithStandIns } from "./graphs/bare-graph.js";
+import { type GraphSource, GraphSources } from "./graphs/load.js";
+import { provideSdkLogger } from "./graphs/sdk-logger.js";
+import type { Authenticate, Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
 import { createContext, type OpsContext } from "./ops/context.js";
+import { RunTasks } from "./ops/live-runs.js";
+import { Upkeep } from "./ops/maintenance.js";
 import { createOperations, type Operations } from "./ops/operations.js";
-import { RunTasks } from "./ops/run-tasks.js";
-import { Upkeep } from "./ops/upkeep.js";
-import { assertServable, sourcesOf, type ServiceOptions } from "./service-options.js";
+import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.js";
 import { observeStorage } from "./storage/observed.js";
 import { openStorage } from "./storage/open.js";
 import type { Storage, StorageFinding, UnfinishedRun } from "./storage/storage.js";
-import { VERSION } from "./version.js";
+import { ConfigError, type GraphServeError } from "./support/errors.js";
+import { type Logger, silentLogger, sturdyLogger } from "./support/log.js";
+import { type Metrics, openMetrics } from "./support/metrics.js";
+import { langgraphVersion } from "./support/user-langgraph.js";
+import { VERSION } from "./support/version.js";
+import { UserHooks } from "./user-hooks.js";
 
-export type { ServiceOptions } from "./service-options.js";
+export type { GraphSummary } from "./service-facts.js";
 export type { StorageFinding, UnfinishedRun } from "./storage/storage.js";
-export type { RunFrame, RunStream, WaitingRun } from "./models/run-stream.js";
-
-/** What a banner or a check list says of a graph. */
-export interface GraphSummary extends GraphOutline {
-  id: string;
-  /** `path:export`, when it was loaded from a file. */
-  source?: string;
-}
+export type { JoinedStream, RunFrame, RunStream, WaitingRun } from "./models/run-stream.js";
 
 type GraphFaults = ReadonlyMap<string, GraphServeError>;
 const NO_FAULTS: GraphFaults = new Map();
@@ -41,7 +35,9 @@ interface Circumstances {
   faults: GraphFaults;
   /** Whether the service keeps house: recovers, sweeps, and says that it lives. */
   keepsHouse: boolean;
-  auth: AuthHook | undefined;
+  hooks: UserHooks;
+  /** What is left to undo when the service has closed. */
+  closed: () => void;
 }
 
 /** The service as one caller has it. */
@@ -64,7 +60,7 @@ export class Service implements Operations {
   readonly store: Operations["store"];
   readonly readiness: Operations["readiness"];
   /** Who sends a request; undefined when nobody is asked. @throws UnauthorizedError (`unauthorized`) */
-  readonly authenticate: ((request: AuthRequest) => Promise<Caller>) | undefined;
+  readonly authenticate: UserHooks["authenticate"];
 
   readonly #context: OpsContext;
   readonly #sources: GraphSources;
@@ -72,8 +68,9 @@ export class Service implements Operations {
   readonly #upkeep: Upkeep;
   readonly #langgraphVersion: string;
   readonly #faults: GraphFaults;
-  readonly #auth: AuthHook | undefined;
+  readonly #hooks: UserHooks;
   readonly #keepsHouse: boolean;
+  readonly #closed: () => void;
   #closing: Promise<void> | undefined;
 
   /** @internal Use `openService`. */
@@ -81,10 +78,11 @@ export class Service implements Operations {
     settings: Settings,
     sources: GraphSources,
     context: OpsContext,
-    { cwd, faults, keepsHouse, auth }: Circumstances,
+    { cwd, faults, keepsHouse, hooks, closed }: Circumstances,
   ) {
-    this.#auth = auth;
-    this.authenticate = auth && ((request) => auth.callerOf(request));
+    this.#hooks = hooks;
+    this.authenticate = hooks.authenticate;
+    this.#closed = closed;
     this.#faults = faults;
     this.#keepsHouse = keepsHouse;
     this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
@@ -126,16 +124,14 @@ export class Service implements Operations {
     };
   }
 
+  /** The app that sees requests before the routes do, as it was last loaded. */
+  get httpApp(): UserHooks["httpApp"] {
+    return this.#hooks.httpApp;
+  }
+
   /** Identity of the server (spec, Health and info). */
   info(): ServerInfo {
-    return {
-      status: "ok",
-      name: "graph-serve",
-      version: VERSION,
-      langgraph_js_version: this.#langgraphVersion,
-      context: "js",
-      flags: { assistants: true, crons: false, langsmith: false },
-    };
+    return serverInfo(this.#langgraphVersion);
   }
 
   initialMessage(): InitialMessage {
@@ -161,30 +157,24 @@ export class Service implements Operations {
   }
 
   /** The graphs served, default first. */
-  async graphs(): Promise<GraphSummary[]> {
-    const { registry } = this.#context;
-    return Promise.all(
-      registry.ids.map(async (id) => {
-        const { graph } = await registry.graph(id);
-        return { id, source: registry.sourceOf(id), ...graphSummary(graph) };
-      }),
-    );
+  graphs(): Promise<GraphSummary[]> {
+    return graphSummaries(this.#context.registry);
   }
 
   /**
-   * Load the graph files anew, and the auth function. Runs in flight finish on the graph they began with; when a file does not load, the
-   * last good graphs go on serving.
+   * Load the graph files, the auth function and the app anew. Runs in flight finish on the graph they began with;
+   * when a file does not load, what was last good goes on serving.
    * @throws GraphLoadError (`graph_load_failed`)
    */
   async reload(): Promise<void> {
     const graphs = await this.#sources.load();
-    await this.#auth?.reload();
+    await this.#hooks.reload();
     this.#context.registry.replace(graphs);
   }
 
-  /** Absolute paths of the graph files, the auth function's, and every file of the project they import. */
+  /** Absolute paths of the graph files, the auth function's, the app's, and every file of the project they import. */
   watchedFiles(): string[] {
-    return [...this.#sources.files, ...(this.#auth?.files ?? [])];
+    return [...this.#sources.files, ...this.#hooks.files];
   }
 
   /** Delete or prune the threads whose time to live has ended by `at` (ISO 8601); also done every minute. */
@@ -213,6 +203,7 @@ export class Service implements Operations {
     await this.#tasks.stop(graceSeconds);
     if (this.#keepsHouse) await this.#upkeep.stop();
     await this.#context.storage.close();
+    this.#closed();
   }
 }
 
@@ -221,26 +212,95 @@ export class Service implements Operations {
  * @throws ConfigError, GraphLoadError, StorageUnavailableError
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
+  const logger = sturdyLogger(options.logger ?? silentLogger);
+  // Graphs may ask for it while they are loaded.
+  const closed = provideSdkLogger(logger);
+  try {
+    return await open(options, logger, closed);
+  } catch (error) {
+    closed();
+    throw error;
+  }
+}
+
+async function open(options: ServiceOptions, logger: Logger, closed: () => void): Promise<Service> {
   const cwd = resolve(options.cwd ?? ".");
-  const logger = options.logger ?? silentLogger;
   const settings: Settings = Object.freeze({ ...defaultSettings(), ...options.settings });
-  const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), cwd);
-  const { readOnly = false, passive = readOnly, standIns = readOnly } = options;
+  const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
+  const { callFactories } = options;
+  const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), { cwd, callFactories });
   assertServable(settings, sources.ids, { mayBeEmpty: standIns });
   const { graphs, faults } = standIns
     ? await loadWithStandIns(sources)
     : { graphs: await sources.load(), faults: NO_FAULTS };
-  const hook = standIns ? undefined : (options.authenticate ?? settings.auth);
-  const auth = hook === undefined ? undefined : await AuthHook.open(hook, cwd, logger);
+  const hooks = standIns ? UserHooks.none : await UserHooks.open({ settings, authenticate, cwd }, logger);
   const metrics = settings.metrics && !standIns ? openMetrics(cwd) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
   try {
-    const { unfiltered } = options;
     const context = createContext({ settings, graphs, storage, logger, unfiltered, metrics });
-    return await new Service(settings, sources, context, { cwd, faults, keepsHouse: !passive, auth }).start();
+    const circumstances = { cwd, faults, keepsHouse: !passive, hooks, closed };
+    return await new Service(settings, sources, context, circumstances).start();
   } catch (error) {
     await storage.close();
     throw error;
+  }
+}
+
+// What a service is opened with, and whether that can be served.
+
+export interface ServiceOptions {
+  /** Settings that differ from the defaults. */
+  settings?: Partial<Settings>;
+  /**
+   * The graphs to serve, by assistant id, the default first: a compiled graph, a factory, or `path:export`. Left out,
+   * `settings.graphs` says it.
+   */
+  graphs?: Readonly<Record<string, unknown>>;
+  /** Folder that relative paths start from; the working directory when left out. */
+  cwd?: string;
+  /** Verifies who sends a request, as the setting `auth` does; users then have threads and memory of their own. */
+  authenticate?: Authenticate;
+  /** An open storage to use instead of the one that the settings name; closed with the service. */
+  storage?: Storage;
+  /** Anything with pino's methods; nothing is logged when left out. */
+  logger?: Logger;
+  /** Only look: nothing is recovered, swept, created or changed. Graphs are stood in for as `standIns` says. */
+  readOnly?: boolean;
+  /** Change what is asked for and nothing else: nothing is recovered or swept, and no heartbeat is sent. */
+  passive?: boolean;
+  /** Go on without the graphs that do not load, or without any: their threads can be read, not run. */
+  standIns?: boolean;
+  /** Call each factory when the graphs are loaded, as for a run without configuration: one that throws is found then. */
+  callFactories?: boolean;
+  /** Show every key of the state, also those that the graphs' output schemas hide. */
+  unfiltered?: boolean;
+}
+
+/** Where each graph comes from: a text names a file and an export. */
+function sourcesOf(graphs: Readonly<Record<string, unknown>>): ReadonlyMap<string, GraphSource> {
+  const entries = Object.entries(graphs).map(([id, value]): [string, GraphSource] => [
+    id,
+    typeof value === "string" ? { kind: "file", ...parseGraphTarget(value) } : { kind: "value", value },
+  ]);
+  return new Map(entries);
+}
+
+/** @throws ConfigError (`config_invalid`) */
+function assertServable(
+  { default_assistant_id }: Settings,
+  ids: readonly string[],
+  { mayBeEmpty }: { mayBeEmpty: boolean },
+): void {
+  if (ids.length === 0) {
+    if (mayBeEmpty) return;
+    throw new ConfigError("there is no graph to serve", {
+      hint: "name one: graph-serve dev ./graph.ts, or `graphs` in the configuration",
+    });
+  }
+  if (default_assistant_id !== undefined && !ids.includes(default_assistant_id)) {
+    throw new ConfigError(
+      `default_assistant_id "${default_assistant_id}" is not a key of graphs: ${ids.join(", ")}`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearest } from "../src/nearest.js";
+import { nearest } from "../src/support/nearest.js";
 
 describe("nearest word", () => {
   it.each([

@@ -1,63 +1,27 @@
-/** README.md, followed step by step in a copy of the repository; and what the documents lead to. */
+/** What README.md and the documents say and lead to; `readme-steps.slow.test.ts` runs their commands. */
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../src/config/load.js";
-import { newId } from "../src/ids.js";
-import { startCli } from "./cli/harness.js";
+import { newId } from "../src/support/ids.js";
+import { createProject, startCli, type Project } from "./cli/harness.js";
 import { startTestServer } from "./helpers/app.js";
-import {
-  anchors,
-  DOCUMENTS,
-  markedBlocks,
-  namedPaths,
-  relativeLinks,
-  ROOT,
-  type Block,
-} from "./helpers/markdown.js";
-import { settled, Tour } from "./helpers/tour.js";
+import { anchors, DOCUMENTS, markedBlocks, namedPaths, relativeLinks, ROOT } from "./helpers/markdown.js";
+import { settled } from "./helpers/tour.js";
 
-/** The documents that are followed, each in a clone of its own. */
-const FOLLOWED = ["README.md", "docs/what-did-this-thread-do.md"];
-const tours: Record<string, Tour> = {};
-
-function tourOf(document: string): Tour {
-  const tour = tours[document];
-  if (!tour) throw new Error(`${document} is not followed`);
-  return tour;
-}
-
+let project: Project;
 beforeAll(async () => {
-  for (const document of FOLLOWED) tours[document] = await Tour.open();
+  project = await createProject();
+  await cp(join(ROOT, "templates/chat"), join(project.dir, "templates/chat"), { recursive: true });
 });
-afterAll(async () => {
-  for (const tour of Object.values(tours)) await tour.close();
-});
-
-/** A JSON answer by its values, however it is laid out; other output to the letter. */
-function comparable(text: string, language: string): unknown {
-  return language === "json" ? JSON.parse(settled(text)) : settled(text).trimEnd();
-}
-
-describe.each(FOLLOWED)("%s, step by step", (document) => {
-  const steps = markedBlocks(document).filter(({ kind }) => ["run", "serve", "file"].includes(kind));
-  it.each(steps.map((step): [string, Block] => [`${step.kind} ${step.name}`, step]))(
-    "%s",
-    async (_, step) => {
-      const printed = await tourOf(document).follow(step);
-      if (!step.output) return;
-      const { language, text } = step.output;
-      expect(comparable(printed, language)).toEqual(comparable(text, language));
-    },
-  );
-});
+afterAll(() => project.remove());
 
 describe("README.md", () => {
   it("shows the banner of a terminal", async () => {
     const [banner] = markedBlocks("README.md").filter(({ kind }) => kind === "banner");
     const dev = startCli(["dev", "./templates/chat/graph.ts", "-p", "0"], {
-      cwd: tourOf("README.md").folder,
+      cwd: project.dir,
       isTTY: true,
     });
     const [address = ""] = await dev.stderr.until(/http:\/\/127\.0\.0\.1:\d+/);
@@ -71,7 +35,7 @@ describe("README.md", () => {
   it("names scripts that there are", async () => {
     const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { scripts: object };
     const text = await readFile(join(ROOT, "README.md"), "utf8");
-    const named = Array.from(text.matchAll(/npm (?:run )?(test|bench)\b/g), ([, name]) => name);
+    const named = Array.from(text.matchAll(/npm (?:run )?(test(?::all)?|bench)\b/g), ([, name]) => name);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
   });
 });
@@ -98,10 +62,8 @@ describe("docs/settings.md", () => {
   it.each(examples.map(({ language, text }) => [language, text]))(
     "shows a valid %s file",
     async (language, text) => {
-      const { folder } = tourOf("README.md");
-      const file = join(folder, `shown.${language}`);
-      await writeFile(file, text);
-      const { settings, origins } = await loadConfig({ cwd: folder, file, env: {} });
+      const file = await project.put(`shown.${language}`, text);
+      const { settings, origins } = await loadConfig({ cwd: project.dir, file, env: {} });
       expect(origins.graphs).toMatchObject({ kind: "file" });
       expect(settings.graphs.agent).toBe("./src/agent.ts:graph");
     },

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SHARED_PACKAGES, langgraphVersion, useLangGraphOf } from "../src/user-langgraph.js";
+import { SHARED_PACKAGES, langgraphVersion, useLangGraphOf } from "../src/support/user-langgraph.js";
 
 const root = resolve(import.meta.dirname, "..");
 const packages = dirname(dirname(createRequire(import.meta.url).resolve("@langchain/core/package.json")));

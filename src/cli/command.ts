@@ -1,8 +1,4 @@
-import type { Command } from "@commander-js/extra-typings";
 import type { Session } from "./session.js";
-
-/** What a command is added to: the program, or a command that has commands. */
-export type Parent = Pick<Command, "command">;
 
 /** Runs what a command does in the session of its global flags; what it resolves to is the exit code. */
 export type Runner = (

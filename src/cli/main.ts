@@ -1,7 +1,7 @@
 /** The command line: arguments in, exit code out. Commands are imported when they are called. */
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { VERSION } from "../version.js";
+import { VERSION } from "../support/version.js";
 import { exitProcess, processIo, type CliIo } from "./io.js";
 
 export type { CliIo } from "./io.js";

@@ -1,15 +1,25 @@
 /** From settings to an open service. The only way to what imports LangGraph, so that the user's copy can come first. */
-import { dirname, resolve } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { Settings } from "../config/settings.js";
-import { ConfigError } from "../errors.js";
-import type { Logger } from "../log.js";
-import { useLangGraphOf } from "../user-langgraph.js";
-import type { Service, ServiceOptions } from "../service.js";
-import { setVariables } from "./variables.js";
+import type { GraphSummary, Service, ServiceOptions } from "../service.js";
+import { ConfigError } from "../support/errors.js";
+import type { Logger } from "../support/log.js";
+import { useLangGraphOf } from "../support/user-langgraph.js";
+import { escapeControl } from "../view/text.js";
+import { impliedScheme, settingsOfFlags, type StorageFlags, storageSettings } from "./options.js";
+import { loadSettings, type Session, setVariables } from "./session.js";
+import type { Printer } from "./terminal/print.js";
 
-export type OpenOptions = Pick<ServiceOptions, "readOnly" | "passive" | "standIns" | "unfiltered">;
+interface OpenOptions extends Pick<
+  ServiceOptions,
+  "readOnly" | "passive" | "standIns" | "unfiltered" | "callFactories"
+> {
+  /** Whether requests will come over HTTP: only then is the app in front of them loaded. */
+  serves?: boolean;
+}
 
 /**
  * Open the service that the configuration describes. Its variables enter the process first, where what is set wins.
@@ -18,12 +28,13 @@ export type OpenOptions = Pick<ServiceOptions, "readOnly" | "passive" | "standIn
 export async function openConfigured(
   { settings, baseDir, env }: Pick<LoadedConfig, "settings" | "baseDir" | "env">,
   logger?: Logger,
-  options: OpenOptions = {},
+  { serves = false, ...options }: OpenOptions = {},
 ): Promise<Service> {
   if (!options.readOnly && !options.standIns) requireGraphs(settings);
   prepareProcess({ settings, baseDir, env });
   const { openService } = await import("../service.js");
-  return openService({ settings, cwd: baseDir, logger, ...options });
+  const http_app = serves ? settings.http_app : undefined;
+  return openService({ settings: { ...settings, http_app }, cwd: baseDir, logger, ...options });
 }
 
 /** Let the variables of the configuration enter the process, and the graphs' copy of LangGraph be the one to use. */
@@ -50,4 +61,160 @@ function requireGraphs({ graphs }: Settings): void {
       hint: "name a file, such as ./graph.ts:graph, or begin with: graph-serve init my-agent",
     },
   );
+}
+
+const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+
+/** A logger for people: one short line a message, a request in one line. */
+export function createConsoleLogger(print: Printer, level: Settings["log_level"]): Logger {
+  const at = (name: (typeof LEVELS)[number]) => {
+    if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return () => undefined;
+    return (fields: object, message: string) => print.note(escapeControl(lineOf(name, fields, message)));
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+function lineOf(level: string, fields: object, message: string): string {
+  if (message === "request") return requestLine(fields as RequestFields);
+  const parts = Object.entries(fields).map(([key, value]) => `${key}=${textOf(value)}`);
+  return [level.padEnd(5), message, ...parts].join(" ");
+}
+
+interface RequestFields {
+  method: string;
+  path: string;
+  status: number;
+  ms: number;
+  aborted?: boolean;
+}
+
+function requestLine({ method, path, status, ms, aborted }: RequestFields): string {
+  return `  ${method.padEnd(6)} ${path}  ${status}  ${Math.round(ms)} ms${aborted ? "  (client gone)" : ""}`;
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Error) return value.message;
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+}
+
+// `.graph-serve`: where `dev` keeps its threads and leaves word of itself.
+
+const FOLDER = ".graph-serve";
+const DATABASE = `${FOLDER}/dev.db`;
+/** Where `dev --record` keeps what models and tools answered, unless it is told. */
+export const TRANSCRIPTS = `${FOLDER}/transcripts`;
+
+/** What a running `dev` says of itself. */
+interface DevMarker {
+  url: string;
+  pid: number;
+}
+
+/**
+ * The settings of `dev` and `run`: threads are kept in a file of the project when no scheme was named, so that they
+ * survive a restart; the setting's own default stays memory.
+ */
+export function withDevStorage(config: LoadedConfig): LoadedConfig {
+  const { settings, origins } = config;
+  const unnamed = origins.checkpointer_scheme.kind === "default";
+  const needsFile =
+    unnamed || (settings.checkpointer_scheme === "sqlite" && settings.checkpointer_uri === undefined);
+  if (!needsFile) return config;
+  const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: DATABASE };
+  return { ...config, settings: Object.freeze({ ...settings, ...stored }) };
+}
+
+/** True when the threads of these settings live in the state folder. */
+export function usesStateFolder({ settings }: Pick<LoadedConfig, "settings">): boolean {
+  return settings.checkpointer_scheme === "sqlite" && settings.checkpointer_uri === DATABASE;
+}
+
+/** Make the folder, which keeps itself out of git. */
+export async function makeStateFolder(baseDir: string): Promise<void> {
+  const folder = join(baseDir, FOLDER);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, ".gitignore"), "*\n");
+}
+
+const markerFile = (baseDir: string): string => join(baseDir, FOLDER, "dev.json");
+
+export async function writeMarker(baseDir: string, marker: DevMarker): Promise<void> {
+  await makeStateFolder(baseDir);
+  await writeFile(markerFile(baseDir), `${JSON.stringify(marker)}\n`);
+}
+
+/** What the last `dev` of this folder left; it may have died without taking it away. */
+export async function readMarker(baseDir: string): Promise<DevMarker | undefined> {
+  try {
+    return JSON.parse(await readFile(markerFile(baseDir), "utf8")) as DevMarker;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Take the marker away, unless another process has written its own since. */
+export async function removeMarker(baseDir: string, pid: number): Promise<void> {
+  const marker = await readMarker(baseDir);
+  if (marker?.pid === pid) await rm(markerFile(baseDir), { force: true });
+}
+
+// One graph, loaded and ready to be asked about itself: no storage is touched, no other graph is loaded.
+
+interface OpenGraph {
+  id: string;
+  summary: GraphSummary;
+  service: Service;
+  /** Folder that the graph's path resolves against. */
+  baseDir: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Load the graph that `target` names, the configuration's default without one.
+ * @throws ConfigError, GraphLoadError
+ */
+export async function openGraph(session: Session, target: string | undefined): Promise<OpenGraph> {
+  const config = await loadSettings(session, { graphs: target === undefined ? [] : [target] });
+  const id = config.settings.default_assistant_id ?? Object.keys(config.settings.graphs)[0] ?? "";
+  const service = await openConfigured(onlyGraph(config, id));
+  for (const notice of service.notices) session.print.warn(notice);
+  const [summary] = await service.graphs();
+  if (!summary) throw new ConfigError(`there is no graph "${id}"`);
+  return { id, summary, service, baseDir: config.baseDir, close: () => service.close(0) };
+}
+
+/** The same configuration with one of its graphs, in memory. */
+export function onlyGraph(config: LoadedConfig, id: string): LoadedConfig {
+  const source = config.settings.graphs[id];
+  if (source === undefined) return config;
+  return {
+    ...config,
+    settings: {
+      ...config.settings,
+      graphs: { [id]: source },
+      default_assistant_id: id,
+      checkpointer_scheme: "memory",
+    },
+  };
+}
+
+// The configured storage, opened for a look at itself: no graph is needed, nothing is changed.
+
+/** The settings of the commands that read what `dev` and `start` keep. */
+export async function storageConfig(
+  session: Session,
+  flags: StorageFlags,
+  warn?: (message: string) => void,
+): Promise<LoadedConfig> {
+  const settings = settingsOfFlags(storageSettings(impliedScheme(flags)));
+  return withDevStorage(await loadSettings(session, { settings, warn }));
+}
+
+/**
+ * With `serve` as a server opens it, which settles what a dead one left.
+ * @throws StorageUnavailableError (`storage_unavailable`)
+ */
+export function openStorageOf(config: LoadedConfig, access: "read" | "write" | "serve"): Promise<Service> {
+  const options = { readOnly: access === "read", passive: access !== "serve", standIns: true };
+  return openConfigured(config, undefined, options);
 }

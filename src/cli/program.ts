@@ -1,34 +1,14 @@
-/** The commands and their flags. Each imports its implementation when it is called. */
+/** The program: global flags, the commands by name, and what a call of it that cannot be read is answered. */
 import { Command, CommanderError, Option } from "@commander-js/extra-typings";
-import { nearest } from "../nearest.js";
-import { InvalidRequestError } from "../errors.js";
-import { VERSION } from "../version.js";
-import { addConfigCommand } from "./commands/config.js";
-import { addDiffCommand } from "./commands/diff.js";
-import { addHistoryCommand } from "./commands/history.js";
-import { addInspectCommand } from "./commands/inspect.js";
-import { addRunsCommand } from "./commands/runs.js";
-import { addThreadsCommand } from "./commands/threads.js";
-import { addDevCommand } from "./commands/dev.js";
-import { addCompletionCommand } from "./commands/completion.js";
-import { addDoctorCommand } from "./commands/doctor.js";
-import { addRecoverCommand } from "./commands/recover.js";
-import { addGraphCommand } from "./commands/graph.js";
-import { addInitCommand } from "./commands/init.js";
-import { addMigrateCommand } from "./commands/migrate.js";
-import { addOpenapiCommand } from "./commands/openapi.js";
-import { addSchemasCommand } from "./commands/schemas.js";
-import { addForkCommand, addStateCommand } from "./commands/fork.js";
-import { addReplayCommand } from "./commands/replay.js";
-import { addTransferCommands } from "./commands/transfer.js";
-import { addRunCommand } from "./commands/run.js";
-import { addStartCommand } from "./commands/start.js";
-import { addTestCommand } from "./commands/test.js";
-import { addValidateCommand } from "./commands/validate.js";
-import { settingOption } from "./flags.js";
+import { nearest } from "../support/nearest.js";
+import { InvalidRequestError } from "../support/errors.js";
+import { VERSION } from "../support/version.js";
+import { settingOption } from "./options.js";
 import type { CliIo } from "./io.js";
 import { createSession } from "./session.js";
 import { examples, type Runner } from "./command.js";
+import { COMMAND_GROUPS, type CommandEntry } from "./commands.js";
+import { watchUnhandled } from "./unhandled.js";
 
 const USAGE_EXIT = 2;
 const DEFAULT_WIDTH = 80;
@@ -37,9 +17,10 @@ const DEFAULT_WIDTH = 80;
 export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
   let exitCode = 0;
   const run: Runner = async (command, implementation) => {
-    exitCode = await implementation(createSession(io, command.optsWithGlobals()));
+    const session = createSession(io, command.optsWithGlobals());
+    exitCode = await watchUnhandled(session, () => implementation(session));
   };
-  const program = createProgram(io, run);
+  const program = await createProgram(argv, io, run);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return exitCode;
@@ -51,7 +32,41 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
   }
 }
 
-function createProgram(io: CliIo, run: Runner) {
+/** The program with every command in its help; flags and actions only of those that `argv` names. */
+async function createProgram(argv: readonly string[], io: CliIo, run: Runner): Promise<Command> {
+  const called = namesIn(argv, io);
+  const program = bareProgram(io);
+  for (const [heading, entries] of Object.entries(COMMAND_GROUPS)) {
+    program.commandsGroup(`${heading}:`);
+    for (const entry of entries) await addCommand(program, entry, isNeeded(entry, called) ? run : undefined);
+  }
+  return program.commandsGroup("Help:");
+}
+
+/** The arguments that are no flags of the program, the name of a command first. */
+function namesIn(argv: readonly string[], io: CliIo): string[] {
+  return bareProgram(io).parseOptions([...argv]).operands;
+}
+
+/** `help NAME` shows the flags of a command too, and completion needs those of all. */
+function isNeeded({ name, alias }: CommandEntry, [first, second]: readonly string[]): boolean {
+  if (first === "completion") return true;
+  const called = first === "help" ? second : first;
+  return called !== undefined && (called === name || called === alias);
+}
+
+async function addCommand(
+  program: Command,
+  { name, alias, summary, load }: CommandEntry,
+  run: Runner | undefined,
+): Promise<void> {
+  const command = program.command(name).description(summary);
+  if (alias !== undefined) command.alias(alias);
+  if (run) (await load())(command, run);
+}
+
+/** The program without commands. */
+function bareProgram(io: CliIo): Command {
   const program = new Command("graph-serve")
     .description("Run LangGraph.js graphs behind a LangGraph-compatible HTTP interface.")
     .version(VERSION, "-V, --version", "print the version")
@@ -80,29 +95,6 @@ function createProgram(io: CliIo, run: Runner) {
     .addOption(new Option("--no-color", "print without colours (env NO_COLOR)"))
     .option("-y, --yes", "answer every question with yes")
     .addHelpText("after", examples("graph-serve init my-agent", "graph-serve dev ./graph.ts"));
-  addDevCommand(program, run);
-  addStartCommand(program, run);
-  addRunCommand(program, run);
-  addThreadsCommand(program, run);
-  addRunsCommand(program, run);
-  addInspectCommand(program, run);
-  addHistoryCommand(program, run);
-  addDiffCommand(program, run);
-  addReplayCommand(program, run);
-  addForkCommand(program, run);
-  addStateCommand(program, run);
-  addTransferCommands(program, run);
-  addTestCommand(program, run);
-  addValidateCommand(program, run);
-  addInitCommand(program, run);
-  addConfigCommand(program, run);
-  addOpenapiCommand(program, run);
-  addSchemasCommand(program, run);
-  addGraphCommand(program, run);
-  addDoctorCommand(program, run);
-  addMigrateCommand(program, run);
-  addRecoverCommand(program, run);
-  addCompletionCommand(program, run);
   return program;
 }
 

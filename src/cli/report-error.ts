@@ -1,11 +1,11 @@
 /** The one form in which a command says what went wrong. */
 import { isAbsolute, relative } from "node:path";
-import { maskPasswords } from "../config/mask.js";
-import { errorMessage, GraphServeError, type SourceLocation } from "../errors.js";
-import { escapeControl } from "./escape.js";
+import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "../support/errors.js";
+import { maskPasswords } from "../support/secrets.js";
+import { escapeControl } from "../view/text.js";
 import type { CliIo } from "./io.js";
-import type { Colors } from "./colors.js";
-import { Printer, type PrintFlags } from "./print.js";
+import type { Colors } from "./terminal/table.js";
+import { Printer, type PrintFlags } from "./terminal/print.js";
 
 const INTERNAL_EXIT = 70;
 const INDENT = " ".repeat(7);
@@ -34,7 +34,7 @@ export function errorDocument(error: unknown): { error: Record<string, unknown> 
   };
 }
 
-export interface ErrorTextOptions {
+interface ErrorTextOptions {
   colors: Colors;
   cwd: string;
   verbose?: boolean;
@@ -67,10 +67,10 @@ function locationLines({ file, line, column, frame }: SourceLocation, cwd: strin
   return [`   ${colors.dim("at")}  ${indented(where)}`, ...(frame ? [INDENT + indented(frame)] : [])];
 }
 
-function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const own = error.stack ?? error.message;
-  return error.cause === undefined ? own : `${own}\ncaused by ${stackOf(error.cause)}`;
+const stackOf = (error: unknown): string => causesOf(error).map(ownStack).join("\ncaused by ");
+
+function ownStack(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : errorMessage(error);
 }
 
 function indented(text: string): string {

@@ -6,7 +6,7 @@ import {
   InvalidRequestError,
   type ErrorCode,
   type Issue,
-} from "../errors.js";
+} from "../support/errors.js";
 import { CLIENT_KEY_VARIABLE } from "../config/environment.js";
 import type { CliIo } from "./io.js";
 

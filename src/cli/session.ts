@@ -1,17 +1,31 @@
 /** What a command works with: its process, its flags, its output, and the settings when it asks for them. */
 import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import type { Variables } from "../config/environment.js";
+import type { Unheeded } from "../config/langgraph-fields.js";
 import { loadConfig, type LoadedConfig } from "../config/load.js";
 import type { SettingsInput } from "../config/settings.js";
-import { settingsOfFlags, type GlobalFlags } from "./flags.js";
+import { ConfigError, InvalidRequestError } from "../support/errors.js";
 import type { CliIo } from "./io.js";
-import { Printer } from "./print.js";
-import { foreignVariables } from "./variables.js";
+import { type GlobalFlags, settingsOfFlags } from "./options.js";
+import { Printer } from "./terminal/print.js";
+
+/** What becomes of errors that nothing handles; `currentRun()` tells the run that caused one. */
+export interface UnhandledErrors {
+  /** Of a promise that nobody awaits: the process is as whole as before. */
+  rejection: (error: unknown) => void;
+  /** Of a timer or a callback: what it cut short is not known. */
+  exception: (error: unknown) => void;
+}
 
 export interface Session {
   /** `cwd` is the folder that `--cwd` names. */
   io: CliIo;
   flags: GlobalFlags;
   print: Printer;
+  /** Takes the errors that nothing handles, once a command has set it. */
+  unhandled?: UnhandledErrors;
 }
 
 export function createSession(io: CliIo, flags: GlobalFlags): Session {
@@ -41,4 +55,75 @@ export async function loadSettings(
   });
   config.warnings.forEach(options.warn ?? ((warning) => print.warn(warning)));
   return config;
+}
+
+/**
+ * As `loadSettings`, to serve by them: fields of a langgraph.json that are not heeded are told, and those that protect
+ * are not passed over.
+ * @throws ConfigError (`config_invalid`)
+ */
+export async function loadServableSettings(
+  session: Session,
+  options: Parameters<typeof loadSettings>[1] = {},
+): Promise<LoadedConfig> {
+  const config = await loadSettings(session, options);
+  const { warn = (message) => session.print.warn(message) } = options;
+  for (const field of config.unheeded) {
+    if (field.protects) throw unheededError(field);
+    warn(unheededText(field));
+  }
+  return config;
+}
+
+export const unheededError = ({ message, hint, location }: Unheeded): ConfigError =>
+  new ConfigError(message, { hint, location });
+
+export const unheededText = ({ message, location: { file, line } }: Unheeded): string =>
+  `${file}:${line ?? 1}: ${message}`;
+
+/**
+ * Ask before something is lost; `--yes` answers. False when the answer is no.
+ * @throws InvalidRequestError where nobody can be asked (`invalid_request`)
+ */
+export async function confirm({ io, flags, print }: Session, question: string): Promise<boolean> {
+  if (flags.yes) return true;
+  if (!io.stdin.isTTY || !print.isWatched) {
+    throw new InvalidRequestError(`${question} Nobody can be asked here`, undefined, { hint: "add --yes" });
+  }
+  const output = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      io.stderr.write(String(chunk));
+      done();
+    },
+  });
+  const prompt = createInterface({ input: io.stdin, output });
+  try {
+    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `)).trim());
+  } finally {
+    prompt.close();
+  }
+}
+
+// Variables of the env file in this process. Graphs read them from there; what was set before us stays.
+
+const ours = new Map<string, string>();
+
+const isOurs = (name: string, env: Variables): boolean => ours.has(name) && ours.get(name) === env[name];
+
+/** Set these variables, in place of those of the last call. */
+export function setVariables(variables: Readonly<Record<string, string>>): void {
+  for (const name of ours.keys()) {
+    if (isOurs(name, process.env)) delete process.env[name];
+    ours.delete(name);
+  }
+  for (const [name, value] of Object.entries(variables)) {
+    if (process.env[name] !== undefined) continue;
+    process.env[name] = value;
+    ours.set(name, value);
+  }
+}
+
+/** The environment without what came from an env file, so that an edited file is not hidden by its old self. */
+function foreignVariables(env: Variables): Variables {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name, env)));
 }

@@ -1,8 +1,7 @@
 /** Ends a command in order when the process is told to stop. */
-import closeWithGrace from "close-with-grace";
 import type { CliIo } from "./io.js";
 
-export const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 };
+export const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 const SPARE_SECONDS = 5;
 
 export interface StopListener {
@@ -20,25 +19,17 @@ export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
     onAbort(io.signal, () => stop(String(io.signal?.reason)));
     return { stopped, stop, done: () => undefined };
   }
-  const { promise: finished, resolve: finish } = deferred<undefined>();
-  const listener = closeWithGrace(
-    {
-      delay: (graceSeconds + SPARE_SECONDS) * 1000,
-      logger: false,
-      skip: ["beforeExit", "uncaughtException", "unhandledRejection"],
-      onSecondSignal: (signal) => process.exit(SIGNAL_EXITS[signal] ?? 1),
-    },
-    async ({ signal }) => {
-      stop(signal ?? "close");
-      await finished;
-    },
-  );
+  let limit: NodeJS.Timeout | undefined;
+  const forget = onSignals((name) => {
+    limit = setTimeout(() => process.exit(1), (graceSeconds + SPARE_SECONDS) * 1000).unref();
+    stop(name);
+  });
   return {
     stopped,
     stop,
     done: () => {
-      listener.uninstall();
-      finish(undefined);
+      clearTimeout(limit);
+      forget();
     },
   };
 }
@@ -47,28 +38,21 @@ export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
 export function abortOnStop(io: CliIo): { signal: AbortSignal; dispose(): void } {
   if (io.signal) return { signal: io.signal, dispose: () => undefined };
   const controller = new AbortController();
-  const names = Object.keys(SIGNAL_EXITS) as NodeJS.Signals[];
-  const onSignal = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(SIGNAL_EXITS[name]);
-    controller.abort(name);
-  };
-  for (const name of names) process.on(name, onSignal);
-  return {
-    signal: controller.signal,
-    dispose: () => {
-      for (const name of names) process.off(name, onSignal);
-    },
-  };
+  return { signal: controller.signal, dispose: onSignals((name) => controller.abort(name)) };
 }
 
-/** Errors that no run and no request has caused: a graph's timer, a promise that nobody awaits. */
-export function onStrayError(io: CliIo, handle: (error: unknown) => void): () => void {
-  if (io.signal) return () => undefined;
-  process.on("uncaughtException", handle);
-  process.on("unhandledRejection", handle);
+/** Hear of the first signal that ends processes; a second one ends this one at once. Returns what stops listening. */
+function onSignals(first: (name: NodeJS.Signals) => void): () => void {
+  let isTold = false;
+  const onSignal = (name: NodeJS.Signals) => {
+    if (isTold) process.exit(SIGNAL_EXITS[name]);
+    isTold = true;
+    first(name);
+  };
+  const names = Object.keys(SIGNAL_EXITS) as NodeJS.Signals[];
+  for (const name of names) process.on(name, onSignal);
   return () => {
-    process.off("uncaughtException", handle);
-    process.off("unhandledRejection", handle);
+    for (const name of names) process.off(name, onSignal);
   };
 }
 
@@ -83,4 +67,28 @@ function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
     resolve = settle;
   });
   return { promise, resolve };
+}
+
+/** What has been opened and must be closed: in reverse order, once, the rest also when one of them fails. */
+export class Closers {
+  #closers: (() => unknown)[] = [];
+
+  add(close: () => unknown): void {
+    this.#closers.push(close);
+  }
+
+  async close(): Promise<void> {
+    const closers = this.#closers.reverse();
+    this.#closers = [];
+    const errors: unknown[] = [];
+    for (const close of closers) {
+      try {
+        await close();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    // The first is the cause; later ones are mostly its consequences.
+    if (errors.length > 0) throw errors[0];
+  }
 }

@@ -1,5 +1,5 @@
 /** A configuration file with the position of each of its values, for errors that show the line. */
-import type { SourceLocation } from "../errors.js";
+import type { SourceLocation } from "../support/errors.js";
 
 export type SettingPath = readonly (string | number)[];
 

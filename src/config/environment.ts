@@ -1,10 +1,12 @@
 /** Settings from environment variables, and the variables of env files. */
 import { readFile } from "node:fs/promises";
+import { relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import type { Variables } from "./expand.js";
-import { nearest } from "../nearest.js";
-import { parseSettingText } from "./parse-text.js";
-import { SettingsSchema, type SettingName } from "./settings.js";
+import type { TSchema } from "@sinclair/typebox";
+import { ConfigError } from "../support/errors.js";
+import { nearest } from "../support/nearest.js";
+import type { ConfigDocument, SettingPath } from "./document.js";
+import { type SettingName, type SettingsInput, SettingsSchema } from "./settings.js";
 
 const PREFIX = "GRAPH_SERVE_";
 /** The key that commands send to the server of --url: theirs, and no setting. */
@@ -55,11 +57,149 @@ export function misspelledVariables(env: Variables): string[] {
 }
 
 /** The variables of an env file; undefined when there is no such file. */
-export async function readEnvFile(file: string): Promise<Record<string, string> | undefined> {
+async function readEnvFile(file: string): Promise<Record<string, string> | undefined> {
   try {
     return parseEnv(await readFile(file, "utf8")) as Record<string, string>;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
+}
+
+// Puts environment variables into the strings of a configuration.
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** A variable that is not set, and the value that asks for it. */
+export interface MissingVariable {
+  name: string;
+  path: SettingPath;
+}
+
+const REFERENCE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+
+export function hasReference(value: unknown): boolean {
+  return typeof value === "string" && value.includes("${");
+}
+
+/**
+ * Replace `${VAR}` and `${VAR:-default}` in every string of `value`; `$${` stands for a plain `${`. As in a shell, the
+ * default also replaces an empty variable.
+ */
+export function expandVariables(
+  value: unknown,
+  env: Variables,
+): { value: unknown; missing: MissingVariable[] } {
+  const missing: MissingVariable[] = [];
+  const walk = (part: unknown, path: SettingPath): unknown => {
+    if (typeof part === "string") {
+      return part.replace(REFERENCE, (whole, name: string | undefined, fallback: string | undefined) => {
+        if (name === undefined) return "${";
+        const found = fallback === undefined ? env[name] : env[name] || fallback;
+        if (found === undefined) missing.push({ name, path });
+        return found ?? whole;
+      });
+    }
+    if (Array.isArray(part)) return part.map((item, index) => walk(item, [...path, index]));
+    if (typeof part !== "object" || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, item]) => [key, walk(item, [...path, key])]));
+  };
+  return { value: walk(value, []), missing };
+}
+
+// Reads a setting that came as text: from an environment variable, or from an expanded variable.
+
+const TRUE = new Set(["true", "1", "yes", "on"]);
+const FALSE = new Set(["false", "0", "no", "off"]);
+
+/** The value of the setting's type; the text itself when it does not fit, which validation then reports. */
+export function parseSettingText(name: SettingName, text: string): unknown {
+  const schema: TSchema = SettingsSchema.properties[name];
+  const type = schema.type as string | undefined;
+  if (type === "integer" || type === "number")
+    return text.trim() !== "" && !isNaN(Number(text)) ? Number(text) : text;
+  if (type === "boolean") return parseBoolean(text);
+  if (type === "array") return text.trimStart().startsWith("[") ? parseJson(text) : splitList(text);
+  if (type === "object" || text.trimStart().startsWith("{"))
+    return type === "string" ? text : parseJson(text);
+  return text;
+}
+
+function parseBoolean(text: string): unknown {
+  const word = text.trim().toLowerCase();
+  if (TRUE.has(word)) return true;
+  return FALSE.has(word) ? false : text;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+export function splitList(text: string): string[] {
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter(Boolean);
+}
+
+// The variables that the setting `env` brings, needed before any other setting can be read.
+
+interface EnvSource {
+  flags?: SettingsInput;
+  env: Variables;
+  file: {
+    values: Record<string, unknown>;
+    document?: ConfigDocument;
+    pathOf: (path: SettingPath) => SettingPath;
+  };
+  cwd: string;
+  baseDir: string;
+}
+
+interface OwnVariables {
+  variables: Record<string, string>;
+  /** The env file that was asked for. */
+  file?: string;
+  warnings: string[];
+}
+
+/**
+ * Variables of the env file or of the map. A missing env file is an error when it was named by flag or variable, and a
+ * warning when the configuration names it, since a fresh checkout has none.
+ * @throws ConfigError (`config_invalid`)
+ */
+export async function loadVariables({ flags, env, file, cwd, baseDir }: EnvSource): Promise<OwnVariables> {
+  const text = env[variableOf("env")];
+  if (flags?.env !== undefined) return readNamed(flags.env, cwd, flagOf("env"));
+  if (text) return readNamed(parseSettingText("env", text), cwd, variableOf("env"));
+  const { value, missing } = expandVariables(file.values.env, env);
+  const [first] = missing;
+  if (first) {
+    throw new ConfigError(`environment variable ${first.name} is not set, env needs it`, {
+      hint: `set ${first.name}, or write \${${first.name}:-default}`,
+      location: file.document?.locate(file.pathOf(["env", ...first.path])),
+    });
+  }
+  return readNamed(value, baseDir);
+}
+
+async function readNamed(env: unknown, folder: string, namedBy?: string): Promise<OwnVariables> {
+  if (typeof env === "object" && env !== null) {
+    const entries = Object.entries(env).filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string",
+    );
+    return { variables: Object.fromEntries(entries), warnings: [] };
+  }
+  if (typeof env !== "string" || env === "") return { variables: {}, warnings: [] };
+  const file = resolve(folder, env);
+  const variables = await readEnvFile(file);
+  if (variables) return { variables, file, warnings: [] };
+  const message = `env file ${relative(folder, file) || file} does not exist`;
+  if (namedBy !== undefined)
+    throw new ConfigError(`${namedBy}: ${message}`, { hint: `it was looked for in ${folder}` });
+  return { variables: {}, file, warnings: [message] };
 }

@@ -1,17 +1,23 @@
 /** The part of the settings that a configuration file gives. */
 import { resolve } from "node:path";
-import { ConfigError } from "../errors.js";
-import type { ConfigDocument, SettingPath } from "./document.js";
-import { SETTING_NAMES } from "./environment.js";
-import { expandVariables, hasReference, type MissingVariable, type Variables } from "./expand.js";
+import { ConfigError } from "../support/errors.js";
+import {
+  expandVariables,
+  hasReference,
+  type MissingVariable,
+  parseSettingText,
+  SETTING_NAMES,
+  type Variables,
+} from "./environment.js";
 import { findConfig, isLangGraphJson, readConfig } from "./find.js";
-import { readLangGraphJson } from "./langgraph-json.js";
-import { parseSettingText } from "./parse-text.js";
-import type { SettingName } from "./settings.js";
+import type { ConfigDocument, SettingPath } from "./document.js";
+import { corsFields } from "./langgraph-cors.js";
+import { isFields, unknownFields } from "./langgraph-fields.js";
+import type { ROUTE_GROUPS, SettingName } from "./settings.js";
 import { issuesOf, settingFaults } from "./validate.js";
 
 /** What the configuration file says, before anything overrides it. */
-export interface FileSettings {
+interface FileSettings {
   values: Record<string, unknown>;
   document?: ConfigDocument;
   warnings: string[];
@@ -81,4 +87,75 @@ function missingVariable(
 export function locateText({ document, pathOf }: FileSettings, name: SettingName): string | undefined {
   const place = document?.locate(pathOf([name]));
   return place && (place.line === undefined ? place.file : `${place.file}:${place.line}`);
+}
+
+// Reads the configuration of an existing LangGraph project as settings.
+
+const DISABLED_ROUTES: Record<string, (typeof ROUTE_GROUPS)[number]> = {
+  disable_assistants: "assistants",
+  disable_threads: "threads",
+  disable_runs: "runs",
+  disable_store: "store",
+  disable_meta: "meta",
+};
+
+interface LangGraphProject {
+  settings: Record<string, unknown>;
+  warnings: string[];
+  /** Where in langgraph.json a setting comes from. */
+  pathOf: (path: SettingPath) => SettingPath;
+}
+
+/** @throws ConfigError for a field that cannot be read (`config_invalid`) */
+function readLangGraphJson(document: ConfigDocument): LangGraphProject {
+  const fields = (document.value ?? {}) as Record<string, unknown>;
+  const settings: Record<string, unknown> = {};
+  const origins = new Map<string, SettingPath>();
+  const take = (name: string, value: unknown, path: SettingPath) => {
+    if (value === undefined) return;
+    settings[name] = value;
+    origins.set(name, path);
+  };
+  take("graphs", fields.graphs, ["graphs"]);
+  take("env", fields.env, ["env"]);
+  const http = objectAt(document, ["http"], fields.http);
+  take("http_app", http.app, ["http", "app"]);
+  take("disabled_routes", disabledRoutes(document, http), ["http"]);
+  const unknown = unknownFields(fields);
+  for (const { key, setting, value } of corsFields(objectAt(document, ["http", "cors"], http.cors))) {
+    const path = ["http", "cors", key];
+    if (setting === undefined) unknown.push(path);
+    else take(setting, value, path);
+  }
+  return {
+    settings,
+    warnings: unknown.map((path) => unknownField(document, path)),
+    pathOf: ([name, ...rest]) => [...(origins.get(String(name)) ?? [String(name)]), ...rest],
+  };
+}
+
+/** A switch that is off, or is none, must not pass for one that is on. */
+function disabledRoutes(document: ConfigDocument, http: Record<string, unknown>): string[] | undefined {
+  const disabled: string[] = [];
+  for (const [key, group] of Object.entries(DISABLED_ROUTES)) {
+    const value = http[key] ?? false;
+    if (typeof value !== "boolean") throw mustBe(document, ["http", key], "true or false");
+    if (value) disabled.push(group);
+  }
+  return disabled.length > 0 ? disabled : undefined;
+}
+
+function objectAt(document: ConfigDocument, path: SettingPath, value: unknown): Record<string, unknown> {
+  if (value === undefined || value === null) return {};
+  if (isFields(value)) return value;
+  throw mustBe(document, path, "an object");
+}
+
+function mustBe(document: ConfigDocument, path: SettingPath, what: string): ConfigError {
+  return new ConfigError(`${path.join(".")} must be ${what}`, { location: document.locate(path) });
+}
+
+function unknownField(document: ConfigDocument, path: SettingPath): string {
+  const { file, line } = document.locate(path);
+  return `${file}:${line ?? 1}: key "${path.join(".")}" is unknown and ignored`;
 }

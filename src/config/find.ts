@@ -3,14 +3,14 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ConfigError, errorMessage } from "../errors.js";
+import { ConfigError, errorMessage } from "../support/errors.js";
 import { documentAt, moduleDocument, type ConfigDocument } from "./document.js";
 
 const NAME = "graph-server";
 const MODULE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs", ".cjs"] as const;
 
 /** Names looked for in each folder, best first. */
-export const SEARCH_PLACES = [
+const SEARCH_PLACES = [
   ...[".json", ".yaml", ".yml", ...MODULE_EXTENSIONS].map((extension) => `${NAME}.config${extension}`),
   ".graph-serverrc",
   "package.json",

@@ -1,15 +1,15 @@
 /** Graph targets of the command line: `./graph.ts`, `./graph.ts:exportName`, or a key of the configuration. */
 import { basename, extname, isAbsolute, relative, resolve } from "node:path";
-import { ConfigError } from "../errors.js";
-import { parseModuleTarget, type ModuleTarget } from "../module-target.js";
-import { nearest } from "../nearest.js";
+import { ConfigError } from "../support/errors.js";
+import { parseModuleTarget, type ModuleTarget } from "../support/module-target.js";
+import { nearest } from "../support/nearest.js";
 
-export type GraphTarget = ModuleTarget;
+type GraphTarget = ModuleTarget;
 
 /** A graph's file and export. */
 export const parseGraphTarget: (text: string) => GraphTarget = parseModuleTarget;
 
-export interface GraphSelection {
+interface GraphSelection {
   graphs: Record<string, string>;
   default_assistant_id: string;
 }

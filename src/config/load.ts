@@ -1,21 +1,24 @@
 /** Reads the settings: flag before environment before file before default; checked, complete and frozen. */
 import { dirname, resolve } from "node:path";
-import { ConfigError } from "../errors.js";
-import { checkSettings } from "./check.js";
+import { ConfigError, type SourceLocation } from "../support/errors.js";
+import { storageModule } from "../support/module-target.js";
+import { nearest } from "../support/nearest.js";
 import {
   flagOf,
+  loadVariables,
   misspelledVariables,
   SETTING_NAMES,
   settingsFromEnvironment,
   variableOf,
+  type Variables,
 } from "./environment.js";
-import type { Variables } from "./expand.js";
 import { locateText, readFileSettings, settingsOfFile } from "./file-settings.js";
+import { isLangGraphJson } from "./find.js";
 import { selectGraphs } from "./graph-target.js";
-import type { SettingOrigin } from "./origin.js";
-import { defaultSettings, type SettingName, type Settings, type SettingsInput } from "./settings.js";
-import { issuesOf, settingFaults, type SettingFault } from "./validate.js";
-import { loadVariables } from "./variables.js";
+import { type Unheeded, unheededFields } from "./langgraph-fields.js";
+import type { ConfigDocument } from "./document.js";
+import { defaultSettings, SCHEMES, type SettingName, type Settings, type SettingsInput } from "./settings.js";
+import { issuesOf, type SettingFault, settingFaults } from "./validate.js";
 
 export interface LoadOptions {
   /** Absolute path of the folder to search from; relative flags are read from here. */
@@ -39,6 +42,8 @@ export interface LoadedConfig {
   /** Folder that graph paths resolve against: the file's, else `cwd`. */
   baseDir: string;
   warnings: string[];
+  /** Fields of a langgraph.json that mean something and are not heeded; who serves must know of them. */
+  unheeded: Unheeded[];
   /** Variables of the env file or of the setting `env`, for the process that runs the graphs; what it has set wins. */
   env: Record<string, string>;
   /** Files whose change changes the result. */
@@ -95,10 +100,15 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     origins,
     ...(file !== undefined && { file }),
     baseDir,
+    unheeded: unheededOf(source.document, settings),
     warnings: [...source.warnings, ...own.warnings, ...misspelledVariables(variables), ...warnings],
     env: own.variables,
     files: [file, own.file].filter((path) => path !== undefined),
   };
+}
+
+function unheededOf(document: ConfigDocument | undefined, settings: Settings): Unheeded[] {
+  return document && isLangGraphJson(document.file) ? unheededFields(document, settings) : [];
 }
 
 function rejectFaults(faults: SettingFault[], nameOf: (setting: SettingName) => string): void {
@@ -143,4 +153,107 @@ function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
+}
+
+// Rules that join several settings, or that a schema cannot say.
+
+type Origins = Record<SettingName, SettingOrigin>;
+type Locate = (name: SettingName) => SourceLocation | undefined;
+
+/**
+ * Check what the settings say together; returns warnings.
+ * @throws ConfigError (`config_invalid`)
+ */
+export function checkSettings(settings: Settings, origins: Origins, locate: Locate): string[] {
+  const fail = (name: SettingName, message: string, hint: string): never => {
+    const { kind } = origins[name];
+    const source = kind === "flag" ? `${flagOf(name)}: ` : kind === "env" ? `${variableOf(name)}: ` : "";
+    throw new ConfigError(source + message, { hint, location: kind === "file" ? locate(name) : undefined });
+  };
+  const { checkpointer_scheme: scheme, default_assistant_id: defaultId } = settings;
+  if (!SCHEMES.some((known) => known === scheme) && !storageModule(scheme)) {
+    const similar = nearest(scheme, SCHEMES);
+    const hint = similar === undefined ? `use one of: ${SCHEMES.join(", ")}` : `did you mean "${similar}"?`;
+    fail(
+      "checkpointer_scheme",
+      `unknown checkpointer_scheme "${scheme}"; there are ${SCHEMES.join(", ")}`,
+      hint,
+    );
+  }
+  const ids = Object.keys(settings.graphs);
+  if (defaultId !== undefined && ids.length > 0 && !ids.includes(defaultId)) {
+    fail(
+      "default_assistant_id",
+      `default_assistant_id "${defaultId}" is no key of graphs`,
+      `use one of: ${ids.join(", ")}`,
+    );
+  }
+  if (settings.cors_origin_regex !== undefined && !isPattern(settings.cors_origin_regex)) {
+    fail(
+      "cors_origin_regex",
+      `cors_origin_regex is no regular expression: ${settings.cors_origin_regex}`,
+      "write one such as https://[a-z0-9-]+\\.example\\.com",
+    );
+  }
+  return [...uriWarnings(settings), ...corsWarnings(settings)];
+}
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is not spelled as an origin: any, those of this machine, and that of pages without one. */
+const SPECIAL_ORIGINS = new Set(["*", "loopback", "null"]);
+/** Scheme, host and perhaps a port, as browsers send it. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/*?#]+$/i;
+
+function corsWarnings({ cors_origins, cors_credentials }: Settings): string[] {
+  const warnings = cors_origins
+    .filter((origin) => !SPECIAL_ORIGINS.has(origin) && !ORIGIN.test(origin))
+    .map(
+      (origin) =>
+        `cors_origins: ${JSON.stringify(origin)} matches no origin; one is https://host or https://host:port, and patterns go into cors_origin_regex`,
+    );
+  if (cors_credentials && cors_origins.includes("*"))
+    warnings.push(
+      "cors_credentials with cors_origins * lets every web page act with the cookies of its reader",
+    );
+  return warnings;
+}
+
+/** A URI whose scheme is not the one that was chosen is ignored (spec, Persistence 3). */
+function uriWarnings({ checkpointer_scheme: scheme, checkpointer_uri: uri }: Settings): string[] {
+  if (uri === undefined || uriFits(scheme, uri)) return [];
+  const kind = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1];
+  const advice =
+    kind && kind.length > 1 && kind !== "file" ? `the scheme ${kind}` : "checkpointer_scheme sqlite";
+  return [
+    `checkpointer_uri is ignored: it does not belong to checkpointer_scheme ${scheme}; set ${advice} to use it`,
+  ];
+}
+
+const URIS: Record<string, RegExp> = {
+  sqlite: /^(?![a-z][a-z0-9+.-]+:\/\/)|^(file|sqlite3?):/i,
+  postgres: /^postgres(ql)?:\/\//i,
+  postgresql: /^postgres(ql)?:\/\//i,
+  mongodb: /^mongodb(\+srv)?:\/\//i,
+  mongo: /^mongodb(\+srv)?:\/\//i,
+  redis: /^rediss?:\/\//i,
+  rediss: /^rediss?:\/\//i,
+};
+
+/** A storage of one's own takes whatever URI it is given. */
+const uriFits = (scheme: string, uri: string): boolean =>
+  storageModule(scheme) !== undefined || (URIS[scheme]?.test(uri) ?? false);
+
+/** Where the value of a setting came from. */
+export interface SettingOrigin {
+  kind: "flag" | "env" | "file" | "default";
+  /** The flag, the variable, or file and line. */
+  detail?: string;
 }

@@ -1,17 +1,17 @@
 /** JSON and YAML with the position of each value. Loaded only when there is such a file: the YAML parser takes its time. */
 import {
+  type Document,
   isMap,
   isScalar,
   isSeq,
   LineCounter,
-  parseDocument,
-  visit,
-  type Document,
   type Node,
+  parseDocument,
   type Scalar,
+  visit,
 } from "yaml";
-import { codeFrame } from "../code-frame.js";
-import { ConfigError, errorMessage, type SourceLocation } from "../errors.js";
+import { codeFrame } from "../support/code-frame.js";
+import { ConfigError, errorMessage, type SourceLocation } from "../support/errors.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 
 /**
@@ -92,3 +92,5 @@ function keyText(key: unknown): string {
 function startOf(node: unknown): number | undefined {
   return (node as Node | null | undefined)?.range?.[0];
 }
+
+// A configuration file with the position of each of its values, for errors that show the line.

@@ -1,6 +1,75 @@
 /** Every setting: its type, its default, its description. The one place; --help, the README and OpenAPI read it. */
-import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { accessSettings } from "./access-settings.js";
+import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { boundSettings } from "./bound-settings.js";
+import { corsSettings } from "./cors-settings.js";
+
+// Settings that say who may call; part of ./settings.ts.
+
+/** Printable ASCII: what arrives unchanged in a header. */
+const Key = Type.String({ minLength: 8, pattern: "^[\\x21-\\x7e]+$", description: "The key." });
+
+const NamedKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, description: "What the access log calls the key." }),
+    key: Key,
+  },
+  { additionalProperties: false },
+);
+
+/** Routes that may be open to callers without a key or an identity. */
+const OPENABLE_ROUTES = [
+  "/ok",
+  "/ready",
+  "/info",
+  "/api/health",
+  "/api/initial-message",
+  "/docs",
+  "/openapi.json",
+  "/metrics",
+] as const;
+
+/** Groups of routes that may be left out. */
+export const ROUTE_GROUPS = ["assistants", "threads", "runs", "store", "meta"] as const;
+
+const accessSettings = {
+  api_keys: Type.Optional(
+    Type.Array(Type.Union([Key, NamedKey]), {
+      minItems: 1,
+      description:
+        "Keys, or {name, key}; requests send one as x-api-key or Authorization: Bearer. None is asked for when left out.",
+    }),
+  ),
+  auth: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "Function that verifies who sends a request, such as ./auth.ts:authenticate; users then have threads and memory of their own.",
+    }),
+  ),
+  open_routes: Type.Optional(
+    Type.Array(
+      Type.Unsafe<(typeof OPENABLE_ROUTES)[number]>({ type: "string", enum: [...OPENABLE_ROUTES] }),
+      {
+        default: ["/ok", "/ready", "/info", "/api/health"],
+        description: `Routes that need neither key nor identity, of ${OPENABLE_ROUTES.join(", ")}.`,
+      },
+    ),
+  ),
+  http_app: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "App that sees every request before the server's routes, such as ./app.ts:app: of Hono or Express, or any fetch handler.",
+    }),
+  ),
+  disabled_routes: Type.Optional(
+    Type.Array(Type.Unsafe<(typeof ROUTE_GROUPS)[number]>({ type: "string", enum: [...ROUTE_GROUPS] }), {
+      default: [],
+      description: `Groups of routes that are not served, of ${ROUTE_GROUPS.join(", ")}.`,
+    }),
+  ),
+};
 
 export const SCHEMES = [
   "memory",
@@ -17,9 +86,9 @@ const text = (description: string, options = {}) => Type.Optional(Type.String({ 
 const texts = (description: string, value: string[]) =>
   Type.Optional(Type.Array(Type.String(), { description, default: value }));
 
-export const DEFAULT_ASSISTANT_NAMESPACE = "https://graph-serve.local/assistants";
-export const DEFAULT_PORT = 2024;
-export const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_ASSISTANT_NAMESPACE = "https://graph-serve.local/assistants";
+const DEFAULT_PORT = 2024;
+const DEFAULT_HOST = "127.0.0.1";
 
 export const SettingsSchema = Type.Object(
   {
@@ -113,16 +182,7 @@ export const SettingsSchema = Type.Object(
       }),
     ),
     allowed_hosts: texts("Host names to answer to besides localhost, *.localhost and IP addresses.", []),
-    cors_origins: texts("Origins that browsers may call from; * is any.", ["*"]),
-    cors_methods: texts("Methods that browsers may use.", [
-      "GET",
-      "POST",
-      "PUT",
-      "PATCH",
-      "DELETE",
-      "OPTIONS",
-    ]),
-    cors_headers: texts("Request headers that browsers may send; those asked for when empty.", []),
+    ...corsSettings,
     ...accessSettings,
     metrics: Type.Optional(
       Type.Boolean({
@@ -136,16 +196,7 @@ export const SettingsSchema = Type.Object(
         description: "Longest time of a run, waiting not counted; none when left out.",
       }),
     ),
-    body_limit: Type.Optional(
-      Type.Integer({
-        minimum: 1024,
-        default: 20 * 1024 * 1024,
-        description: "Largest request body, in bytes.",
-      }),
-    ),
-    max_queued_runs: Type.Optional(
-      Type.Integer({ minimum: 0, default: 100, description: "Most callers that may wait for one thread." }),
-    ),
+    ...boundSettings,
     shutdown_grace_seconds: Type.Optional(
       Type.Number({
         minimum: 0,
@@ -157,6 +208,13 @@ export const SettingsSchema = Type.Object(
       Type.Boolean({
         default: false,
         description: "Allow stream mode events on a graph whose output schema hides part of its state.",
+      }),
+    ),
+    allow_unfiltered_messages: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Stream messages and calls of tools as graphs make them, also before it is known whether they come to stand in the output.",
       }),
     ),
     run_create_mode: Type.Optional(
@@ -206,12 +264,18 @@ type WithDefault =
   | "cors_origins"
   | "cors_methods"
   | "cors_headers"
+  | "cors_expose_headers"
+  | "cors_credentials"
   | "open_routes"
+  | "disabled_routes"
   | "metrics"
   | "body_limit"
+  | "max_unread_bytes"
+  | "unread_timeout_seconds"
   | "max_queued_runs"
   | "shutdown_grace_seconds"
   | "allow_unfiltered_events"
+  | "allow_unfiltered_messages"
   | "ignore_on_disconnect_continue"
   | "run_create_mode"
   | "log_level";
@@ -230,3 +294,21 @@ export function defaultSettings(): Settings {
   }
   return defaults as Settings;
 }
+
+/** The settings without their secrets: passwords in URIs, variables, keys, options that are named like one. */
+export function maskSettings(settings: Settings): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, maskSetting(name, value)]),
+  );
+}
+
+function maskSetting(name: string, value: unknown): unknown {
+  if (typeof value === "string") return maskPasswords(value);
+  if (name === "api_keys" && Array.isArray(value)) return value.map(maskKey);
+  if (name === "env") return maskSecrets(value, true);
+  // What backends take is theirs to name.
+  return name === "checkpointer_options" ? maskSecrets(value) : value;
+}
+
+const maskKey = (key: string | { name: string; key: string }) =>
+  typeof key === "string" ? MASK : { ...key, key: MASK };

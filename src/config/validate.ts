@@ -1,8 +1,8 @@
 /** Checks settings against the schema and words what is wrong. */
 import type { ErrorObject, ValidateFunction } from "ajv";
-import type { Issue } from "../errors.js";
+import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
-import { nearest } from "../nearest.js";
+import { nearest } from "../support/nearest.js";
 import { SettingsSchema, type SettingsInput } from "./settings.js";
 
 /** One fault of the settings: where, what, and how to put it right. */

@@ -1,12 +1,18 @@
 /** Client values -> graph values: the one input sanitizer. Messages become message objects, nothing else is revived. */
 import { coerceMessageLikeToMessage, type BaseMessage, type BaseMessageLike } from "@langchain/core/messages";
 import { Command, Send } from "@langchain/langgraph";
-import { errorMessage, InvalidRequestError, type Issue } from "../errors.js";
-import { newId } from "../ids.js";
+import { errorMessage, InvalidRequestError, type Issue } from "../support/errors.js";
+import { newId } from "../support/ids.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { CommandRequest } from "../models/run.js";
 
 type Loc = Issue["loc"];
+
+/**
+ * What of the value under `messages` becomes message objects: all of it, texts included; what has the form of a
+ * message, the rest staying as it is; or nothing.
+ */
+export type MessageRule = "all" | "recognised" | "none";
 
 /**
  * Refuse data that the checkpoint serializer would read back as a constructor call: such a value could not be loaded
@@ -21,7 +27,7 @@ export function assertPlainData(value: unknown, loc: Loc): void {
     if (Object.hasOwn(item, "lc") || Object.hasOwn(item, "__lc_escaped__")) {
       throw InvalidRequestError.at(loc, 'objects with a key "lc" are not accepted here', "reserved_key");
     }
-    stack.push(...(Object.values(item) as unknown[]));
+    for (const inner of Object.values(item)) if (typeof inner === "object") stack.push(inner);
   }
 }
 
@@ -96,36 +102,68 @@ export function coerceMessages(messages: unknown, loc: Loc): BaseMessage[] {
 const isPair = (list: unknown[]): boolean =>
   list.length === 2 && typeof list[0] === "string" && /^(human|user|ai|assistant|system)$/.test(list[0]);
 
+/** Of a value that may hold messages, those that have their form. */
+function coerceRecognised(value: unknown, loc: Loc): unknown {
+  if (isMessageForm(value)) return coerceMessages(value, loc);
+  if (!Array.isArray(value) || !value.some(isMessageForm)) {
+    assertPlainData(value, loc);
+    return value;
+  }
+  return value.map((item: unknown, index) => {
+    if (isMessageForm(item)) return coerceMessage(item, [...loc, index]);
+    assertPlainData(item, [...loc, index]);
+    return item;
+  });
+}
+
+const MESSAGE_TYPES = new Set(["human", "ai", "system", "tool", "function", "developer", "remove"]);
+
+/** True for an object with the type or the role of a message, and what a message of it holds. */
+function isMessageForm(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  if (isMessageInstance(value) || (value.lc === 1 && value.type === "constructor")) return true;
+  const { type, role, content, tool_calls } = messageParams(value);
+  const isOfType = typeof role === "string" || MESSAGE_TYPES.has(String(type));
+  return isOfType && (content != null || tool_calls != null || type === "remove");
+}
+
 /**
- * State values as a graph takes them: `messages` become message objects, the rest stays data.
+ * State values as a graph takes them: `messages` become message objects by the graph's rule, the rest stays data.
  * @throws InvalidRequestError (`invalid_request`)
  */
-export function coerceValues(values: unknown, loc: Loc): unknown {
-  if (!isRecord(values) || values.messages == null || typeof values.messages === "number") {
+export function coerceValues(values: unknown, loc: Loc, rule: MessageRule = "all"): unknown {
+  if (
+    !isRecord(values) ||
+    values.messages == null ||
+    typeof values.messages === "number" ||
+    rule === "none"
+  ) {
     assertPlainData(values, loc);
     return values;
   }
   const { messages, ...rest } = values;
   assertPlainData(rest, loc);
-  return { ...rest, messages: coerceMessages(messages, [...loc, "messages"]) };
+  const coerce = rule === "all" ? coerceMessages : coerceRecognised;
+  return { ...rest, messages: coerce(messages, [...loc, "messages"]) };
 }
 
 type Goto = NonNullable<CommandRequest["goto"]>;
 
-function coerceGoto(goto: Goto, loc: Loc): (string | Send)[] {
+function coerceGoto(goto: Goto, loc: Loc, rule: MessageRule): (string | Send)[] {
   return [goto].flat().map((target, index) => {
     if (typeof target === "string") return target;
-    return new Send(target.node, coerceValues(target.input, [...loc, index, "input"]));
+    return new Send(target.node, coerceValues(target.input, [...loc, index, "input"], rule));
   });
 }
 
 function coerceUpdate(
   update: NonNullable<CommandRequest["update"]>,
   loc: Loc,
+  rule: MessageRule,
 ): JsonObject | [string, unknown][] {
-  if (!Array.isArray(update)) return coerceValues(update, loc) as JsonObject;
+  if (!Array.isArray(update)) return coerceValues(update, loc, rule) as JsonObject;
   return update.map(([key, value], index): [string, unknown] => {
-    const wrapped = coerceValues({ [key]: value }, [...loc, index]) as JsonObject;
+    const wrapped = coerceValues({ [key]: value }, [...loc, index], rule) as JsonObject;
     return [key, wrapped[key]];
   });
 }
@@ -134,13 +172,17 @@ function coerceUpdate(
  * A command as a graph takes it; undefined for an empty one, which means none.
  * @throws InvalidRequestError (`invalid_request`)
  */
-export function coerceCommand(command: CommandRequest, loc: Loc): Command | undefined {
+export function coerceCommand(
+  command: CommandRequest,
+  loc: Loc,
+  rule: MessageRule = "all",
+): Command | undefined {
   const { update, resume, goto } = command;
   if (resume !== undefined) assertPlainData(resume, [...loc, "resume"]);
   const parts = {
-    ...(update != null && { update: coerceUpdate(update, [...loc, "update"]) }),
+    ...(update != null && { update: coerceUpdate(update, [...loc, "update"], rule) }),
     ...(resume !== undefined && { resume }),
-    ...(goto != null && { goto: coerceGoto(goto, [...loc, "goto"]) }),
+    ...(goto != null && { goto: coerceGoto(goto, [...loc, "goto"], rule) }),
   };
   return Object.keys(parts).length > 0 ? new Command(parts) : undefined;
 }

@@ -2,7 +2,10 @@
 import type { GraphDrawing, SubgraphSchemas } from "../models/assistant.js";
 import type { JsonObject } from "../models/common.js";
 import type { ServedGraph } from "./graph.js";
+import { filterAt } from "./output-filter.js";
+import type { BoundGraph } from "./registry.js";
 import { graphSchemas, schemaKeys } from "./schemas.js";
+import { visibleSchemas } from "./visible-schemas.js";
 
 interface Drawing {
   nodes: JsonObject[];
@@ -27,13 +30,13 @@ export async function drawGraph(
  * are nodes are found: one that a node's function calls is not visible.
  */
 export async function subgraphSchemas(
-  graph: ServedGraph,
+  { graph, filter }: BoundGraph,
   graphId: string,
   { recurse, namespace }: { recurse: boolean; namespace?: string },
 ): Promise<SubgraphSchemas> {
   const schemas: SubgraphSchemas = {};
   for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse)) {
-    schemas[name] = await graphSchemas(subgraph, graphId);
+    schemas[name] = visibleSchemas(await graphSchemas(subgraph, graphId), filterAt(filter, name));
   }
   return schemas;
 }

@@ -1,8 +1,10 @@
 /** Turns whatever evaluating a graph module throws into an error that says what, where, why and how to fix it. */
-import { GraphLoadError, errorMessage, errorName } from "../errors.js";
-import { ownFrame, shownPath, type FaultyModule } from "./fault-location.js";
-import { importNotFound, missingImport, suggestFiles } from "./missing-import.js";
-import { syntaxError, syntaxFault } from "./syntax-fault.js";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { codeFrame } from "../support/code-frame.js";
+import { errorMessage, errorName, GraphLoadError, type SourceLocation } from "../support/errors.js";
+import { createLoader, isTypeScript } from "./module-loader.js";
 
 /** An error for a graph file that is not there, with the files of its folder that may have been meant. */
 export function fileNotFound(path: string, baseDir: string): GraphLoadError {
@@ -33,6 +35,12 @@ export function factoryError(error: unknown, module: FaultyModule): GraphLoadErr
   return thrown(`the factory ${module.source} throws`, error, module);
 }
 
+/** What a promise that a module exports was rejected with. */
+export function rejectionError(error: unknown, module: FaultyModule): GraphLoadError {
+  if (error instanceof GraphLoadError) return error;
+  return thrown(`${module.source} is a promise that was rejected`, error, module);
+}
+
 function thrown(what: string, error: unknown, module: FaultyModule): GraphLoadError {
   const location = ownFrame(error, module.files);
   const at = location ? `${shownPath(location.file, module.baseDir)}:${location.line}` : module.source;
@@ -41,4 +49,211 @@ function thrown(what: string, error: unknown, module: FaultyModule): GraphLoadEr
     cause: error,
     ...(location && { location }),
   });
+}
+
+// Where in the project's files a fault stands.
+
+/** The module that was being loaded: its path, its name in messages, and the files it is made of. */
+export interface FaultyModule {
+  path: string;
+  source: string;
+  baseDir: string;
+  files: readonly string[];
+}
+
+/** A path as messages show it: from the base folder where it lies below it. */
+export function shownPath(path: string, baseDir: string): string {
+  const inside = relative(baseDir, path);
+  return inside.startsWith("..") || isAbsolute(inside) ? path : `./${inside.replaceAll(sep, "/")}`;
+}
+
+/** The first line of the stack that stands in the project's own files. */
+function ownFrame(error: unknown, files: readonly string[]): SourceLocation | undefined {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  for (const row of stack.split("\n")) {
+    const match = /(?:\(|at (?:async )?)([^()]*?):(\d+):\d+\)?$/.exec(row.trim());
+    const file = match?.[1] === undefined ? undefined : plainPath(match[1]);
+    if (file !== undefined && files.includes(file)) return locate(file, Number(match?.[2]));
+  }
+  return undefined;
+}
+
+/** The line that exports a name, where the module says so in plain words. */
+export function exportLocation({ path, files }: FaultyModule, name: string): SourceLocation | undefined {
+  if (files.length === 0) return undefined;
+  const exports = name === "default" ? /\bexport\s+default\b|\bmodule\.exports\b/ : /\bexports?\b/;
+  const lines = readText(path).split("\n");
+  const index = lines.findIndex((row) => exports.test(row) && (name === "default" || namesOf(row).has(name)));
+  return index < 0 ? { file: path } : locate(path, index + 1);
+}
+
+const namesOf = (row: string): Set<string> => new Set(row.match(/[\p{ID_Continue}$]+/gu));
+
+/** A path of a stack, where it may be a URL with a version. */
+function plainPath(text: string): string {
+  return text.startsWith("file:") ? fileURLToPath(new URL(text)) : text;
+}
+
+function locate(file: string, line: number, column?: number): SourceLocation {
+  const frame = codeFrame(readText(file), line, column);
+  return { file, line, ...(column !== undefined && { column }), ...(frame && { frame }) };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+// Files and packages that a graph module asks for and that are not there.
+
+interface MissingImport {
+  specifier: string;
+  importer?: string;
+  /** Manifest of the package that is there, when it is only a part of it that is not. */
+  manifest?: string;
+}
+
+/** What could not be resolved, and who asked for it, from the errors of Node and of jiti. */
+function missingImport(error: unknown): MissingImport | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, message, requireStack } = error as NodeJS.ErrnoException & { requireStack?: string[] };
+  const importer = / imported from (.+)$/m.exec(message)?.[1] ?? requireStack?.[0];
+  const asked = importer === undefined ? {} : { importer: plainPath(importer) };
+  if (code === "ERR_PACKAGE_PATH_NOT_EXPORTED") {
+    const [, part, manifest] =
+      /^Package subpath '\.(\/[^']*)' is not defined by "exports" in (.+?package\.json)/.exec(message) ?? [];
+    if (part === undefined || manifest === undefined) return undefined;
+    return { specifier: packageOf(manifest) + part, manifest, ...asked };
+  }
+  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return undefined;
+  const specifier = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
+  return specifier === undefined ? undefined : { specifier, ...asked };
+}
+
+/** The name of a package, from the path of its manifest. */
+function packageOf(manifest: string): string {
+  const [last = ""] = dirname(manifest).replaceAll("\\", "/").split("/node_modules/").slice(-1);
+  return last;
+}
+
+function importNotFound(missing: MissingImport, cause: unknown, module: FaultyModule): GraphLoadError {
+  const { specifier } = missing;
+  const importer =
+    missing.importer ?? module.files.find((file) => locateImport(specifier, file)) ?? module.path;
+  const { message, hint } = explain(missing, importer, module.baseDir);
+  const location = locateImport(specifier, importer);
+  const by = `imported by ${shownPath(importer, module.baseDir)}`;
+  return new GraphLoadError(`${message}, ${by}`, { hint, cause, ...(location && { location }) });
+}
+
+function explain({ specifier, manifest }: MissingImport, importer: string, baseDir: string) {
+  const name = packageName(specifier);
+  if (manifest !== undefined) {
+    const { version } = JSON.parse(readText(manifest)) as { version: string };
+    const hint = `the installed version is ${version}: import something it has, or npm install ${name}@latest`;
+    return { message: `package "${name}" has no "${specifier}"`, hint };
+  }
+  if (isAbsolute(specifier) || /^(\.|file:)/.test(specifier)) {
+    const path = specifier.startsWith(".") ? resolve(dirname(importer), specifier) : plainPath(specifier);
+    const hint =
+      suggestFiles(path, dirname(importer)) ?? "check the path; it is resolved from the folder of that file";
+    return { message: `file ${shownPath(path, baseDir)} not found`, hint };
+  }
+  const alias = /^[@~#]\//.exec(specifier)?.[0];
+  const hint = alias
+    ? `declare "${alias}*" under compilerOptions.paths of tsconfig.json`
+    : `npm install ${name}`;
+  return { message: `package "${name}" is not installed`, hint };
+}
+
+function packageName(specifier: string): string {
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+/** The line of the importer that names the specifier; Node gives the resolved path or the package's name. */
+function locateImport(specifier: string, importer: string): SourceLocation | undefined {
+  const name = isAbsolute(specifier) ? basename(specifier) : specifier;
+  const lines = readText(importer).split("\n");
+  const index = lines.findIndex((row) => row.includes(name) && /\b(from|import|require)\b/.test(row));
+  return index < 0 ? undefined : locate(importer, index + 1, (lines[index] ?? "").indexOf(name) + 1);
+}
+
+const SUGGESTIONS = 3;
+
+/** The files of the folder that a missing file may have meant, most alike first. */
+function suggestFiles(path: string, baseDir: string): string | undefined {
+  const wanted = basename(path, extname(path)).toLowerCase();
+  let names: string[] = [];
+  try {
+    names = readdirSync(dirname(path)).filter((name) => /\.([cm]?[jt]s|tsx|jsx|json)$/.test(name));
+  } catch {
+    return undefined;
+  }
+  const ranked = names
+    .map((name) => ({ name, alike: commonPrefix(wanted, name.toLowerCase()) }))
+    .filter(({ alike }) => alike >= Math.min(2, wanted.length))
+    .sort((a, b) => b.alike - a.alike || a.name.localeCompare(b.name))
+    .slice(0, SUGGESTIONS);
+  if (ranked.length === 0) return undefined;
+  const shown = ranked.map(({ name }) => shownPath(`${dirname(path)}/${name}`, baseDir));
+  return `did you mean ${shown.join(" or ")}?`;
+}
+
+function commonPrefix(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
+}
+
+// Files of a graph module that do not parse.
+
+function syntaxError(fault: SyntaxFault, cause: unknown, module: FaultyModule): GraphLoadError {
+  const location = locate(fault.file, fault.line, fault.column);
+  const at = `${shownPath(fault.file, module.baseDir)}:${fault.line}`;
+  return new GraphLoadError(`syntax error in ${at}: ${fault.message}`, {
+    hint: `correct ${at}`,
+    location,
+    cause,
+  });
+}
+
+interface SyntaxFault {
+  message: string;
+  file: string;
+  line: number;
+  column?: number;
+}
+
+async function syntaxFault(error: unknown, module: FaultyModule): Promise<SyntaxFault | undefined> {
+  if (!(error instanceof Error)) return undefined;
+  const parsed = parseFault(error.message);
+  if (parsed) return parsed;
+  if (!(error instanceof SyntaxError)) return undefined;
+  const [, url, line] = /^(file:.+?|\/.+?):(\d+)\n/.exec(error.stack ?? "") ?? [];
+  if (url !== undefined) return { message: error.message, file: plainPath(url), line: Number(line) };
+  return findFault(module.files);
+}
+
+/** The form in which jiti reports a file that does not parse. */
+function parseFault(message: string): SyntaxFault | undefined {
+  const match = /^(?:\w*Error|undefined): ([^]*?)\s*\n (.+):(\d+):(\d+)$/.exec(message);
+  if (!match) return undefined;
+  const [, what = "", file = "", line, column] = match;
+  return { message: what, file, line: Number(line), column: Number(column) + 1 };
+}
+
+/** Node does not say where an ES module fails to parse: parse the files until one fails. */
+async function findFault(files: readonly string[]): Promise<SyntaxFault | undefined> {
+  for (const file of files.filter((each) => extname(each) !== ".json")) {
+    const { transform } = await createLoader(file);
+    const code = transform({ source: readText(file), filename: file, async: true, ts: isTypeScript(file) });
+    const fault = /__JITI_ERROR__ = (\{.*\})/.exec(code)?.[1];
+    if (fault === undefined) continue;
+    const { message, line, column } = JSON.parse(fault) as { message: string; line: number; column: number };
+    return { message: message.trim(), file, line, column: column + 1 };
+  }
+  return undefined;
 }

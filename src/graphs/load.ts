@@ -1,20 +1,38 @@
 /** From a file and an export to a graph that can be served. */
 import { existsSync, statSync } from "node:fs";
-import { shownPath, type FaultyModule } from "./fault-location.js";
-import type { LoadedGraph } from "./graph.js";
-import { evaluationError, fileNotFound, unsupportedExtension } from "./load-errors.js";
-import { classify, exportsOf, selectExport } from "./module-exports.js";
-import { prepareModule, type Exports, type PreparedModule } from "./module-loader.js";
-import { serveExport } from "./served-export.js";
-import { duplicateCoreNotice } from "../user-langgraph.js";
+import { resolve } from "node:path";
+import { type ErrorDetails, errorMessage, GraphLoadError } from "../support/errors.js";
+import { duplicateCoreNotice } from "../support/user-langgraph.js";
+import { evaluated, settledExport } from "./awaited.js";
+import type { GraphFactory, LoadedGraph, ServedGraph } from "./graph.js";
+import {
+  evaluationError,
+  factoryError,
+  type FaultyModule,
+  fileNotFound,
+  shownPath,
+  unsupportedExtension,
+} from "./load-errors.js";
+import {
+  classify,
+  describe,
+  type Exports,
+  exportsOf,
+  type GraphBuilder,
+  type GraphExport,
+  type PreparedModule,
+  prepareModule,
+  selectExport,
+  whatKind,
+} from "./module-loader.js";
 
-export interface LoadTarget {
+interface LoadTarget {
   /** Absolute path of the module. */
   path: string;
   exportName?: string;
 }
 
-export interface LoadResult {
+interface LoadResult {
   loaded: LoadedGraph;
   /** The export that was taken. */
   exportName: string;
@@ -26,10 +44,10 @@ export interface LoadResult {
 
 /**
  * Load the graph at `target`: a compiled graph, a functional entrypoint, an object whose `graph` is one (what
- * createAgent gives), a function `(config) => graph`, which is called for each use and may be async, or a builder
- * that was not compiled. A builder is compiled here, with a notice, since without arguments there is one way to do it.
- * Without a name the export is `default`, else `graph`, else the module's only compiled graph. Loading the same
- * target again evaluates its project files anew; packages stay as they are.
+ * createAgent gives), a function `(config) => graph`, which is called for each use and may be async, a builder that
+ * was not compiled, or a promise of one of these. A builder is compiled here, with a notice, since without arguments
+ * there is one way to do it. Without a name the export is `default`, else `graph`, else the module's only compiled
+ * graph. Loading the same target again evaluates its project files anew; packages stay as they are.
  * @throws GraphLoadError (`graph_load_failed`)
  */
 export async function loadGraph(target: LoadTarget, { baseDir }: { baseDir: string }): Promise<LoadResult> {
@@ -37,8 +55,8 @@ export async function loadGraph(target: LoadTarget, { baseDir }: { baseDir: stri
   const { exports, module } = await loadModule(target, { baseDir });
   const { source: file, files } = module;
   const name = selectExport(exports, exportName, file);
-  const found = classify(exports.get(name));
-  const { loaded, notices } = serveExport(found, { ...module, source: `${file}:${name}` }, name);
+  const named = { ...module, source: `${file}:${name}` };
+  const { loaded, notices } = await serveExport(exports.get(name), named, name);
   const copies = duplicateCoreNotice(path);
   return {
     loaded,
@@ -48,11 +66,39 @@ export async function loadGraph(target: LoadTarget, { baseDir }: { baseDir: stri
   };
 }
 
+/** One export of a module of the project, whatever it is. */
+interface LoadedExport {
+  /** Undefined where there is no such export; a promise was awaited. */
+  value: unknown;
+  /** Every name that the module exports. */
+  names: string[];
+  /** The module and every file of the project that it imports. */
+  files: readonly string[];
+}
+
+/**
+ * Load what a module exports under a name, anew when it is loaded again.
+ * @throws GraphLoadError (`graph_load_failed`)
+ */
+export async function loadExport(
+  { path, exportName }: Required<LoadTarget>,
+  { baseDir }: { baseDir: string },
+): Promise<LoadedExport> {
+  const { exports, module } = await loadModule({ path, exportName }, { baseDir });
+  const found = classify(exports.get(exportName));
+  const named = { ...module, source: `${module.source}:${exportName}` };
+  const value =
+    found.kind === "promise"
+      ? await settledExport(found.promise, named, exportName)
+      : exports.get(exportName);
+  return { value, names: [...exports.keys()], files: module.files };
+}
+
 /**
  * Evaluate the module of a target, anew when the same target is loaded again.
  * @throws GraphLoadError (`graph_load_failed`)
  */
-export async function loadModule(
+async function loadModule(
   { path, exportName }: LoadTarget,
   { baseDir }: { baseDir: string },
 ): Promise<{ exports: Map<string, unknown>; module: FaultyModule }> {
@@ -69,7 +115,7 @@ export async function loadModule(
 
 async function evaluate(prepared: PreparedModule, module: FaultyModule): Promise<Exports> {
   try {
-    return await prepared.evaluate();
+    return await evaluated(prepared.evaluate(), module);
   } catch (error) {
     throw await evaluationError(error, module);
   }
@@ -78,4 +124,194 @@ async function evaluate(prepared: PreparedModule, module: FaultyModule): Promise
 function assertModuleFile(path: string, baseDir: string): void {
   if (!existsSync(path) || !statSync(path).isFile()) throw fileNotFound(path, baseDir);
   if (!/\.([cm]?[jt]s|[jt]sx)$/.test(path)) throw unsupportedExtension(path, baseDir);
+}
+
+// From an exported value to a graph that can be served.
+
+interface Served {
+  loaded: LoadedGraph;
+  notices: string[];
+}
+
+/**
+ * What an exported value is served as; a promise is awaited.
+ * @throws GraphLoadError when it is no graph (`graph_load_failed`)
+ */
+async function serveExport(value: unknown, module: FaultyModule, name: string): Promise<Served> {
+  const { source } = module;
+  const given = classify(value);
+  if (given.kind !== "promise") return serve(given, module, name);
+  const found = classify(await settledExport(given.promise, module, name));
+  if (found.kind === "other") throw notAGraph(source, `promise of ${article(found.what)}`);
+  return serve(found, module, name);
+}
+
+function serve(found: GraphExport, module: FaultyModule, name: string): Served {
+  const { source } = module;
+  if (found.kind === "other" || found.kind === "promise") throw notAGraph(source, whatKind(found));
+  if (found.kind === "graph") return served(found.graph, source, ownStorage(found.graph, source));
+  if (found.kind === "builder") {
+    const notice = `${source} was not compiled: compiled it without options`;
+    return served(compile(found.builder, module, name), source, [notice]);
+  }
+  return { loaded: { kind: "factory", factory: factoryOf(found.call, module, name), source }, notices: [] };
+}
+
+/**
+ * A graph that an embedder hands over as a value, by the rules for exports.
+ * @param id the graph's id, which messages name it by
+ * @throws GraphLoadError (`graph_load_failed`)
+ */
+async function graphFromValue(value: unknown, id: string, baseDir: string): Promise<Served> {
+  const module = { path: baseDir, source: id, baseDir, files: [] };
+  const { loaded, notices } = await serveExport(value, module, id);
+  return { loaded: { ...loaded, source: undefined }, notices };
+}
+
+const served = (graph: ServedGraph, source: string, notices: string[]): Served => ({
+  loaded: { kind: "graph", graph, source },
+  notices,
+});
+
+function ownStorage(graph: ServedGraph, source: string): string[] {
+  const own = graph.checkpointer;
+  if (typeof own !== "object" || own === null) return [];
+  const name = own.constructor.name;
+  return [
+    `${source} was compiled with its own checkpointer (${name}): the storage of the server is used instead`,
+  ];
+}
+
+function compile(builder: GraphBuilder, module: FaultyModule, name: string): ServedGraph {
+  try {
+    const compiled = classify(builder.compile());
+    if (compiled.kind === "graph") return compiled.graph;
+  } catch (error) {
+    throw new GraphLoadError(`${module.source} does not compile: ${errorMessage(error)}`, {
+      hint: `complete the graph "${name}", then export builder.compile()`,
+      cause: error,
+      ...inFile(module),
+    });
+  }
+  throw notAGraph(module.source, "a builder that compiles to something else");
+}
+
+/** The user's function, its result checked at each call. */
+function factoryOf(call: (config: unknown) => unknown, module: FaultyModule, name: string): GraphFactory {
+  return async (config) => {
+    let result: unknown;
+    try {
+      result = await call(config);
+    } catch (error) {
+      throw factoryError(error, module);
+    }
+    const made = classify(result);
+    if (made.kind === "graph") return made.graph;
+    if (made.kind === "builder") return compile(made.builder, module, name);
+    throw new GraphLoadError(
+      `the factory ${module.source} returned ${article(describe(result))}, not a graph`,
+      {
+        hint: `return a compiled graph from "${name}": return builder.compile()`,
+        ...inFile(module),
+      },
+    );
+  };
+}
+
+/** Where it stands, unless it was handed over as a value. */
+const inFile = ({ path, files }: FaultyModule): ErrorDetails =>
+  files.length > 0 ? { location: { file: path } } : {};
+
+function notAGraph(source: string, what: string): GraphLoadError {
+  return new GraphLoadError(`${source} is ${article(what)}, not a graph`, {
+    hint: "export a compiled graph, or a function that returns one",
+  });
+}
+
+const article = (what: string): string => {
+  if (/^(undefined|null|a |an )/.test(what)) return what;
+  return /^[aeio]/i.test(what) ? `an ${what}` : `a ${what}`;
+};
+
+// The graphs mapping, and how each of its graphs is loaded, again and again.
+
+/** Where a graph comes from: an export of a file, or a value that a module would export. */
+export type GraphSource =
+  { kind: "file"; path: string; exportName?: string } | { kind: "value"; value: unknown };
+
+interface SourceOptions {
+  /** Folder that relative paths start from. */
+  cwd: string;
+  /** Whether `load` calls each factory as well, as for a run without configuration, so that one that throws is found. */
+  callFactories?: boolean;
+}
+
+interface Found {
+  loaded: LoadedGraph;
+  notices: string[];
+  files: string[];
+}
+
+export class GraphSources {
+  readonly #sources: ReadonlyMap<string, GraphSource>;
+  readonly #options: SourceOptions;
+  #files: string[] = [];
+  #notices: string[] = [];
+
+  constructor(sources: ReadonlyMap<string, GraphSource>, options: SourceOptions) {
+    this.#sources = sources;
+    this.#options = options;
+  }
+
+  get ids(): string[] {
+    return [...this.#sources.keys()];
+  }
+
+  /** Files that the last load read: graph files and what they import. */
+  get files(): string[] {
+    return this.#files;
+  }
+
+  get notices(): readonly string[] {
+    return this.#notices;
+  }
+
+  /**
+   * Load every graph; all or none.
+   * @throws GraphLoadError (`graph_load_failed`)
+   */
+  async load(): Promise<ReadonlyMap<string, LoadedGraph>> {
+    const graphs = new Map<string, LoadedGraph>();
+    const files = new Set<string>();
+    const notices: string[] = [];
+    for (const id of this.ids) {
+      const found = await this.#load(id);
+      const { loaded } = found;
+      if (this.#options.callFactories && loaded.kind === "factory")
+        await loaded.factory({ configurable: {} });
+      graphs.set(id, loaded);
+      found.files.forEach((file) => files.add(file));
+      notices.push(...found.notices);
+    }
+    this.#files = [...files];
+    this.#notices = notices;
+    return graphs;
+  }
+
+  /**
+   * Load one graph of the mapping; `files` and `notices` stay as they are.
+   * @throws GraphLoadError (`graph_load_failed`)
+   */
+  async loadOne(id: string): Promise<LoadedGraph> {
+    return (await this.#load(id)).loaded;
+  }
+
+  async #load(id: string): Promise<Found> {
+    const source = this.#sources.get(id);
+    if (!source) throw new GraphLoadError(`there is no graph "${id}" in the mapping`);
+    const { cwd } = this.#options;
+    if (source.kind === "value") return { ...(await graphFromValue(source.value, id, cwd)), files: [] };
+    const path = resolve(cwd, source.path);
+    return loadGraph({ path, exportName: source.exportName }, { baseDir: cwd });
+  }
 }

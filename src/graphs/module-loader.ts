@@ -1,11 +1,12 @@
 /** Evaluates graph modules in this process: JavaScript natively, TypeScript through jiti; anew when asked again. */
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { createRequire, isBuiltin } from "node:module";
+import { dirname, extname, join, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Jiti } from "jiti";
-import { projectFiles, type AliasResolver } from "./module-files.js";
-import { versionImports } from "../module-hooks.js";
+import { GraphLoadError } from "../support/errors.js";
+import { versionImports } from "../support/module-hooks.js";
+import { isServedGraph, type ServedGraph } from "./graph.js";
 
 export type Exports = Record<string, unknown>;
 
@@ -118,4 +119,182 @@ function aliasesOf(jiti: Jiti): AliasResolver | undefined {
     });
     return found?.startsWith("file:") ? fileURLToPath(found) : undefined;
   };
+}
+
+// What a graph module exports, and which export is its graph.
+
+/** A graph that has yet to be compiled. */
+export interface GraphBuilder {
+  compile(): unknown;
+}
+
+export type GraphExport =
+  | { kind: "graph"; graph: ServedGraph }
+  | { kind: "builder"; builder: GraphBuilder }
+  | { kind: "function"; call: (config: unknown) => unknown }
+  | { kind: "promise"; promise: PromiseLike<unknown> }
+  | { kind: "other"; what: string };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** Sort out one exported value, or the result of a factory. */
+export function classify(value: unknown): GraphExport {
+  // The wrapper first: what createAgent gives has some methods of a graph, and its whole graph in `.graph`.
+  if (isObject(value) && isServedGraph(value.graph)) return { kind: "graph", graph: value.graph };
+  if (isServedGraph(value)) return { kind: "graph", graph: value };
+  if (isBuilder(value)) return { kind: "builder", builder: value };
+  if (isPromise(value)) return { kind: "promise", promise: value };
+  if (typeof value !== "function") return { kind: "other", what: whatIs(value) };
+  if (/^class\b/.test(Function.prototype.toString.call(value))) return { kind: "other", what: "class" };
+  return { kind: "function", call: value as (config: unknown) => unknown };
+}
+
+function isBuilder(value: unknown): value is GraphBuilder {
+  return isObject(value) && typeof value.compile === "function" && typeof value.addNode === "function";
+}
+
+const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  isObject(value) && typeof value.then === "function";
+
+function whatIs(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "array";
+  const name = isObject(value)
+    ? (Object.getPrototypeOf(value) as object | null)?.constructor?.name
+    : undefined;
+  return name === undefined || name === "Object" ? typeof value : name;
+}
+
+const KINDS = {
+  graph: "compiled graph",
+  builder: "StateGraph, not compiled",
+  function: "function",
+  promise: "promise",
+};
+
+export const describe = (value: unknown): string => whatKind(classify(value));
+
+export const whatKind = (found: GraphExport): string =>
+  found.kind === "other" ? found.what : KINDS[found.kind];
+
+/** The exports by name. A plain object as default is what CommonJS exports as a whole: its properties are the exports. */
+export function exportsOf(module: Exports): Map<string, unknown> {
+  const named = new Map(Object.keys(module).map((name) => [name, module[name]]));
+  named.delete("module.exports");
+  const whole = module.default;
+  if (!isPlainObject(whole) || isServedGraph(whole)) return named;
+  // With a `fetch` it is an app, whatever else it may be.
+  if (typeof whole.fetch !== "function") named.delete("default");
+  for (const [name, value] of Object.entries(whole)) if (!named.has(name)) named.set(name, value);
+  return named;
+}
+
+function isPlainObject(value: unknown): value is Exports {
+  if (!isObject(value)) return false;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || prototype === Object.prototype;
+}
+
+/**
+ * The name of the export to serve: the one asked for, else `default`, else `graph`, else the module's only compiled
+ * graph, or promise of one.
+ * @param file the module as messages name it
+ * @throws GraphLoadError when there is none, or more than one (`graph_load_failed`)
+ */
+export function selectExport(exports: Map<string, unknown>, asked: string | undefined, file: string): string {
+  if (asked !== undefined) {
+    if (exports.has(asked)) return asked;
+    throw loadError(`export "${asked}" not found in ${file}`, exports, file);
+  }
+  const usual = ["default", "graph"].find((name) => isUsable(exports.get(name)));
+  if (usual !== undefined) return usual;
+  const graphs = [...exports.keys()].filter((name) => mayBeGraph(exports.get(name)));
+  if (graphs.length === 1) return graphs[0] as string;
+  if (graphs.length > 1) throw loadError(`${file} exports several graphs`, exports, file);
+  throw loadError(`${file} exports no graph under the name default or graph`, exports, file);
+}
+
+/** A promise may turn out to be one. */
+const mayBeGraph = (value: unknown): boolean => ["graph", "promise"].includes(classify(value).kind);
+
+const isUsable = (value: unknown): boolean => classify(value).kind !== "other";
+
+function loadError(what: string, exports: Map<string, unknown>, file: string): GraphLoadError {
+  const list = Array.from(exports, ([name, value]) => `${name} (${describe(value)})`).join(", ");
+  return new GraphLoadError(`${what}\nexports there: ${list || "none"}`, { hint: hintFor(exports, file) });
+}
+
+function hintFor(exports: Map<string, unknown>, file: string): string {
+  const names = (kind: GraphExport["kind"]) =>
+    [...exports.keys()].filter((name) => classify(exports.get(name)).kind === kind);
+  const best = [names("graph"), names("promise"), names("builder"), names("function")].find(
+    (group) => group.length > 0,
+  );
+  if (best) return `write ${best.map((name) => `${file}:${name}`).join(" or ")}`;
+  return "export the compiled graph: export const graph = builder.compile()";
+}
+
+// Which files of the project a module is made of, read from its import statements without evaluating it.
+
+/** Finds the file behind a specifier that is neither relative nor of a package, such as a `paths` alias. */
+type AliasResolver = (specifier: string, importer: string) => string | undefined;
+
+const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(["'])([^"'\n]+)\1/g;
+const SOURCE = /\.[cm]?[jt]sx?$/;
+const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs", ".jsx", ".json"];
+
+const inPackages = (file: string): boolean => file.includes(`${sep}node_modules${sep}`);
+
+/**
+ * `entry` and every file that it imports, directly or not, packages left out; absolute paths, entry first. Files that
+ * are named by an expression at run time are not seen.
+ */
+function projectFiles(entry: string, alias?: AliasResolver): string[] {
+  const files = new Set([entry]);
+  for (const file of files) {
+    if (!SOURCE.test(file)) continue;
+    for (const specifier of importedBy(file)) {
+      const imported = resolveImport(specifier, file, alias);
+      if (imported !== undefined && !inPackages(imported)) files.add(imported);
+    }
+  }
+  return [...files];
+}
+
+/** The specifiers that stand in a file's imports. */
+function importedBy(file: string): string[] {
+  try {
+    return Array.from(readFileSync(file, "utf8").matchAll(SPECIFIER), (match) => match[2] as string);
+  } catch {
+    return [];
+  }
+}
+
+function resolveImport(specifier: string, importer: string, alias?: AliasResolver): string | undefined {
+  if (/^\.{0,2}\//.test(specifier)) return existingFile(resolve(dirname(importer), specifier));
+  if (isBuiltin(specifier)) return undefined;
+  if (!specifier.startsWith("#")) return alias?.(specifier, importer);
+  return packageImport(specifier, importer) ?? alias?.(specifier, importer);
+}
+
+/** A specifier such as `#lib/x`, by the `imports` of package.json. */
+function packageImport(specifier: string, importer: string): string | undefined {
+  try {
+    return existingFile(createRequire(importer).resolve(specifier));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file that a path without extension, with the extension of its compiled form, or of a folder stands for. */
+function existingFile(path: string): string | undefined {
+  const extension = extname(path);
+  const candidates = [path, ...EXTENSIONS.map((each) => path + each)];
+  if (/^\.[cm]?jsx?$/.test(extension)) {
+    const typescript = path.slice(0, -extension.length) + extension.replace("j", "t");
+    candidates.push(typescript, typescript.replace(/\.ts$/, ".tsx"));
+  }
+  candidates.push(...EXTENSIONS.map((each) => resolve(path, `index${each}`)));
+  return candidates.find((candidate) => existsSync(candidate) && statSync(candidate).isFile());
 }

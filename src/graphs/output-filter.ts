@@ -1,74 +1,230 @@
-/** Which state keys a client may see, by the graph's declared output (spec, Thread; fails closed). */
-import type { JsonObject } from "../models/common.js";
-import { isRecord } from "../models/common.js";
-import type { ServedGraph } from "./graph.js";
+/** What clients may see of a graph's values, namespace by namespace (spec, Thread; fails closed). */
+import { isRecord, type JsonObject } from "../models/common.js";
 
 /** Key of open interrupts in streamed values; always visible, or nobody could answer them. */
 export const INTERRUPT_KEY = "__interrupt__";
 
+/** Key of an update that says where it came from. */
+const ORIGIN_KEY = "__metadata__";
+
 /** Values of a graph whose state has no keys are shown under this one. */
 export const UNKEYED = "data";
 
+/** What may be seen of one graph: the served one, or one inside of it. */
 export interface OutputFilter {
-  /** False when every state key is visible. */
-  readonly narrows: boolean;
   /** False when the graph's output could not be read: then nothing is visible. */
   readonly known: boolean;
-  /** Full state, a subgraph's state, a task's input or a task's result. */
+  /** False when all that the graph streams of its state is output, and all of every graph known to be inside of it. */
+  readonly narrows: boolean;
+  /** True when a key of the state, or a channel, is output. */
+  shows(key: string): boolean;
+  /** The graph's state, as checkpoints, streams and answers have it. */
   values(values: unknown): unknown;
-  /** Per-node deltas: `{node: delta | delta[]}`. */
+  /** What a task was called with: state, or whatever a Send carries. */
+  input(task: string, input: unknown): unknown;
+  /** What a task wrote, channel by channel. Null for what is no node of the graph, but a call inside of one. */
+  writes(task: string, writes: unknown): unknown;
+  /** Deltas by task, `{task: delta | delta[]}`; null for those of calls inside of nodes. */
   updates(updates: unknown): unknown;
-}
-
-function pick(record: JsonObject, visible: ReadonlySet<string>): JsonObject {
-  const picked: JsonObject = {};
-  for (const key of Object.keys(record)) {
-    if (key === INTERRUPT_KEY || visible.has(key)) picked[key] = record[key];
-  }
-  return picked;
-}
-
-function narrowing(visible: ReadonlySet<string>, known: boolean): OutputFilter {
-  const values = (state: unknown): unknown => {
-    if (Array.isArray(state)) return state.map(values);
-    // A bare value belongs to no key, so none of them lets it through.
-    return isRecord(state) ? pick(state, visible) : null;
-  };
-  const updates = (deltas: unknown): unknown => {
-    if (!isRecord(deltas)) return null;
-    const shown: JsonObject = {};
-    for (const node of Object.keys(deltas))
-      shown[node] = node === INTERRUPT_KEY ? deltas[node] : values(deltas[node]);
-    return shown;
-  };
-  return { narrows: true, known, values, updates };
+  /** True when whatever text `task` makes can only come to stand in keys that are visible. */
+  speaksOpenly(task: string): boolean;
+  /** The filter of the graphs that the node of this name is, or calls. */
+  within(node: string): OutputFilter;
 }
 
 /** Lets everything through. */
 export const OPEN_FILTER: OutputFilter = {
-  narrows: false,
   known: true,
+  narrows: false,
+  shows: () => true,
   values: (values) => values,
+  input: (_, input) => input,
+  writes: (_, writes) => writes,
   updates: (updates) => updates,
+  speaksOpenly: () => true,
+  within: () => OPEN_FILTER,
 };
 
-/** Keys of the graph's state: those it streams, or all its channels but LangGraph's own. */
-function stateKeys(graph: ServedGraph): string[] {
-  const { streamChannels } = graph;
-  if (Array.isArray(streamChannels)) return streamChannels.map(String);
-  return Object.keys(graph.channels ?? {}).filter(
-    (key) => !key.startsWith("__") && !key.startsWith("branch:"),
-  );
+/** Shows these keys of every graph, and no others. */
+export function keysOnly(keys: ReadonlySet<string>): OutputFilter {
+  const pick = (value: unknown): unknown => picked(value, (key) => keys.has(key));
+  const filter: OutputFilter = {
+    known: true,
+    narrows: true,
+    shows: (key) => keys.has(key),
+    values: pick,
+    input: (_, input) => pick(input),
+    writes: (_, writes) => pick(writes),
+    updates: (updates) =>
+      isRecord(updates)
+        ? Object.fromEntries(
+            Object.entries(updates).map(([task, delta]) => [
+              task,
+              task === INTERRUPT_KEY || task === ORIGIN_KEY ? delta : pick(delta),
+            ]),
+          )
+        : null,
+    speaksOpenly: () => false,
+    within: () => filter,
+  };
+  return filter;
 }
 
-/**
- * The filter of one graph. Array outputs are an allow-list; a string means a functional entrypoint, whose value is its
- * answer; anything else cannot be introspected, and all values are dropped.
- */
-export function createOutputFilter(graph: ServedGraph): OutputFilter {
-  const outputs = graph.outputChannels;
-  if (typeof outputs === "string") return OPEN_FILTER;
-  if (!Array.isArray(outputs)) return narrowing(new Set(), false);
-  const visible = new Set(outputs.map(String));
-  return stateKeys(graph).every((key) => visible.has(key)) ? OPEN_FILTER : narrowing(visible, true);
+/** What a graph says of its own output. */
+export interface GraphOutput {
+  /** Undefined when it cannot be read. */
+  visible: ReadonlySet<string> | undefined;
+  /** Keys that checkpoints and streams have; a text when the state is the value of that one channel. */
+  streamed: readonly string[] | string;
+  nodes: ReadonlySet<string>;
+  /** Graphs by the node that is one, or says that it calls them. */
+  inner: ReadonlyMap<string, readonly GraphOutput[]>;
+  /** Streamed keys whose type has no room for a text. */
+  textless: ReadonlySet<string>;
+}
+
+/** The state of a graph without keys is the value of this channel. */
+const WHOLE_STATE = "__root__";
+
+/** Keys of a state; the others are channels of LangGraph's own, such as the answer of a functional entrypoint. */
+const isKey = (channel: string) => !channel.startsWith("__");
+
+export interface OutputFilterOptions {
+  /** Keys that the graphs around this one show; all when left out. */
+  bounds?: ReadonlySet<string>;
+  /** Told when values are dropped because the output is not known: of which graph, by the nodes that lead there. */
+  onUnknown?: (path: readonly string[]) => void;
+  path?: readonly string[];
+}
+
+/** Shows the keys that a graph's own output and the graphs around it show, and no others. */
+export class KeyFilter implements OutputFilter {
+  readonly known: boolean;
+  readonly narrows: boolean;
+
+  readonly #graph: GraphOutput;
+  readonly #options: OutputFilterOptions;
+  readonly #visible: ReadonlySet<string>;
+  /** True when the state is output as it is. */
+  readonly #isWhole: boolean;
+  readonly #within = new Map<string, OutputFilter>();
+
+  constructor(graph: GraphOutput, options: OutputFilterOptions = {}) {
+    const { visible = new Set<string>(), streamed } = graph;
+    const { bounds } = options;
+    this.#graph = graph;
+    this.#options = options;
+    this.#visible = bounds ? new Set([...visible].filter((key) => bounds.has(key))) : visible;
+    this.known = graph.visible !== undefined;
+    this.#isWhole = streamed.length > 0 && [streamed].flat().every((key) => this.#visible.has(key));
+    this.narrows = !this.#isWhole || [...graph.inner.keys()].some((node) => this.within(node).narrows);
+  }
+
+  shows(key: string): boolean {
+    return this.#visible.has(key);
+  }
+
+  values(values: unknown): unknown {
+    return this.#isWhole ? values : this.#pick(values);
+  }
+
+  input(task: string, input: unknown): unknown {
+    return this.#graph.nodes.has(task) ? this.#pick(input) : null;
+  }
+
+  writes(task: string, writes: unknown): unknown {
+    return this.#graph.nodes.has(task) ? this.#pick(writes) : null;
+  }
+
+  updates(updates: unknown): unknown {
+    if (!isRecord(updates)) return null;
+    const shown: JsonObject = {};
+    for (const task of Object.keys(updates)) shown[task] = this.#update(task, updates[task]);
+    return shown;
+  }
+
+  speaksOpenly(task: string): boolean {
+    const { streamed, nodes, textless } = this.#graph;
+    if (!nodes.has(task)) return false;
+    if (typeof streamed === "string") return this.#isWhole && streamed === WHOLE_STATE;
+    return streamed.every((key) => this.#visible.has(key) || textless.has(key));
+  }
+
+  within(node: string): OutputFilter {
+    let filter = this.#within.get(node);
+    if (!filter) {
+      filter = this.#inner(node);
+      this.#within.set(node, filter);
+    }
+    return filter;
+  }
+
+  #inner(node: string): OutputFilter {
+    const { onUnknown, path = [] } = this.#options;
+    const options = { bounds: new Set([...this.#visible].filter(isKey)), onUnknown, path: [...path, node] };
+    const graphs = this.#graph.inner.get(node) ?? [UNKNOWN];
+    return graphs.map((graph): OutputFilter => new KeyFilter(graph, options)).reduce(bothFilters);
+  }
+
+  #update(task: string, delta: unknown): unknown {
+    if (task === INTERRUPT_KEY) return delta;
+    if (task === ORIGIN_KEY) return { cached: isRecord(delta) && delta.cached === true };
+    return this.#graph.nodes.has(task) ? this.values(delta) : null;
+  }
+
+  #pick(value: unknown): unknown {
+    return picked(value, (key) => {
+      const isShown = this.#visible.has(key);
+      if (!isShown && !this.known) this.#options.onUnknown?.(this.#options.path ?? []);
+      return isShown;
+    });
+  }
+}
+
+/** The keys that are shown. Of a bare value nothing is left: it belongs to no key, so none of them lets it through. */
+function picked(value: unknown, isShown: (key: string) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => picked(item, isShown));
+  if (!isRecord(value)) return null;
+  const shown: JsonObject = {};
+  for (const key of Object.keys(value)) if (key === INTERRUPT_KEY || isShown(key)) shown[key] = value[key];
+  return shown;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const UNKNOWN: GraphOutput = {
+  visible: undefined,
+  streamed: WHOLE_STATE,
+  nodes: NONE,
+  inner: new Map(),
+  textless: NONE,
+};
+
+/** Shows what both show. */
+export function bothFilters(a: OutputFilter, b: OutputFilter): OutputFilter {
+  if (a === OPEN_FILTER || a === b) return b;
+  if (b === OPEN_FILTER) return a;
+  return {
+    known: a.known && b.known,
+    narrows: a.narrows || b.narrows,
+    shows: (key) => a.shows(key) && b.shows(key),
+    values: (values) => b.values(a.values(values)),
+    input: (task, input) => b.input(task, a.input(task, input)),
+    writes: (task, writes) => b.writes(task, a.writes(task, writes)),
+    updates: (updates) => b.updates(a.updates(updates)),
+    speaksOpenly: (task) => a.speaksOpenly(task) && b.speaksOpenly(task),
+    within: (node) => bothFilters(a.within(node), b.within(node)),
+  };
+}
+
+/** The filter of a namespace: `child:<id>|leaf:<id>`, or its parts; empty for the graph itself. */
+export function filterAt(filter: OutputFilter, namespace: string | readonly string[]): OutputFilter {
+  return nodesOf(namespace).reduce((around, node) => around.within(node), filter);
+}
+
+/** Names of the nodes along a namespace; what counts the calls of one task names none. */
+export function nodesOf(namespace: string | readonly string[]): string[] {
+  const parts = typeof namespace === "string" ? namespace.split("|") : namespace;
+  return parts
+    .filter((part) => part !== "" && !/^\d+$/.test(part))
+    .map((part) => part.split(":", 1)[0] ?? "");
 }

@@ -1,9 +1,10 @@
 /** The graphs of the mapping: which ids name them, and the graph to call for each (spec, Assistants). */
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import { NotFoundError } from "../errors.js";
-import { assistantUuid, canonicalUuid } from "../ids.js";
+import { NotFoundError } from "../support/errors.js";
+import { assistantUuid, canonicalUuid } from "../support/ids.js";
 import type { GraphConfig, LoadedGraph, ServedGraph } from "./graph.js";
-import { createOutputFilter, OPEN_FILTER, type OutputFilter } from "./output-filter.js";
+import { createOutputFilter } from "./graph-output.js";
+import { bothFilters, keysOnly, OPEN_FILTER, type OutputFilter } from "./output-filter.js";
 
 export interface RegistryOptions {
   /** In the order of the mapping; at least one. */
@@ -17,12 +18,16 @@ export interface RegistryOptions {
   store?: unknown;
   /** Show every state key, whatever the output schemas hide. */
   unfiltered?: boolean;
-  /** Called once for each graph whose output cannot be introspected. */
-  onUnknownOutput(graphId: string): void;
+  /**
+   * Called once for each graph whose output cannot be introspected, and once for each node of it that calls such a
+   * graph: `path` has the names of the nodes that lead there, and is empty for the graph itself.
+   */
+  onUnknownOutput(graphId: string, path: readonly string[]): void;
 }
 
 /** A graph ready to call, with the filter of its output. */
 export interface BoundGraph {
+  id: string;
   graph: ServedGraph;
   filter: OutputFilter;
 }
@@ -37,7 +42,7 @@ export class GraphRegistry {
 
   readonly #options: RegistryOptions;
   #graphs: ReadonlyMap<string, LoadedGraph>;
-  readonly #bound = new Map<ServedGraph, BoundGraph>();
+  readonly #bound = new Map<ServedGraph, Promise<BoundGraph>>();
   readonly #warned = new Set<string>();
   /** Graph ids by the UUIDs that name them. */
   readonly #byUuid: ReadonlyMap<string, string>;
@@ -102,15 +107,49 @@ export class GraphRegistry {
   }
 
   /** A copy with the server's checkpointer: the user's own graph object stays as it is. */
-  #bind(graphId: string, original: ServedGraph): BoundGraph {
+  async #bind(graphId: string, original: ServedGraph): Promise<BoundGraph> {
     const graph = original.withConfig({});
     graph.checkpointer = this.#options.checkpointer;
     graph.store ??= this.#options.store;
-    const filter = this.#options.unfiltered ? OPEN_FILTER : createOutputFilter(graph);
-    if (!filter.known && !this.#warned.has(graphId)) {
-      this.#warned.add(graphId);
-      this.#options.onUnknownOutput(graphId);
-    }
-    return { graph, filter };
+    if (this.#options.unfiltered) return { id: graphId, graph, filter: OPEN_FILTER };
+    const filter = await createOutputFilter(graph, (path) => this.#warn(graphId, path));
+    if (!filter.known) this.#warn(graphId, []);
+    return { id: graphId, graph, filter };
+  }
+
+  /**
+   * What may be shown of a thread that these graphs have written to, and `bound` as well. `null` stands for writers that
+   * nobody knows: then every graph served counts as one. What a graph hides that is not served here is not known; of
+   * its thread only keys are shown that a served graph has in its output.
+   * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
+   */
+  async filterAmong(
+    bound: BoundGraph,
+    writers: readonly string[] | null,
+    config: GraphConfig,
+  ): Promise<OutputFilter> {
+    if (this.#options.unfiltered) return bound.filter;
+    const others = (writers ?? this.ids).filter((id) => id !== bound.id);
+    const served = others.filter((id) => this.#graphs.has(id));
+    const filters = await Promise.all(served.map(async (id) => (await this.graph(id, config)).filter));
+    if (served.length < others.length) filters.push(await this.#anyOutput(config));
+    return filters.reduce(bothFilters, bound.filter);
+  }
+
+  /** Shows what is an output of some graph; a factory that fails has none. */
+  async #anyOutput(config: GraphConfig): Promise<OutputFilter> {
+    const loaded = await Promise.allSettled(this.ids.map((id) => this.graph(id, config)));
+    const outputs = loaded.flatMap((result) => {
+      const keys = result.status === "fulfilled" ? result.value.graph.outputChannels : undefined;
+      return Array.isArray(keys) ? keys.map(String) : [];
+    });
+    return keysOnly(new Set(outputs));
+  }
+
+  #warn(graphId: string, path: readonly string[]): void {
+    const place = [graphId, ...path].join("|");
+    if (this.#warned.has(place)) return;
+    this.#warned.add(place);
+    this.#options.onUnknownOutput(graphId, path);
   }
 }

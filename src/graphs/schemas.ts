@@ -1,7 +1,7 @@
 /** JSON schemas of a graph: those it declares (zod, StateSchema), else what its channels show. */
 import type * as Schemas from "@langchain/langgraph/zod/schema";
 import type { GraphSchema } from "../models/assistant.js";
-import type { JsonObject } from "../models/common.js";
+import { isRecord, type JsonObject } from "../models/common.js";
 import type { ServedGraph } from "./graph.js";
 
 type SchemaModule = typeof Schemas;
@@ -37,8 +37,14 @@ export async function graphSchemas(graph: ServedGraph, graphId: string): Promise
   };
 }
 
+/** What is known of the types in a graph's state, by key. */
+export async function stateTypes(graph: ServedGraph): Promise<JsonObject> {
+  const { state_schema } = await graphSchemas(graph, "");
+  return isRecord(state_schema?.properties) ? state_schema.properties : {};
+}
+
 /** Asks LangGraph for a schema, with the graph's own registry, which is right whichever copy made the graph. */
-async function declaredSchemas(
+export async function declaredSchemas(
   graph: ServedGraph,
 ): Promise<(getter: SchemaGetter) => JsonObject | undefined> {
   const langgraph = await import("@langchain/langgraph/zod/schema").catch(() => undefined);

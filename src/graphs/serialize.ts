@@ -1,6 +1,15 @@
 /** Graph values -> client values: the one serializer of every endpoint, stream mode and command. */
-import { errorMessage, errorName } from "../errors.js";
-import type { JsonObject } from "../models/common.js";
+import { errorMessage, errorName } from "../support/errors.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import { maskSecrets } from "../support/secrets.js";
+import { because, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
+
+interface Walk {
+  /** The objects around the value, outermost first. */
+  readonly ancestors: unknown[];
+  /** Whether a value that cannot be converted fails the whole; otherwise a text in its place says so. */
+  readonly strict: boolean;
+}
 
 /** Own mark of every LangChain message, the same in all copies of the library. */
 const MESSAGE = Symbol.for("langchain.message");
@@ -41,28 +50,26 @@ export function isMessage(value: unknown): value is MessageLike {
  * The flat form clients know: the message's fields beside `type`. Written by hand for the known types because the
  * library's own conversion is most of the cost of a streamed token.
  */
-function messageToWire(message: MessageLike, ancestors: unknown[]): JsonObject {
+function messageToWire(message: MessageLike, walk: Walk): JsonObject {
   const type = message.type;
-  if (!KNOWN_MESSAGE_TYPES.has(type)) return dictToWire(message, ancestors);
+  if (!KNOWN_MESSAGE_TYPES.has(type)) return dictToWire(message, walk);
   const wire: JsonObject = {
-    content: convert(message.content, ancestors),
-    additional_kwargs: convert(message.additional_kwargs, ancestors),
-    response_metadata: convert(message.response_metadata, ancestors),
+    content: convert(message.content, walk),
+    additional_kwargs: convert(message.additional_kwargs, walk),
+    response_metadata: convert(message.response_metadata, walk),
   };
   for (const field of OPTIONAL_MESSAGE_FIELDS) {
     const value = message[field];
-    if (value !== undefined) wire[field] = convert(value, ancestors);
+    if (value !== undefined) wire[field] = convert(value, walk);
   }
   wire.type = type;
   return wire;
 }
 
-function dictToWire(
-  value: { toDict(): { type: string; data: JsonObject } },
-  ancestors: unknown[],
-): JsonObject {
+function dictToWire(value: { toDict(): { type: string; data: JsonObject } }, walk: Walk): JsonObject {
   const { type, data } = value.toDict();
-  return { ...(convert(data, ancestors) as JsonObject), type };
+  const fields = convert(data, walk);
+  return { ...(isRecord(fields) && fields), type: convert(type, walk) };
 }
 
 function isPlain(value: object): boolean {
@@ -71,32 +78,39 @@ function isPlain(value: object): boolean {
 }
 
 /** Convert a class instance; plain data never gets here. */
-function instanceToWire(value: object, ancestors: unknown[]): unknown {
-  if (isMessage(value)) return messageToWire(value, ancestors);
+function instanceToWire(value: object, walk: Walk): unknown {
+  if (isMessage(value)) return messageToWire(value, walk);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof Error) return { error: errorName(value), message: errorMessage(value) };
-  if (value instanceof Map) return mapToWire(value, ancestors);
-  if (value instanceof Set) return convert([...value], ancestors);
+  if (value instanceof Map) return mapToWire(value, walk);
+  if (value instanceof Set) return convert([...value], walk);
   if (ArrayBuffer.isView(value)) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
   }
-  if (value instanceof RegExp || value instanceof URL) return String(value);
+  if (value instanceof RegExp || value instanceof URL || value instanceof BigInt) return String(value);
   const { toDict, toJSON } = value as { toDict?: unknown; toJSON?: unknown };
-  if (typeof toDict === "function") return dictToWire(value as MessageLike, ancestors);
-  if (typeof toJSON === "function") return convert((value as { toJSON(): unknown }).toJSON(), ancestors);
-  return recordToWire(value as JsonObject, ancestors);
+  if (typeof toDict === "function") return dictToWire(value as MessageLike, walk);
+  if (typeof toJSON === "function") return bodyToWire((value as { toJSON(): unknown }).toJSON(), walk);
+  return recordToWire(value as JsonObject, walk);
 }
 
-function mapToWire(map: Map<unknown, unknown>, ancestors: unknown[]): unknown {
-  return convert(Object.fromEntries([...map].map(([key, value]) => [String(key), value])), ancestors);
+/** What a toJSON returned: its own toJSON is not asked, as in JSON.stringify, nor may it be later. */
+function bodyToWire(body: unknown, walk: Walk): unknown {
+  if (!isRecord(body) || typeof body.toJSON !== "function") return convert(body, walk);
+  const fields = Object.entries(body).filter(([, value]) => typeof value !== "function");
+  return recordToWire(Object.fromEntries(fields), walk);
+}
+
+function mapToWire(map: Map<unknown, unknown>, walk: Walk): unknown {
+  return convert(Object.fromEntries([...map].map(([key, value]) => [String(key), value])), walk);
 }
 
 /** Copies only when something inside changes: most state is JSON already. */
-function recordToWire(record: JsonObject, ancestors: unknown[]): unknown {
+function recordToWire(record: JsonObject, walk: Walk): unknown {
   let copy: JsonObject | undefined;
   for (const key of Object.keys(record)) {
     const value = record[key];
-    const converted = convert(value, ancestors);
+    const converted = convert(value, walk);
     if (converted === value) continue;
     copy ??= { ...record };
     copy[key] = converted;
@@ -104,11 +118,11 @@ function recordToWire(record: JsonObject, ancestors: unknown[]): unknown {
   return copy ?? record;
 }
 
-function listToWire(list: unknown[], ancestors: unknown[]): unknown {
+function listToWire(list: unknown[], walk: Walk): unknown {
   let copy: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
     const value = list[index];
-    const converted = convert(value, ancestors);
+    const converted = convert(value, walk);
     if (converted === value) continue;
     copy ??= [...list];
     copy[index] = converted;
@@ -116,47 +130,85 @@ function listToWire(list: unknown[], ancestors: unknown[]): unknown {
   return copy ?? list;
 }
 
-function convert(value: unknown, ancestors: unknown[]): unknown {
+function convert(value: unknown, walk: Walk): unknown {
   if (typeof value !== "object" || value === null) return typeof value === "bigint" ? String(value) : value;
+  const { ancestors } = walk;
   if (ancestors.includes(value)) return "[circular]";
   ancestors.push(value);
   try {
-    if (Array.isArray(value)) return listToWire(value, ancestors);
-    return isPlain(value) ? plainToWire(value as JsonObject, ancestors) : instanceToWire(value, ancestors);
+    if (ancestors.length > MAX_DEPTH) throw new Error(`nested more than ${MAX_DEPTH} deep`);
+    if (Array.isArray(value)) return listToWire(value, walk);
+    return isPlain(value) ? plainToWire(value as JsonObject, walk) : instanceToWire(value, walk);
+  } catch (error) {
+    if (walk.strict) throw error;
+    return `[unreadable: ${errorMessage(error)}]`;
   } finally {
     ancestors.pop();
   }
 }
 
-function plainToWire(value: JsonObject, ancestors: unknown[]): unknown {
-  return typeof value.toJSON === "function"
-    ? instanceToWire(value, ancestors)
-    : recordToWire(value, ancestors);
+function plainToWire(value: JsonObject, walk: Walk): unknown {
+  return typeof value.toJSON === "function" ? instanceToWire(value, walk) : recordToWire(value, walk);
 }
 
 /**
  * A value as clients see it: messages flat, errors as `{error, message}`, dates as ISO text, bytes as base64, cycles
- * cut. Returns the value itself when it is JSON already; changes nothing in place.
+ * cut. What cannot be read is a text that says so. Returns the value itself when it is JSON already; changes nothing in
+ * place.
  */
 export function toWire(value: unknown): unknown {
-  return convert(value, []);
+  return convert(value, { ancestors: [], strict: false });
 }
 
-/** JSON text of a value as clients see it, on one line; `null` for what JSON cannot say. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(toWire(value)) ?? "null";
+/**
+ * As `toWire`, for what a run yields: there, a value that cannot be read fails the run. `name` is what it goes by.
+ * @throws UnserializableError (`invalid_request`)
+ */
+export function yieldedToWire(value: unknown, name: string): unknown {
+  return sendable(value, name, () => convert(value, { ancestors: [], strict: true }));
 }
+
+/**
+ * JSON text of a value that a run yields, as clients see it, on one line; `null` for what JSON cannot say.
+ * @throws UnserializableError (`invalid_request`)
+ */
+export function toJson(value: unknown, name = "value"): string {
+  return sendable(
+    value,
+    name,
+    () => JSON.stringify(convert(value, { ancestors: [], strict: true })) ?? "null",
+  );
+}
+
+function sendable<T>(value: unknown, name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw unsendable(error, value, name);
+  }
+}
+
+/** The error that names what in `value` cannot be sent; `error` is how that showed. */
+export function unsendable(error: unknown, value: unknown, name: string): UnserializableError {
+  if (error instanceof UnserializableError) return error;
+  const fault = faultIn(value, { name, bigints: true });
+  const unknown = { path: name, what: `cannot be read: ${because(error)}` };
+  return new UnserializableError("what the run yields cannot be sent", fault ?? unknown, error);
+}
+
+/** Metadata of a run's parts as clients see it: what a run was given in secret is not repeated. */
+export const metadataToWire = (metadata: unknown): unknown => maskSecrets(toWire(metadata));
 
 /** Metadata of a streamed message is one object for all its chunks: its JSON is made once. */
 const metadataJson = new WeakMap<object, string>();
 
 /** JSON text of a `[message, metadata]` pair of the messages stream. */
 export function messageTupleJson(message: unknown, metadata: unknown): string {
-  if (typeof metadata !== "object" || metadata === null) return toJson([message, metadata]);
+  if (typeof metadata !== "object" || metadata === null) return toJson([message, metadata], "messages");
   let json = metadataJson.get(metadata);
   if (json === undefined) {
-    json = toJson(metadata);
+    json = toJson(metadataToWire(metadata), "messages");
     metadataJson.set(metadata, json);
   }
-  return `[${toJson(message)},${json}]`;
+  return `[${toJson(message, "messages")},${json}]`;
 }

@@ -4,6 +4,7 @@ import type { CheckpointConfig, Interrupt, ThreadState, ThreadTask } from "../mo
 import type { GraphConfig, Snapshot, SnapshotTask } from "./graph.js";
 import type { OutputFilter } from "./output-filter.js";
 import { toWire } from "./serialize.js";
+import { withoutState } from "./thrown.js";
 
 const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
 
@@ -19,13 +20,14 @@ export function checkpointOf(config: GraphConfig | undefined): CheckpointConfig 
   };
 }
 
-export function interruptsOf(task: SnapshotTask): Interrupt[] {
+function interruptsOf(task: SnapshotTask): Interrupt[] {
   return (task.interrupts ?? []).map(({ id, value }) => ({ id: id ?? "", value: toWire(value) }));
 }
 
 /** The error that ended a task, as JSON text: clients parse it. */
-function errorText(error: unknown): string | null {
-  if (error == null) return null;
+function errorText(thrown: unknown): string | null {
+  if (thrown == null) return null;
+  const error = withoutState(thrown);
   if (typeof error === "string") return error;
   const { message, name } = isRecord(error)
     ? error
@@ -45,7 +47,7 @@ function taskOf(task: SnapshotTask, filter: OutputFilter): ThreadTask {
     error: errorText(task.error),
     interrupts: interruptsOf(task),
     checkpoint: checkpointOf(nested ? nested.config : (task.state as GraphConfig | undefined)),
-    state: nested ? threadStateOf(nested, filter) : null,
+    state: nested ? threadStateOf(nested, filter.within(task.name)) : null,
     result: task.result === undefined ? null : toWire(filter.values(task.result)),
   };
 }
@@ -61,7 +63,10 @@ function metadataOf(metadata: JsonObject | undefined, filter: OutputFilter): Jso
   );
 }
 
-/** The state at a checkpoint as a client may see it. */
+/**
+ * The state at a checkpoint as a client may see it; `filter` is that of its namespace. Whose its unfinished superstep
+ * is, the snapshot does not tell.
+ */
 export function threadStateOf(snapshot: Snapshot, filter: OutputFilter): ThreadState {
   const tasks = snapshot.tasks.map((task) => taskOf(task, filter));
   const exists = snapshot.createdAt !== undefined;
@@ -81,4 +86,21 @@ export function threadStateOf(snapshot: Snapshot, filter: OutputFilter): ThreadS
 export function openInterrupts(snapshot: Snapshot): Record<string, Interrupt[]> {
   const open = snapshot.tasks.map((task) => [task.id, interruptsOf(task)] as const);
   return Object.fromEntries(open.filter(([, interrupts]) => interrupts.length > 0));
+}
+
+/**
+ * Ids of the tasks whose writes are stored beside the checkpoint, for the rest of their superstep to end. None of those
+ * that failed or wait for an answer.
+ */
+export function endedTasks({ tasks, next }: Snapshot): string[] {
+  const waiting = [...next];
+  const ended: string[] = [];
+  for (const { id, name, error, interrupts = [], result } of tasks) {
+    const place = waiting.indexOf(name);
+    // `next` has the nodes without writes: a task may also end without any result.
+    const wrote = result !== undefined || place < 0;
+    if (place >= 0 && result === undefined) waiting.splice(place, 1);
+    if (wrote && error == null && interrupts.length === 0) ended.push(id);
+  }
+  return ended;
 }

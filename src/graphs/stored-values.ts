@@ -1,21 +1,26 @@
 /** Stored checkpoints as files carry them: what the output filter leaves of one, and what may be read back. */
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
-import { InvalidRequestError, type Issue } from "../errors.js";
+import { InvalidRequestError, type Issue } from "../support/errors.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";
-import { isStateChannel } from "./bare-tasks.js";
-import type { OutputFilter } from "./output-filter.js";
+import { isStateChannel } from "./bare-graph.js";
+import { OPEN_FILTER, type OutputFilter } from "./output-filter.js";
+import { withoutState } from "./thrown.js";
 
 const INPUT = "__start__";
 const SENDS = "__pregel_tasks";
-/** What clients see of a task in any case: its questions, how they were answered, its error. */
-const SHOWN = new Set(["__interrupt__", "__resume__", "__error__", "__no_writes__", "__scheduled__"]);
+const ERROR = "__error__";
+/** What a functional entrypoint keeps for its next run; its answer stands in `__end__`. */
+const PREVIOUS = "__previous__";
+/** What clients see of a task in any case: its questions and how they were answered. */
+const SHOWN = new Set(["__interrupt__", "__resume__", "__no_writes__", "__scheduled__"]);
 const isTrigger = (channel: string): boolean => /^(branch|join):/.test(channel);
 
-/** The checkpoint without the values that clients never see. */
+/** The checkpoint without the values that clients never see; `filter` is that of its namespace. */
 export function visibleCheckpoint(stored: StoredCheckpoint, filter: OutputFilter): StoredCheckpoint {
-  if (!filter.narrows) return stored;
-  const isVisible = (channel: string) => !isStateChannel(channel) || isShown(filter, channel);
+  if (filter === OPEN_FILTER) return stored;
+  const isVisible = (channel: string) =>
+    filter.shows(channel) || !(isStateChannel(channel) || channel === PREVIOUS);
   const visible = <T>(record: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(record).filter(([channel]) => isVisible(channel)));
   const { writes: deltas, ...metadata } = stored.metadata;
@@ -38,14 +43,12 @@ export function visibleCheckpoint(stored: StoredCheckpoint, filter: OutputFilter
   };
 }
 
-const isShown = (filter: OutputFilter, key: string): boolean =>
-  Object.hasOwn((filter.values({ [key]: true }) as JsonObject | null) ?? {}, key);
-
 /** A value of a visible key is shown; of LangGraph's own channels, those that hold state are filtered in turn. */
 function visibleValue(filter: OutputFilter, channel: string, value: unknown): unknown {
-  if (isStateChannel(channel) || SHOWN.has(channel)) return value;
-  if (channel === INPUT) return filter.values(value);
-  if (channel === SENDS) return mapSends(value, (args) => filter.values(args));
+  if (filter.shows(channel) || SHOWN.has(channel)) return value;
+  if (channel === INPUT) return filter.input(INPUT, value);
+  if (channel === SENDS) return mapSends(value, (args, node) => filter.input(node, args));
+  if (channel === ERROR) return withoutState(value);
   // A trigger holds nothing, or the names of nodes.
   return isTrigger(channel) && !isRecord(value) ? value : null;
 }
@@ -87,7 +90,7 @@ function assertStoredData(value: unknown, loc: Issue["loc"]): void {
       const name = JSON.stringify((item as JsonObject).id ?? null);
       throw InvalidRequestError.at(loc, `objects of ${name} are not accepted here`, "reserved_key");
     }
-    stack.push(...(Object.values(item) as unknown[]));
+    for (const inner of Object.values(item)) if (typeof inner === "object") stack.push(inner);
   }
 }
 

@@ -1,10 +1,16 @@
 /** LangGraph's stream chunks -> the events of a run's stream, as JSON text (stream modes of the spec). */
+import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { StreamMode } from "../models/run.js";
-import { MessageFrames, type EventSink } from "./message-frames.js";
-import { INTERRUPT_KEY, type OutputFilter } from "./output-filter.js";
-import { messageTupleJson, toJson } from "./serialize.js";
-import { checkpointOf } from "./snapshot.js";
+import { shownEvent } from "./event-filter.js";
+import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
+import { HeldMessages } from "./held-messages.js";
+import { NodeUpdates } from "./node-updates.js";
+import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter } from "./output-filter.js";
+import { isMessage, messageTupleJson, metadataToWire, toJson } from "./serialize.js";
+
+/** Modes whose chunks are told apart by those of `tasks`. */
+const NEED_TASKS: readonly StreamMode[] = ["updates", "messages", "messages-tuple"];
 
 /**
  * The modes to ask LangGraph for. `values` is always among them: its last chunk is the run's answer and tells an
@@ -13,56 +19,11 @@ import { checkpointOf } from "./snapshot.js";
 export function frameworkModes(modes: readonly StreamMode[]): string[] {
   const framework = new Set<string>(["values"]);
   for (const mode of modes) {
+    if (NEED_TASKS.includes(mode)) framework.add("tasks");
     if (mode === "messages-tuple") framework.add("messages");
     else if (mode !== "events") framework.add(mode);
   }
   return [...framework];
-}
-
-type Payload = JsonObject;
-
-/** A task as the `tasks`, `checkpoints` and `debug` modes show it: input, result and state pass the filter. */
-function filterTask(task: unknown, filter: OutputFilter): unknown {
-  if (!isRecord(task)) return null;
-  const shown = { ...task };
-  if ("input" in shown) shown.input = filter.values(shown.input);
-  if ("result" in shown && shown.result != null) shown.result = filter.values(shown.result);
-  if (isRecord(shown.state) && "values" in shown.state) shown.state = filterCheckpoint(shown.state, filter);
-  return shown;
-}
-
-function filterCheckpoint(checkpoint: Payload, filter: OutputFilter): Payload {
-  const shown = { ...checkpoint };
-  if ("values" in shown) shown.values = filter.values(shown.values);
-  if (Array.isArray(shown.tasks)) shown.tasks = shown.tasks.map((task) => filterTask(task, filter));
-  return shown;
-}
-
-/** A config as clients may see it: the checkpoint it names; the rest is the server's own. */
-const publicConfig = (config: unknown) => {
-  const checkpoint = checkpointOf(isRecord(config) ? config : undefined);
-  return checkpoint && { configurable: checkpoint };
-};
-
-function checkpointPayload(payload: unknown, filter: OutputFilter): unknown {
-  if (!isRecord(payload)) return null;
-  const { config, parentConfig, ...rest } = filterCheckpoint(payload, filter);
-  return {
-    ...rest,
-    config: publicConfig(config),
-    parent_config: publicConfig(parentConfig),
-    checkpoint: checkpointOf(isRecord(config) ? config : undefined),
-    parent_checkpoint: checkpointOf(isRecord(parentConfig) ? parentConfig : undefined),
-  };
-}
-
-function debugPayload(event: unknown, filter: OutputFilter): unknown {
-  if (!isRecord(event)) return null;
-  const { type, payload } = event;
-  return {
-    ...event,
-    payload: type === "checkpoint" ? checkpointPayload(payload, filter) : filterTask(payload, filter),
-  };
 }
 
 /** Through `streamEvents`, LangGraph adds bare checkpoint ids of its own to the stream: nobody asked for those. */
@@ -71,6 +32,23 @@ const isEnvelope = (mode: string, payload: unknown) =>
 
 const hasInterrupt = (payload: unknown): payload is JsonObject =>
   isRecord(payload) && INTERRUPT_KEY in payload;
+
+const isNothing = (shown: unknown): boolean =>
+  shown === null || (isRecord(shown) && Object.keys(shown).length === 0);
+
+/** What a graph itself streams, and a graph inside of it only to clients that ask for subgraphs. */
+const STATE_MODES = new Set(["values", "updates", "tasks", "checkpoints", "debug"]);
+
+interface StreamFramesOptions {
+  modes: readonly StreamMode[];
+  /** Show what graphs inside of the graph stream too. */
+  subgraphs?: boolean;
+  filter: OutputFilter;
+  /** Send messages and calls of tools as the graph makes them, wherever they may come to stand. */
+  unfilteredMessages?: boolean;
+  /** Send events as they are. */
+  unfilteredEvents?: boolean;
+}
 
 /** Turns the chunks of one run into events and keeps what the run's end needs to know. */
 export class StreamFrames {
@@ -81,31 +59,51 @@ export class StreamFrames {
   /** True once a mode event went out: from then on nothing may be tried again (spec, Stream modes 7). */
   emitted = false;
 
+  readonly #options: StreamFramesOptions;
   readonly #modes: ReadonlySet<StreamMode>;
-  readonly #filter: OutputFilter;
   readonly #sink: EventSink;
+  readonly #updates: NodeUpdates;
+  readonly #held = new HeldMessages();
   readonly #messages: MessageFrames | undefined;
 
-  constructor(modes: readonly StreamMode[], filter: OutputFilter, sink: EventSink) {
-    this.#modes = new Set(modes);
-    this.#filter = filter;
+  constructor(options: StreamFramesOptions, sink: EventSink) {
+    this.#options = options;
+    this.#modes = new Set(options.modes);
     this.#sink = sink;
+    this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
     if (this.#modes.has("messages"))
       this.#messages = new MessageFrames((event, data) => this.#emit(event, data));
   }
 
-  /** Take one chunk: `namespace` is empty for the root graph. */
-  take(namespace: readonly string[], mode: string, payload: unknown): void {
-    const suffix = namespace.length > 0 ? `|${namespace.join("|")}` : "";
-    if (mode === "values") return this.#takeValues(suffix, payload);
-    if (mode === "messages") return this.#takeMessage(suffix, payload);
-    if (!this.#modes.has(mode as StreamMode) || isEnvelope(mode, payload)) return;
-    this.#emit(mode + suffix, toJson(this.#shown(mode, payload)));
+  /** Whether chunks must say where they come from, also when nobody asks for subgraphs. */
+  get needNamespaces(): boolean {
+    return this.#modes.has("tools");
   }
 
-  /** Take one event of the `events` mode. */
-  takeEvent(event: unknown): void {
-    if (this.#modes.has("events")) this.#emit("events", toJson(event));
+  /** Take one chunk: `namespace` is empty for the root graph, and for every chunk that does not say. */
+  take(namespace: readonly string[], mode: string, payload: unknown): void {
+    if (namespace.length > 0 && STATE_MODES.has(mode) && !this.#options.subgraphs) return;
+    if (mode === "tasks") this.#releaseMessages(namespace, payload);
+    this.#updates.see(namespace, mode, payload);
+    if (mode === "values") this.#takeValues(namespace, payload);
+    else if (mode === "messages") this.#takeMessage(namespace, payload);
+    else if (mode !== "updates") this.#takeOther(namespace, mode, payload);
+  }
+
+  /** Take one event of the `events` mode; `isRoot` when it is of the run itself. */
+  takeEvent(event: unknown, isRoot: boolean): void {
+    if (!this.#modes.has("events")) return;
+    const { filter, unfilteredEvents } = this.#options;
+    const shown = isRoot || unfilteredEvents ? event : shownEvent(event, filter);
+    const masked =
+      isRecord(shown) && "metadata" in shown ? { ...shown, metadata: metadataToWire(shown.metadata) } : shown;
+    this.#emit("events", toJson(masked, "events"));
+  }
+
+  /** The run begins anew: nothing that waits comes any more. */
+  restart(): void {
+    this.#updates.reset();
+    this.#held.clear();
   }
 
   #emit(event: string, data: string): void {
@@ -113,36 +111,167 @@ export class StreamFrames {
     this.#sink(event, data);
   }
 
-  #shown(mode: string, payload: unknown): unknown {
+  #send(mode: string, namespace: readonly string[], data: string): void {
+    this.#emit(mode + this.#suffix(namespace), data);
+  }
+
+  #suffix(namespace: readonly string[]): string {
+    return this.#options.subgraphs && namespace.length > 0 ? `|${namespace.join("|")}` : "";
+  }
+
+  #filterAt(namespace: readonly string[]): OutputFilter {
+    return filterAt(this.#options.filter, namespace);
+  }
+
+  #takeValues(namespace: readonly string[], payload: unknown): void {
+    const isRoot = namespace.length === 0;
+    if (isRoot) this.#remember(payload);
+    if (!this.#modes.has("values") && !this.#messages) return;
+    const shown = this.#filterAt(namespace).values(payload);
+    if (isRoot) this.#messages?.values(shown);
+    // Clients take the values of an inner graph for more of the outer one's: none are better than empty ones.
+    if (this.#modes.has("values") && (isRoot || !isNothing(shown)))
+      this.#send("values", namespace, toJson(shown, "values"));
+  }
+
+  #remember(payload: unknown): void {
+    if (hasInterrupt(payload)) this.interrupts = [payload[INTERRUPT_KEY]].flat();
+    else {
+      this.lastValues = payload;
+      // Every task of the superstep has ended: where its messages stand is known.
+      this.#held.clear();
+    }
+  }
+
+  #takeUpdates(namespace: readonly string[], updates: JsonObject, isNode: boolean): void {
+    if (!this.#modes.has("updates")) return;
+    const shown = isNode ? this.#filterAt(namespace).updates(updates) : withoutValues(updates);
+    this.#send("updates", namespace, toJson(shown, "updates"));
+  }
+
+  #takeMessage(namespace: readonly string[], payload: unknown): void {
+    if (!Array.isArray(payload)) return;
+    const [message, metadata] = payload as unknown[];
+    const send = () => this.#sendMessage(namespace, message, metadata);
+    if (this.#isOpen(namespaceOf(metadata))) send();
+    else this.#held.hold(message, send);
+  }
+
+  #sendMessage(namespace: readonly string[], message: unknown, metadata: unknown): void {
+    if (this.#modes.has("messages-tuple"))
+      this.#send("messages", namespace, messageTupleJson(message, metadata));
+    this.#messages?.chunk(this.#suffix(namespace), message, metadata);
+  }
+
+  /** What a task wrote tells which of the messages that were made in it may be seen; they come before its update. */
+  #releaseMessages(namespace: readonly string[], task: unknown): void {
+    if (!isRecord(task) || !("result" in task)) return;
+    this.#held.release(this.#filterAt(namespace).writes(String(task.name), task.result));
+  }
+
+  #takeOther(namespace: readonly string[], mode: string, payload: unknown): void {
+    if (!this.#modes.has(mode as StreamMode) || isEnvelope(mode, payload)) return;
+    this.#send(mode, namespace, toJson(this.#shown(mode, payload, namespace), mode));
+  }
+
+  #shown(mode: string, payload: unknown, namespace: readonly string[]): unknown {
     switch (mode) {
-      case "updates":
-        return this.#filter.updates(payload);
       case "tasks":
-        return filterTask(payload, this.#filter);
+        return taskPayload(payload, this.#filterAt(namespace));
       case "checkpoints":
-        return checkpointPayload(payload, this.#filter);
+        return checkpointPayload(payload, this.#filterAt(namespace));
       case "debug":
-        return debugPayload(payload, this.#filter);
+        return debugPayload(payload, this.#filterAt(namespace));
+      case "tools":
+        return this.#isOpen(namespace) ? payload : toolCall(payload);
       default:
         return payload;
     }
   }
 
-  #takeValues(suffix: string, payload: unknown): void {
-    if (suffix === "") {
-      if (hasInterrupt(payload)) this.interrupts = [payload[INTERRUPT_KEY]].flat();
-      else this.lastValues = payload;
-    }
-    const shown = this.#modes.has("values") || this.#messages ? this.#filter.values(payload) : undefined;
-    if (suffix === "") this.#messages?.values(shown);
-    if (this.#modes.has("values")) this.#emit(`values${suffix}`, toJson(shown));
+  /** Whether what the task of this namespace says may be seen as it says it. */
+  #isOpen(namespace: string | readonly string[]): boolean {
+    const path = nodesOf(namespace);
+    const task = path.pop();
+    const { filter, unfilteredMessages } = this.#options;
+    return unfilteredMessages || (task !== undefined && filterAt(filter, path).speaksOpenly(task));
+  }
+}
+
+/** The task in which a message was made. */
+function namespaceOf(metadata: unknown): string {
+  const { langgraph_checkpoint_ns, checkpoint_ns } = isRecord(metadata) ? metadata : {};
+  const namespace = langgraph_checkpoint_ns ?? checkpoint_ns;
+  return typeof namespace === "string" ? namespace : "";
+}
+
+/** That a task has ended, without what it gave back. */
+const withoutValues = (updates: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(updates).map(([task, value]) => [task, isNothing(value) ? value : null]));
+
+/** That a tool is called, without what goes in and comes out. */
+function toolCall(payload: unknown): unknown {
+  const { event, toolCallId, name } = isRecord(payload) ? payload : {};
+  return { event, toolCallId, name };
+}
+
+// The `messages` stream mode: whole messages as they grow, made from LangGraph's message chunks.
+
+/** Takes one event: its name and its data as one line of JSON. */
+type EventSink = (event: string, data: string) => void;
+
+type Chunk = BaseMessageChunk & { id?: string };
+
+const isChunk = (message: unknown): message is Chunk =>
+  isMessage(message) && typeof (message as { concat?: unknown }).concat === "function";
+
+class MessageFrames {
+  readonly #sink: EventSink;
+  /** Messages that are still growing, by id. */
+  readonly #growing = new Map<string, Chunk>();
+  readonly #announced = new Set<string>();
+  readonly #completed = new Set<string>();
+
+  constructor(sink: EventSink) {
+    this.#sink = sink;
   }
 
-  #takeMessage(suffix: string, payload: unknown): void {
-    if (!Array.isArray(payload)) return;
-    const [message, metadata] = payload as unknown[];
-    if (this.#modes.has("messages-tuple"))
-      this.#emit(`messages${suffix}`, messageTupleJson(message, metadata));
-    this.#messages?.chunk(suffix, message, metadata);
+  /** A chunk of a message, or a whole message that a node returned. */
+  chunk(suffix: string, message: unknown, metadata: unknown): void {
+    if (!isMessage(message) || typeof message.id !== "string") return;
+    const { id } = message;
+    if (!this.#announced.has(id)) {
+      this.#announced.add(id);
+      this.#sink(
+        `messages/metadata${suffix}`,
+        toJson({ [id]: { metadata: metadataToWire(metadata) } }, "messages"),
+      );
+    }
+    if (isChunk(message)) this.#grow(suffix, id, message);
+    else this.#complete(suffix, [message]);
+  }
+
+  #grow(suffix: string, id: string, chunk: Chunk): void {
+    const before = this.#growing.get(id);
+    const whole = before ? (before.concat(chunk) as Chunk) : chunk;
+    this.#growing.set(id, whole);
+    this.#sink(`messages/partial${suffix}`, toJson([whole], "messages"));
+  }
+
+  /** Values after a superstep: messages seen there for the first time are complete. */
+  values(values: unknown): void {
+    const messages = isRecord(values) ? values.messages : values;
+    if (Array.isArray(messages)) this.#complete("", messages);
+  }
+
+  #complete(suffix: string, messages: readonly unknown[]): void {
+    const fresh = messages.filter((message) => {
+      if (!isMessage(message) || typeof message.id !== "string" || this.#completed.has(message.id))
+        return false;
+      this.#completed.add(message.id);
+      this.#growing.delete(message.id);
+      return true;
+    });
+    if (fresh.length > 0) this.#sink(`messages/complete${suffix}`, toJson(fresh, "messages"));
   }
 }

@@ -1,14 +1,12 @@
 /** Counts the tokens of a run (spec, Token usage). */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/callbacks/manager";
 import type { LLMResult } from "@langchain/core/outputs";
-import { dueTurn } from "../event-loop.js";
 import { isRecord } from "../models/common.js";
-import type { TokenUsage } from "../models/run.js";
+import { NO_TOKENS, type TokenCounts, type TokenUsage } from "../models/run.js";
+import { attempt } from "../support/errors.js";
+import { dueTurn } from "../support/event-loop.js";
 import { isMessage } from "./serialize.js";
-
-type Counts = Pick<TokenUsage, "input_tokens" | "output_tokens" | "total_tokens">;
-
-const NONE: Counts = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
 function firstNumber(source: Record<string, unknown>, ...keys: string[]): number | undefined {
   for (const key of keys) {
@@ -19,7 +17,7 @@ function firstNumber(source: Record<string, unknown>, ...keys: string[]): number
 }
 
 /** One provider's usage record in any of the spellings in use; undefined when it holds no counts. */
-function normalise(record: unknown): Counts | undefined {
+function normalise(record: unknown): TokenCounts | undefined {
   if (!isRecord(record)) return undefined;
   const input = firstNumber(
     record,
@@ -43,7 +41,7 @@ function normalise(record: unknown): Counts | undefined {
 }
 
 /** Usage that a message carries, whichever way its provider reports it. */
-function messageUsage(message: Record<string, unknown>): Counts | undefined {
+function messageUsage(message: Record<string, unknown>): TokenCounts | undefined {
   const metadata = isRecord(message.response_metadata) ? message.response_metadata : {};
   return (
     normalise(message.usage_metadata) ??
@@ -54,7 +52,7 @@ function messageUsage(message: Record<string, unknown>): Counts | undefined {
   );
 }
 
-function add(a: Counts, b: Counts | undefined): Counts {
+function add(a: TokenCounts, b: TokenCounts | undefined): TokenCounts {
   if (!b) return a;
   return {
     input_tokens: a.input_tokens + b.input_tokens,
@@ -72,7 +70,7 @@ export class RunUsage extends BaseCallbackHandler {
   override ignoreAgent = true;
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
-  #counts = NONE;
+  #counts = NO_TOKENS;
 
   /** A model whose tokens are all there at once must not keep others out until the last. */
   override handleLLMNewToken(): Promise<void> | undefined {
@@ -80,7 +78,7 @@ export class RunUsage extends BaseCallbackHandler {
   }
 
   override handleLLMEnd(result: LLMResult): void {
-    let counts = NONE;
+    let counts = NO_TOKENS;
     for (const generation of result.generations.flat()) {
       if ("message" in generation && isMessage(generation.message))
         counts = add(counts, messageUsage(generation.message));
@@ -99,12 +97,16 @@ export class RunUsage extends BaseCallbackHandler {
    * cumulative over the thread (spec, Token usage 4 and 5).
    */
   total(state: unknown): TokenUsage {
-    return this.#counts.total_tokens > 0 ? this.#counts : stateUsage(state);
+    if (this.#counts.total_tokens > 0) return { ...this.#counts, source: "callbacks" };
+    // The state is a graph's: it may throw when it is looked at.
+    const counts = attempt(() => stateUsage(state)) ?? NO_TOKENS;
+    // Where there is nothing to sum up, that no model reported any is all there is to say.
+    return { ...counts, source: counts.total_tokens > 0 ? "messages" : "callbacks" };
   }
 }
 
-function stateUsage(state: unknown): TokenUsage {
-  let counts = NONE;
+function stateUsage(state: unknown): TokenCounts {
+  let counts = NO_TOKENS;
   const lists = Array.isArray(state) ? [state] : Object.values(isRecord(state) ? state : {});
   for (const list of lists) {
     if (!Array.isArray(list)) continue;
@@ -112,4 +114,63 @@ function stateUsage(state: unknown): TokenUsage {
       if (isMessage(item) && item.type === "ai") counts = add(counts, messageUsage(item));
   }
   return counts;
+}
+
+// Listening to the models of a run, at next to no cost for everything else in it.
+
+/**
+ * Callbacks with one handler, which hears of models alone. LangChain's own manager is copied several times for each
+ * node, with all its tags and metadata, and announces every node: a third of the time of a graph whose nodes do little.
+ * This one carries neither tags nor metadata, which the config holds anyway, and announces nothing. As soon as another
+ * handler joins (of the graph, of a model, for tracing, for a stream) a manager of LangChain's takes over; there, runs
+ * that nobody was told of go by the id of the one they are part of. Nodes wait for their turn of the event loop.
+ */
+export class ModelCallbacks extends CallbackManager {
+  readonly #handler: BaseCallbackHandler;
+
+  constructor(handler: BaseCallbackHandler, parentRunId?: string) {
+    super(parentRunId);
+    this.#handler = handler;
+    super.addHandler(handler, true);
+  }
+
+  override copy(additional: BaseCallbackHandler[] = [], inherit?: boolean): CallbackManager {
+    if (additional.length > 0 || !this.#isAlone) return super.copy(additional, inherit);
+    return new ModelCallbacks(this.#handler, this.getParentRunId());
+  }
+
+  override addTags(tags: string[], inherit?: boolean): void {
+    if (!this.#isAlone) super.addTags(tags, inherit);
+  }
+
+  override addMetadata(metadata: Record<string, unknown>, inherit?: boolean): void {
+    if (!this.#isAlone) super.addMetadata(metadata, inherit);
+  }
+
+  override async handleChainStart(
+    ...start: Parameters<CallbackManager["handleChainStart"]>
+  ): Promise<CallbackManagerForChainRun> {
+    const [, , runId = this.getParentRunId()] = start;
+    if (!this.#isAlone || runId === undefined) return super.handleChainStart(...start);
+    await dueTurn();
+    return new QuietRun(this.#handler, runId);
+  }
+
+  get #isAlone(): boolean {
+    return this.handlers.length === 1 && this.handlers[0] === this.#handler;
+  }
+}
+
+/** A chain of a run that nobody is told of. */
+class QuietRun extends CallbackManagerForChainRun {
+  readonly #handler: BaseCallbackHandler;
+
+  constructor(handler: BaseCallbackHandler, runId: string) {
+    super(runId, [], [], [], [], {}, {});
+    this.#handler = handler;
+  }
+
+  override getChild(): CallbackManager {
+    return new ModelCallbacks(this.#handler, this.runId);
+  }
 }

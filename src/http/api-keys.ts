@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
-import { UnauthorizedError } from "../errors.js";
 import type { Service } from "../service.js";
+import { UnauthorizedError } from "../support/errors.js";
 import { factsOf } from "./request-facts.js";
 
 type ApiKeys = NonNullable<Service["settings"]["api_keys"]>;
@@ -42,3 +42,22 @@ function find(known: readonly KnownKey[], key: string): KnownKey | undefined {
 }
 
 const digest = (key: string): Buffer => createHash("sha256").update(key).digest();
+
+// Asks the user's own function who sends a request.
+
+/** Notes the caller that `authenticate` gives; it throws for requests to refuse. */
+export function callerGuard(
+  authenticate: NonNullable<Service["authenticate"]>,
+  isOpen: (path: string) => boolean,
+): RequestHandler {
+  return async (req, _res, next) => {
+    const { method, path, headers } = req;
+    if (!isOpen(path)) factsOf(req).caller = await authenticate({ method, path, headers });
+    next();
+  };
+}
+
+/** Tells the routes that need neither key nor identity; a route stands for the paths below it too. */
+export function openRoutes(routes: readonly string[]): (path: string) => boolean {
+  return (path) => routes.some((route) => path === route || path.startsWith(`${route}/`));
+}

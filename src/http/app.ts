@@ -1,17 +1,24 @@
-import express, { type Express, type RequestHandler } from "express";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import express, { type Express, type RequestHandler, type Router } from "express";
 import type { Service } from "../service.js";
-import { keyGuard } from "./api-keys.js";
-import { accessLog } from "./access-log.js";
-import { callerGuard, openRoutes } from "./authenticate.js";
-import { docs } from "./docs.js";
+import { newId } from "../support/ids.js";
+import type { Logger } from "../support/log.js";
+import { callerGuard, keyGuard, openRoutes } from "./api-keys.js";
+import { PAGE, SCRIPT, STYLE } from "./docs-page.js";
 import { errorHandler } from "./error-handler.js";
 import { corsHeaders, hostGuard, originGuard } from "./guard.js";
+import { mountedApp } from "./mounted-app.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
-import { requestId } from "./request-id.js";
-import { ROUTES } from "./route-table.js";
+import { factsOf, noteRequest } from "./request-facts.js";
+import { sendText } from "./respond.js";
+import { enabledRoutes } from "./route-table.js";
+import type { Route } from "./route.js";
 import { methodNotAllowed, registerRoutes, routeNotFound } from "./router.js";
+import { Unread } from "./unread.js";
 
-export interface AppOptions {
+interface AppOptions {
   /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
   checkHost?: boolean;
 }
@@ -28,28 +35,142 @@ export function createApp(service: Service, { checkHost = false }: AppOptions = 
     .set("etag", false)
     .set("case sensitive routing", true)
     .set("query parser", "simple");
-  app.use(requestId(), accessLog(logger));
+  app.use(requestId(), noSniffing, accessLog(logger));
   if (checkHost) app.use(hostGuard(settings));
   app.use(corsHeaders(settings), originGuard(settings));
   const isOpen = openRoutes(settings.open_routes);
   if (settings.api_keys) app.use(keyGuard(settings.api_keys, isOpen));
   if (service.authenticate) app.use(callerGuard(service.authenticate, isOpen));
-  registerRoutes(app, service, ROUTES);
-  app
-    .route("/openapi.json")
-    .get(openApiDocument(settings.api_keys && { openRoutes: settings.open_routes }))
-    .all(methodNotAllowed(["get"]));
-  app.use("/docs", docs());
+  if (settings.http_app !== undefined) {
+    // The app must not take for another path what is a route all the same.
+    app.set("strict routing", true);
+    app.use(mountedApp(() => service.httpApp, settings.body_limit));
+  }
+  const unread = new Unread(settings, logger);
+  const routes = enabledRoutes(settings.disabled_routes);
+  registerRoutes(app, service, routes, unread);
+  if (!settings.disabled_routes.includes("meta")) {
+    const keys = settings.api_keys && { openRoutes: settings.open_routes };
+    app
+      .route("/openapi.json")
+      .get(openApiDocument(routes, unread, keys))
+      .all(methodNotAllowed(["get"]));
+    app.use("/docs", docs());
+  }
   app.use(routeNotFound);
-  app.use(errorHandler(logger));
+  app.use(errorHandler(logger, unread));
   return app;
 }
 
+/** Browsers take an answer for what it says it is, whatever it looks like. */
+const noSniffing: RequestHandler = (_req, res, next) => {
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  next();
+};
+
 /** Serves the document, built by the first request. */
-function openApiDocument(keys: KeySecurity | undefined): RequestHandler {
+function openApiDocument(
+  routes: readonly Route[],
+  unread: Unread,
+  keys: KeySecurity | undefined,
+): RequestHandler {
   let text: string | undefined;
   return (_req, res) => {
-    text ??= JSON.stringify(buildOpenApi(ROUTES, keys));
-    res.type("json").send(text);
+    text ??= JSON.stringify(buildOpenApi(routes, keys));
+    return sendText(res, text, "application/json; charset=utf-8", unread);
+  };
+}
+
+/** Logs every request once its answer is complete, or its client gone: who sent it, never a query, a header or a body. */
+function accessLog(logger: Logger): RequestHandler {
+  return (req, res, next) => {
+    const start = performance.now();
+    const path = req.originalUrl.split("?", 1)[0];
+    res.once("close", () => {
+      const ms = Math.round((performance.now() - start) * 10) / 10;
+      const aborted = !res.writableFinished;
+      const { id, key, caller } = factsOf(req);
+      const sender = { ...(key !== undefined && { key }), ...(caller && { user: caller.user.identity }) };
+      logger.info(
+        {
+          request_id: id,
+          method: req.method,
+          path,
+          status: res.statusCode,
+          ms,
+          ...sender,
+          ...(aborted && { aborted }),
+        },
+        "request",
+      );
+    });
+    next();
+  };
+}
+
+// Interactive documentation, from files of this package alone: nothing is fetched from elsewhere.
+
+/** The files of Swagger UI that the page is made of. */
+const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  // Swagger UI's icons are data.
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Serves the documentation. */
+function docs(): RequestHandler {
+  const router = express.Router();
+  router.get("/", redirectToFolder, page("html", PAGE));
+  router.get("/page.css", page("css", STYLE));
+  router.get("/page.js", page("js", SCRIPT));
+  serveAssets(router);
+  return router;
+}
+
+/** The page's paths are relative to its folder. */
+const redirectToFolder: RequestHandler = (req, res, next) => {
+  if (req.originalUrl.split("?", 1)[0]?.endsWith("/")) next();
+  else res.redirect(301, "docs/");
+};
+
+const page =
+  (type: string, text: string): RequestHandler =>
+  (_req, res) => {
+    res.setHeader("Content-Security-Policy", CONTENT_POLICY);
+    res.type(type).send(text);
+  };
+
+function serveAssets(router: Router): void {
+  let root: string | undefined;
+  for (const name of ASSETS)
+    router.get(`/${name}`, (_req, res) => res.sendFile(name, { root: (root ??= assetFolder()) }));
+}
+
+/** A build has a copy of its own; a checkout that was not built takes the files of the package. */
+function assetFolder(): string {
+  const { resolve } = createRequire(import.meta.url);
+  const copy = join(dirname(resolve("graph-serve/package.json")), "dist/swagger-ui");
+  return existsSync(copy) ? copy : dirname(resolve("swagger-ui-dist/package.json"));
+}
+
+/** What proxies and tracing libraries use for ids, and nothing that could forge a line of a log. */
+const SANE = /^[\w.:/+=@-]{1,128}$/;
+
+/** Gives every request an id, its own `x-request-id` where that will do, and sends it back. */
+function requestId(): RequestHandler {
+  return (req, res, next) => {
+    const given = req.headers["x-request-id"];
+    const id = typeof given === "string" && SANE.test(given) ? given : newId();
+    noteRequest(req, id);
+    res.setHeader("X-Request-Id", id);
+    next();
   };
 }

@@ -3,7 +3,8 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { errorMessage, InvalidRequestError, PayloadTooLargeError } from "../errors.js";
+import { errorMessage, InvalidRequestError, PayloadTooLargeError } from "../support/errors.js";
+import { factsOf } from "./request-facts.js";
 
 export const MAX_DEPTH = 200;
 
@@ -19,7 +20,7 @@ const inflate = promisify(gunzip);
 export async function readJson(req: IncomingMessage & { body?: unknown }, limit: number): Promise<unknown> {
   // Embedded behind a body parser of the host's, the stream has been read already.
   if (req.body !== undefined && req.readableEnded) return readParsed(req.body);
-  const bytes = await readBytes(req, limit);
+  const bytes = factsOf(req).body ?? (await readBytes(req, limit));
   return parseJson(bytes.length === 0 ? bytes : await decode(bytes, req.headers["content-encoding"], limit));
 }
 

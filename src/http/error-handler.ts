@@ -1,34 +1,39 @@
 /** The one place that turns errors into answers. */
 import type { ErrorRequestHandler } from "express";
-import { GraphServeError, InvalidRequestError, type ErrorCode } from "../errors.js";
-import type { Logger } from "../log.js";
+import { errorName, GraphServeError, InvalidRequestError, type ErrorCode } from "../support/errors.js";
+import type { Logger } from "../support/log.js";
 import { factsOf } from "./request-facts.js";
 import { sendJson } from "./respond.js";
+import type { Unread } from "./unread.js";
 
 const RETRY_AFTER_SECONDS = "1";
 
 /** Server faults whose message is written for clients; of all others they learn no more than that it happened. */
 const PUBLIC_FAULTS: readonly ErrorCode[] = ["storage_unavailable", "shutting_down"];
 
-export function errorHandler(logger: Logger): ErrorRequestHandler {
+export function errorHandler(logger: Logger, unread: Unread): ErrorRequestHandler {
   return (thrown: unknown, req, res, _next) => {
     const error = classify(thrown);
-    const left = res.destroyed && thrown instanceof Error && thrown.name === "AbortError";
+    const left = res.destroyed && errorName(thrown) === "AbortError";
     const request_id = factsOf(req).id;
     if (error.status >= 500 && !left) {
       logger.error({ err: thrown, request_id, method: req.method, path: req.path }, "request failed");
     }
     // Too late for an answer, or nobody is there to read it.
     if (res.headersSent || res.destroyed) return void res.destroy();
-    sendJson(res, error.status, errorBody(error, request_id), headersOf(error));
+    void sendJson(res, error.status, errorBody(error, request_id), unread, headersOf(error));
   };
 }
 
 function classify(thrown: unknown): GraphServeError {
-  if (thrown instanceof GraphServeError) return thrown;
-  // The router could not decode the path's percent signs.
-  if (thrown instanceof URIError)
-    return InvalidRequestError.at(["path"], "is not a valid encoding", "encoding");
+  try {
+    if (thrown instanceof GraphServeError) return thrown;
+    // The router could not decode the path's percent signs.
+    if (thrown instanceof URIError)
+      return InvalidRequestError.at(["path"], "is not a valid encoding", "encoding");
+  } catch {
+    // A graph may throw what throws when it is looked at.
+  }
   return new GraphServeError("internal_error", "internal error", { cause: thrown });
 }
 

@@ -1,12 +1,11 @@
 /** The OpenAPI 3.1 document, from the same route table and schemas that serve the requests. */
-import type { TSchema } from "@sinclair/typebox";
-import { ERROR_CODES, type ErrorCode } from "../errors.js";
+import type { TObject, TSchema } from "@sinclair/typebox";
 import { ErrorResponse, type JsonObject } from "../models/common.js";
-import { VERSION } from "../version.js";
-import { createComponents, type Components } from "./components.js";
+import { ERROR_CODES, type ErrorCode } from "../support/errors.js";
+import { VERSION } from "../support/version.js";
 import { PATH_PARAMETERS, pathParameters, type ResponseSpec, type Route, type Tag } from "./route.js";
 
-export interface OpenApiDocument {
+interface OpenApiDocument {
   openapi: "3.1.0";
   info: {
     title: string;
@@ -97,7 +96,7 @@ export function buildOpenApi(routes: readonly Route[], keys?: KeySecurity): Open
 function operation(route: Route, components: Components, errors: readonly ErrorCode[]): JsonObject {
   const parameters = [
     ...pathParameters(route.path).map((name) => parameter("path", name, PATH_PARAMETERS[name], components)),
-    ...named("query", route.query?.properties, components),
+    ...named("query", route.query, components),
     ...named("header", route.requestHeaders, components),
   ];
   return {
@@ -114,12 +113,22 @@ function operation(route: Route, components: Components, errors: readonly ErrorC
   };
 }
 
-const named = (place: string, schemas: Record<string, TSchema> | undefined, components: Components) =>
-  Object.entries(schemas ?? {}).map(([name, schema]) => parameter(place, name, schema, components));
+function named(place: string, schema: TObject | undefined, components: Components): JsonObject[] {
+  const { properties = {}, required = [] } = schema ?? {};
+  return Object.entries(properties).map(([name, field]) =>
+    parameter(place, name, field, components, required.includes(name)),
+  );
+}
 
-function parameter(place: string, name: string, schema: TSchema, components: Components): JsonObject {
+function parameter(
+  place: string,
+  name: string,
+  schema: TSchema,
+  components: Components,
+  required = true,
+): JsonObject {
   const { description, ...rest } = components.use(schema);
-  return { name, in: place, required: place === "path", description, schema: rest };
+  return { name, in: place, required, description, schema: rest };
 }
 
 function requestBody(schema: TSchema, components: Components): JsonObject {
@@ -181,4 +190,58 @@ function errorResponse(status: number, codes: readonly ErrorCode[], schema: Json
     ...(status === 503 && { headers: retry }),
     content: { "application/json": { schema } },
   };
+}
+
+// Schemas with a title become components, named by it, and a reference stands in their place.
+
+interface Components {
+  /** The schema as it stands in the document: titled parts replaced by references. */
+  use(schema: object): JsonObject;
+  /** Every component met so far, by name. */
+  all(): Record<string, JsonObject>;
+}
+
+/** TypeBox spells a map by a pattern that matches every key. */
+const ANY_KEY = "^(.*)$";
+
+function createComponents(): Components {
+  const components = new Map<string, JsonObject>();
+
+  function convert(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(convert);
+    if (typeof value !== "object" || value === null) return value;
+    const node = value as JsonObject;
+    return typeof node.title === "string" ? hoist(node.title, node) : convertFields(node);
+  }
+
+  function convertFields(node: JsonObject): JsonObject {
+    const fields: JsonObject = {};
+    for (const [key, value] of Object.entries(node)) {
+      const map = key === "patternProperties" ? (value as JsonObject)[ANY_KEY] : undefined;
+      if (map) fields.additionalProperties = convert(map);
+      else fields[key] = convert(value);
+    }
+    return fields;
+  }
+
+  function hoist(title: string, node: JsonObject): JsonObject {
+    const { title: _, ...rest } = node;
+    const component = convertFields(rest);
+    const known = components.get(title);
+    if (known) assertSame(title, known, component);
+    else components.set(title, component);
+    const reference = { $ref: `#/components/schemas/${title}` };
+    const { description } = components.get(title) ?? {};
+    return node.description === description ? reference : { ...reference, description: node.description };
+  }
+
+  return {
+    use: (schema) => convert(schema) as JsonObject,
+    all: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+function assertSame(title: string, one: JsonObject, other: JsonObject): void {
+  const text = (schema: JsonObject) => JSON.stringify({ ...schema, description: undefined });
+  if (text(one) !== text(other)) throw new Error(`two different schemas have the title ${title}`);
 }

@@ -2,12 +2,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Caller } from "../models/caller.js";
 
-export interface RequestFacts {
+interface RequestFacts {
   /** Id of the request, in its answer and in the log. */
   id: string;
   /** Name of the API key that it came with. */
   key?: string;
   caller?: Caller;
+  /** The body, where a layer in front of the routes has read it. */
+  body?: Buffer;
 }
 
 const facts = new WeakMap<IncomingMessage, RequestFacts>();

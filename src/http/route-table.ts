@@ -1,7 +1,7 @@
-import type { Route } from "./route.js";
+import type { Service } from "../service.js";
+import type { Route, Tag } from "./route.js";
 import { assistantRoutes } from "./routes/assistants.js";
-import { healthRoutes } from "./routes/health.js";
-import { metricsRoutes } from "./routes/metrics.js";
+import { healthRoutes, metricsRoutes } from "./routes/health.js";
 import { runFollowRoutes } from "./routes/run-follow.js";
 import { runRoutes } from "./routes/runs.js";
 import { stateRoutes } from "./routes/state.js";
@@ -25,3 +25,25 @@ export const ROUTES: readonly Route[] = [
   ...statelessRoutes,
   ...storeRoutes,
 ].sort((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
+
+type RouteGroup = Service["settings"]["disabled_routes"][number];
+
+/** The group that a route is in; those that say no more than that the server lives are in none. */
+const GROUPS: Record<Tag, RouteGroup | undefined> = {
+  Assistants: "assistants",
+  Threads: "threads",
+  "Thread state": "threads",
+  Runs: "runs",
+  Store: "store",
+  "Health and info": undefined,
+};
+const META = ["get_info", "get_initial_message", "get_metrics"];
+
+/** The routes that are served, where some groups are not. */
+export function enabledRoutes(disabled: readonly RouteGroup[]): readonly Route[] {
+  if (disabled.length === 0) return ROUTES;
+  return ROUTES.filter(({ id, tag }) => {
+    const group = META.includes(id) ? "meta" : GROUPS[tag];
+    return group === undefined || !disabled.includes(group);
+  });
+}

@@ -1,9 +1,10 @@
 /** What a route is: data, from which the Express router and the OpenAPI document are both built. */
 import type { IncomingHttpHeaders } from "node:http";
-import { Type, type Static, type TArray, type TObject, type TSchema } from "@sinclair/typebox";
-import type { ErrorCode } from "../errors.js";
-import { Uuid } from "../models/common.js";
+import { type Static, type TArray, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type LazyPage, type Page, Uuid } from "../models/common.js";
 import type { CallerService, RunStream } from "../service.js";
+import type { ErrorCode } from "../support/errors.js";
+import type { ListFrame } from "./respond.js";
 
 /** Every name that may stand in a path. */
 export const PATH_PARAMETERS = {
@@ -15,7 +16,7 @@ export const PATH_PARAMETERS = {
     description: "Names of nodes from the graph on, joined by |, such as child|leaf.",
   }),
 } as const;
-export type PathParameter = keyof typeof PATH_PARAMETERS;
+type PathParameter = keyof typeof PATH_PARAMETERS;
 
 type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParametersOf<Rest>
@@ -35,7 +36,8 @@ export interface Call<Params extends string = string, Query = unknown, Body = un
 /** What a handler answers. */
 export type Reply =
   | { kind: "json"; body: unknown; headers?: Record<string, string> }
-  | { kind: "empty"; status: 202 | 204 }
+  | { kind: "list"; items: AsyncIterable<unknown>; frame: ListFrame; headers: Record<string, string> }
+  | { kind: "empty"; status: 202 | 204; headers?: Record<string, string> }
   | { kind: "text"; text: string; contentType: string }
   | { kind: "waiting"; answer: Promise<unknown>; headers: Record<string, string> }
   | { kind: "stream"; stream: RunStream; headers: Record<string, string> };
@@ -43,6 +45,13 @@ export type Reply =
 export const json = (body: unknown, headers?: Record<string, string>): Reply => ({
   kind: "json",
   body,
+  headers,
+});
+/** A JSON list whose items are read while they are sent. */
+export const list = (items: AsyncIterable<unknown>, headers: Record<string, string> = {}): Reply => ({
+  kind: "list",
+  items,
+  frame: { head: "[", tail: "]" },
   headers,
 });
 export const empty: Reply = { kind: "empty", status: 204 };
@@ -72,7 +81,7 @@ interface RouteShape {
   query?: TObject;
   body?: TObject | TArray;
   /** Request headers that the handler reads. */
-  requestHeaders?: Record<string, TSchema>;
+  requestHeaders?: TObject;
   responses: readonly ResponseSpec[];
   /** Codes of the errors particular to this route; those of every route are added by the document. */
   errors: readonly ErrorCode[];
@@ -102,3 +111,22 @@ export function route<
 export function pathParameters(path: string): PathParameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as PathParameter);
 }
+
+export const PAGE_HEADERS = {
+  "X-Pagination-Total": Type.Integer({ description: "Matches in all, over all pages." }),
+  "X-Pagination-Next": Type.Integer({ description: "Offset of the next page; absent on the last one." }),
+};
+
+/** A page as it goes out: the items as the body, the rest as headers. */
+export const jsonPage = ({ items, ...page }: Page<unknown>): Reply => json(items, pageHeaders(page));
+
+/** As `jsonPage`, of a page that may not fit into memory. */
+export const lazyPage = ({ items, ...page }: LazyPage<unknown>): Reply => list(items, pageHeaders(page));
+
+const pageHeaders = ({ total, next }: Omit<Page<unknown>, "items">): Record<string, string> => ({
+  "X-Pagination-Total": String(total),
+  ...(next !== null && { "X-Pagination-Next": String(next) }),
+});
+
+/** Body of the count endpoints. */
+export const Count = Type.Integer({ minimum: 0, description: "Number of matches." });

@@ -1,28 +1,33 @@
 /** From the route table to Express. */
 import type { Express, Request, RequestHandler, Response } from "express";
-import { GraphServeError } from "../errors.js";
-import type { Metrics } from "../metrics.js";
 import type { Service } from "../service.js";
+import { GraphServeError } from "../support/errors.js";
+import type { Metrics } from "../support/metrics.js";
 import { readJson } from "./body.js";
-import { readQuery } from "./query.js";
 import { factsOf } from "./request-facts.js";
-import { disconnectSignal, sendEmpty, sendJson, sendText, sendWhenReady } from "./respond.js";
+import { disconnectSignal, sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
 import type { Call, Reply, Route } from "./route.js";
 import { sendStream } from "./sse.js";
-import { validate } from "./validate.js";
+import type { Unread } from "./unread.js";
+import { readQuery, validate } from "./validate.js";
 
 /** Register every route, and a 405 for the methods that a path does not have. */
-export function registerRoutes(app: Express, service: Service, routes: readonly Route[]): void {
+export function registerRoutes(
+  app: Express,
+  service: Service,
+  routes: readonly Route[],
+  unread: Unread,
+): void {
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     const entry = app.route(path.replace(/\{(\w+)\}/g, ":$1"));
-    for (const route of here) entry[route.method](requestHandler(service, route));
+    for (const route of here) entry[route.method](requestHandler(service, route, unread));
     entry.all(methodNotAllowed(here.map((route) => route.method)));
   }
 }
 
 /** One request: query and body checked, one call, one reply. */
-function requestHandler(service: Service, route: Route): RequestHandler {
+function requestHandler(service: Service, route: Route, unread: Unread): RequestHandler {
   return async (req, res) => {
     const query = route.query && (await readQuery(route.query, req.query));
     const body = route.body && (await readBody(route.body, req, service.settings.body_limit));
@@ -37,8 +42,13 @@ function requestHandler(service: Service, route: Route): RequestHandler {
       headers: req.headers,
       disconnected,
     };
-    await send(res, await route.handle(call), service);
+    await answer(route, call, (reply) => send(res, reply, service, unread));
   };
+}
+
+/** Nothing here waits with the reply in hand: what it was made of is not to stay while a client reads it. */
+function answer(route: Route, call: Call, sendReply: (reply: Reply) => void | Promise<void>): Promise<void> {
+  return Promise.resolve(route.handle(call)).then(sendReply);
 }
 
 async function readBody(schema: NonNullable<Route["body"]>, req: Request, limit: number): Promise<unknown> {
@@ -47,13 +57,23 @@ async function readBody(schema: NonNullable<Route["body"]>, req: Request, limit:
   return body;
 }
 
-async function send(res: Response, reply: Reply, service: Service): Promise<void> {
-  if (reply.kind === "json") return sendJson(res, 200, reply.body, reply.headers);
-  if (reply.kind === "empty") return sendEmpty(res, reply.status);
-  if (reply.kind === "waiting") return sendWhenReady(res, reply.answer, reply.headers, service.logger);
-  if (reply.kind === "text") return sendText(res, reply.text, reply.contentType);
-  if (service.metrics && !res.destroyed) countStream(res, service.metrics);
-  return sendStream(res, reply.stream, reply.headers, service.logger);
+function send(res: Response, reply: Reply, service: Service, unread: Unread): void | Promise<void> {
+  const { logger, metrics } = service;
+  switch (reply.kind) {
+    case "json":
+      return sendJson(res, 200, reply.body, unread, reply.headers);
+    case "list":
+      return sendList(res, reply.items, reply.frame, unread, reply.headers, logger);
+    case "empty":
+      return sendEmpty(res, reply.status, reply.headers);
+    case "waiting":
+      return sendWhenReady(res, reply.answer, reply.headers, unread, logger);
+    case "text":
+      return sendText(res, reply.text, reply.contentType, unread);
+    case "stream":
+      if (metrics && !res.destroyed) countStream(res, metrics);
+      return sendStream(res, reply.stream, reply.headers, unread, logger);
+  }
 }
 
 /** A stream is open for as long as its reader is there, which may be less than it has frames to come. */

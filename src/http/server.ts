@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ConfigError, errorMessage } from "../errors.js";
+import { ConfigError, errorMessage } from "../support/errors.js";
 import type { Service } from "../service.js";
 import { createApp } from "./app.js";
 

@@ -1,26 +1,22 @@
 /** Server-sent events: frames to bytes, at the pace of the reader. Knows nothing of who produces them. */
 import type { ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
-import type { Logger } from "../log.js";
-import { FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
+import type { Logger } from "../support/log.js";
+import { FramesLostError, type RunStream } from "../models/run-stream.js";
+import { bytesOf } from "./frame-bytes.js";
+import type { Outlet, Unread } from "./unread.js";
 
 /** SDK clients that have seen heartbeats take 15 s of silence for a dead connection. */
 export const HEARTBEAT_MS = 5_000;
-/** How long a reader may leave a full buffer unread. */
-export const STALL_MS = 30_000;
-
 // One newline only: after a blank line SDK clients would dispatch an event that does not exist.
 const HEARTBEAT = ": heartbeat\n";
-
-/** Line ends by the SSE standard, or for client libraries that split lines their own way; and NUL. */
-const LINE_BREAKS = ["\n", "\r", "\0", "\u0085", "\u2028", "\u2029"];
-const EVERY_LINE_BREAK = /[\n\r\0\u0085\u2028\u2029]/g;
 
 /** Answer with an event stream: headers at once, then every frame. */
 export async function sendStream(
   res: ServerResponse,
   stream: RunStream,
   headers: Record<string, string>,
+  unread: Unread,
   logger: Logger,
 ): Promise<void> {
   if (!res.destroyed) {
@@ -34,14 +30,19 @@ export async function sendStream(
     res.socket?.setNoDelay(true);
     res.flushHeaders();
   }
-  await pumpFrames(res, stream, logger);
+  await pumpFrames(res, stream, unread, logger);
 }
 
 /**
- * Write the frames of `stream` to `out` and end it. When the reader goes or stalls, the stream is disconnected. Where
+ * Write the frames of `stream` to `out` and end it. When the reader goes or is cut off, the stream is disconnected. Where
  * frames were lost the connection breaks: a reader must not take what it has for complete.
  */
-export async function pumpFrames(out: Writable, stream: RunStream, logger: Logger): Promise<void> {
+export async function pumpFrames(
+  out: Writable,
+  stream: RunStream,
+  unread: Unread,
+  logger: Logger,
+): Promise<void> {
   const onClose = () => {
     if (!out.writableFinished) stream.disconnect();
   };
@@ -50,71 +51,27 @@ export async function pumpFrames(out: Writable, stream: RunStream, logger: Logge
   const heartbeat = setInterval(() => {
     if (!out.destroyed && !out.writableNeedDrain) out.write(HEARTBEAT);
   }, HEARTBEAT_MS).unref();
+  const outlet = unread.outlet(out, { run_id: stream.run.run_id });
   try {
-    await writeFrames(out, stream, logger);
+    await writeFrames(out, stream, outlet);
   } catch (error) {
-    logger.error({ err: error, run_id: stream.run.run_id }, "event stream failed");
+    // Of a reader that has left, what it no longer waits for fails.
+    if (!out.destroyed) logger.error({ err: error, run_id: stream.run.run_id }, "event stream failed");
     if (error instanceof FramesLostError) out.destroy();
     else if (!out.destroyed) out.write(FAILED_FRAME);
   } finally {
     clearInterval(heartbeat);
-    if (!out.destroyed) out.end();
+    outlet.end();
   }
 }
 
-async function writeFrames(out: Writable, stream: RunStream, logger: Logger): Promise<void> {
+async function writeFrames(out: Writable, stream: RunStream, outlet: Outlet): Promise<void> {
   for await (const batch of stream.frames) {
-    if (out.destroyed) break;
-    if (batch.length === 0 || out.write(encodeFrames(batch)) || (await drained(out))) continue;
-    if (!out.destroyed) {
-      logger.warn(
-        { run_id: stream.run.run_id, stalled_ms: STALL_MS },
-        "reader of an event stream stalled: dropped",
-      );
-      out.destroy();
-    }
-    break;
+    if (out.destroyed) return;
+    if (batch.length === 0) continue;
+    const written = outlet.write(bytesOf(batch));
+    if (written !== true && !(await written)) return;
   }
-}
-
-/** True when the reader has caught up; false when it is gone, or has not read for STALL_MS. */
-function drained(out: Writable): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (result: boolean) => {
-      clearTimeout(timer);
-      out.off("drain", onDrain).off("close", onClose);
-      resolve(result);
-    };
-    const onDrain = () => settle(true);
-    const onClose = () => settle(false);
-    const timer = setTimeout(onClose, STALL_MS).unref();
-    if (out.destroyed) return settle(false);
-    out.once("drain", onDrain).once("close", onClose);
-  });
-}
-
-/** The bytes of some frames, as one string. */
-export function encodeFrames(frames: readonly RunFrame[]): string {
-  let text = "";
-  for (const { id, event, data } of frames)
-    text += `id: ${id}\nevent: ${oneLine(event)}\ndata: ${jsonLine(data)}\n\n`;
-  return text;
-}
-
-const oneLine = (text: string) => (hasLineBreak(text) ? text.replace(EVERY_LINE_BREAK, " ") : text);
-
-/** JSON text that no reader can take for several lines. Raw line ends can only be white space between its tokens. */
-function jsonLine(data: string): string {
-  if (!hasLineBreak(data)) return data;
-  return data.replace(EVERY_LINE_BREAK, (char) =>
-    char > "\u007f" ? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}` : " ",
-  );
-}
-
-/** Six native searches: on a large state ten times faster than one regular expression. */
-function hasLineBreak(text: string): boolean {
-  for (const char of LINE_BREAKS) if (text.includes(char)) return true;
-  return false;
 }
 
 const FAILED = { error: "internal_error", message: "internal error", detail: "internal error" };

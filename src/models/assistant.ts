@@ -1,5 +1,17 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { AnyObject, Limit, Nullable, Offset, Opt, SortOrder, StringEnum, Timestamp, Uuid } from "./common.js";
+import {
+  AnyObject,
+  Limit,
+  Nullable,
+  Offset,
+  Opt,
+  Selected,
+  Selection,
+  SortOrder,
+  StringEnum,
+  Timestamp,
+  Uuid,
+} from "./common.js";
 
 export const AssistantModel = Type.Object(
   {
@@ -19,6 +31,8 @@ export const AssistantModel = Type.Object(
   { title: "AssistantModel", description: "A named entry point to a graph." },
 );
 export type Assistant = Static<typeof AssistantModel>;
+
+export const SelectedAssistant = Selected(AssistantModel, "SelectedAssistant");
 
 const schema = (what: string) =>
   Nullable(AnyObject(), {
@@ -81,9 +95,7 @@ export const AssistantSearchRequest = Type.Object(
       description: "Field to sort by.",
     }),
     sort_order: Opt(SortOrder),
-    select: Opt(Type.Array(StringEnum(ASSISTANT_FIELDS)), {
-      description: "Fields to return; all when left out.",
-    }),
+    select: Opt(Selection(ASSISTANT_FIELDS)),
   },
   { title: "AssistantSearchRequest", description: "Filters, order and page of an assistant search." },
 );

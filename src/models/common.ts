@@ -1,4 +1,11 @@
-import { Type, type SchemaOptions, type Static, type TSchema, type TUnsafe } from "@sinclair/typebox";
+import {
+  Type,
+  type SchemaOptions,
+  type Static,
+  type TObject,
+  type TSchema,
+  type TUnsafe,
+} from "@sinclair/typebox";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -51,6 +58,16 @@ export const Opt = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =
 export const AnyObject = (options: SchemaOptions = {}): TUnsafe<JsonObject> =>
   Type.Unsafe<JsonObject>({ type: "object", additionalProperties: true, ...options });
 
+/** What an optional `select` of these fields takes. */
+export const Selection = <const T extends readonly string[]>(fields: T) =>
+  Type.Array(StringEnum(fields), {
+    description: "Fields to return; all when left out or empty.",
+  });
+
+/** An object of which an answer may hold some fields alone, since `select` asked for these. */
+export const Selected = <T extends TObject>(model: T, title: string) =>
+  Type.Partial(model, { title, description: `The fields of a ${model.title} that were asked for.` });
+
 export const Uuid = (description: string) => Type.String({ format: "uuid", description });
 export const Timestamp = (description: string) => Type.String({ format: "date-time", description });
 
@@ -76,7 +93,12 @@ export interface Page<T> {
   next: number | null;
 }
 
-export const Issue = Type.Object(
+/** As `Page`, its items read while they are taken. */
+export interface LazyPage<T> extends Omit<Page<T>, "items"> {
+  items: AsyncIterable<T>;
+}
+
+const Issue = Type.Object(
   {
     loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
       description: 'Path to the fault, for instance ["body", "limit"].',

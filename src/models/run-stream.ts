@@ -24,10 +24,19 @@ export interface RunStream {
    * FramesLostError instead of leaving a gap.
    */
   frames: AsyncIterable<readonly RunFrame[]>;
-  /** The subscriber is gone: interrupts the run unless it asked otherwise (spec, States and transitions). */
+  /**
+   * The subscriber is gone: the frames end, and the run is interrupted unless it asked otherwise (spec, States and
+   * transitions).
+   */
   disconnect(): void;
   /** True when the run goes on without its subscriber, who may come back for the rest. */
   resumable: boolean;
+}
+
+/** The stream of a run that somebody started earlier. */
+export interface JoinedStream extends RunStream {
+  /** True when the run has ended and the subscriber has seen its last frame. */
+  isOver: boolean;
 }
 
 /** A run that has been accepted, and what it will answer. */

@@ -1,12 +1,24 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { AnyObject, Limit, Nullable, Offset, Opt, StringEnum, Timestamp, Uuid } from "./common.js";
+import {
+  AnyObject,
+  Limit,
+  MAX_LIMIT,
+  Nullable,
+  Offset,
+  Opt,
+  Selected,
+  Selection,
+  StringEnum,
+  Timestamp,
+  Uuid,
+} from "./common.js";
 import { CheckpointConfigModel } from "./state.js";
 
 export const RUN_STATUSES = ["pending", "running", "success", "error", "timeout", "interrupted"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
-export const RunStatusSchema = StringEnum(RUN_STATUSES, { description: "Status of the run." });
+const RunStatusSchema = StringEnum(RUN_STATUSES, { description: "Status of the run." });
 
-export const MULTITASK_STRATEGIES = ["enqueue", "reject", "rollback", "interrupt"] as const;
+const MULTITASK_STRATEGIES = ["enqueue", "reject", "rollback", "interrupt"] as const;
 export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number];
 
 export const STREAM_MODES = [
@@ -28,10 +40,24 @@ export const TokenUsage = Type.Object(
     input_tokens: Type.Integer({ description: "Tokens sent to models." }),
     output_tokens: Type.Integer({ description: "Tokens that models answered." }),
     total_tokens: Type.Integer({ description: "All tokens." }),
+    source: Type.Optional(
+      StringEnum(["callbacks", "messages"], {
+        description:
+          "Where the figures come from: callbacks are what models reported in this run; messages is the sum over the AI messages of the final state, where no model reported any, and covers the whole thread.",
+      }),
+    ),
   },
   { title: "TokenUsage", description: "Tokens that a run used." },
 );
 export type TokenUsage = Static<typeof TokenUsage>;
+export type TokenCounts = Omit<TokenUsage, "source">;
+
+export const NO_TOKENS: TokenCounts = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+
+/** What models reported in a run itself, whatever its thread says; of servers that do not tell, what they give. */
+export function reportedTokens(usage: TokenUsage | null | undefined): TokenCounts {
+  return usage && usage.source !== "messages" ? usage : NO_TOKENS;
+}
 
 const NodeInput = Type.Object(
   {
@@ -128,7 +154,10 @@ export const RunModel = Type.Object(
     updated_at: Timestamp("When the run's row last changed."),
     status: RunStatusSchema,
     metadata: AnyObject({ description: "Metadata of the request, with graph_id and assistant_id." }),
-    kwargs: AnyObject({ description: "Invocation parameters: input, config, checkpoint, stream options." }),
+    kwargs: AnyObject({
+      description:
+        "Invocation parameters: input, config, checkpoint, stream options; secrets of config and context masked.",
+    }),
     multitask_strategy: StringEnum(MULTITASK_STRATEGIES, { description: "Strategy that the request used." }),
     error: Nullable(Type.String(), { description: "Error message of a failed run, else null." }),
     usage: Nullable(TokenUsage, { description: "Tokens that the run used; null until it has ended." }),
@@ -136,6 +165,22 @@ export const RunModel = Type.Object(
   { title: "RunModel", description: "One execution of a graph against a thread." },
 );
 export type Run = Static<typeof RunModel>;
+
+export const RUN_FIELDS = [
+  "run_id",
+  "thread_id",
+  "assistant_id",
+  "created_at",
+  "updated_at",
+  "status",
+  "metadata",
+  "kwargs",
+  "multitask_strategy",
+  "error",
+  "usage",
+] as const satisfies readonly (keyof Run)[];
+
+export const SelectedRun = Selected(RunModel, "SelectedRun");
 
 export const RunBatch = Type.Array(RunCreateRequest, {
   minItems: 1,
@@ -151,8 +196,10 @@ export const RunAnswer = AnyObject({
 
 export const CancelManyRequest = Type.Object(
   {
-    thread_id: Opt(Uuid("Thread whose runs are meant.")),
-    run_ids: Opt(Type.Array(Uuid("Id of a run.")), { description: "Only these runs." }),
+    thread_id: Uuid("Thread whose runs are meant."),
+    run_ids: Opt(Type.Array(Uuid("Id of a run."), { maxItems: MAX_LIMIT }), {
+      description: "Only these runs.",
+    }),
     status: Opt(StringEnum(["pending", "running", "all"]), { description: "Only runs of this status." }),
   },
   { title: "CancelManyRequest", description: "Which runs to cancel." },
@@ -163,5 +210,8 @@ export const RunListQuery = Type.Object({
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
   status: Type.Optional(RunStatusSchema),
+  select: Type.Optional(Selection(RUN_FIELDS)),
 });
-export type RunListQuery = Static<typeof RunListQuery>;
+/** Which runs of a thread are meant. */
+export type RunFilter = Omit<Static<typeof RunListQuery>, "select">;
+export type RunSelection = Static<typeof RunListQuery>;

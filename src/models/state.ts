@@ -24,7 +24,7 @@ export interface CheckpointConfig {
   checkpoint_map: JsonObject | null;
 }
 
-export const CheckpointRef = Type.Object(
+const CheckpointRef = Type.Object(
   {
     thread_id: Type.String({ description: "Thread of the checkpoint." }),
     checkpoint_ns: Type.String({ description: 'Namespace: "" is the root graph.' }),
@@ -63,7 +63,7 @@ export const InterruptModel = Type.Object(
 );
 export type Interrupt = Static<typeof InterruptModel>;
 
-export const ThreadTaskModel = Type.Object(
+const ThreadTaskModel = Type.Object(
   {
     id: Type.String({ description: "Id of the task." }),
     name: Type.String({ description: "Node that the task runs." }),
@@ -83,6 +83,21 @@ export type ThreadTask = Omit<Static<typeof ThreadTaskModel>, "state" | "checkpo
   state: ThreadState | null;
 };
 
+const UnfinishedStepModel = Type.Object(
+  {
+    run_id: Nullable(Type.String(), {
+      description: "Run whose superstep it is; null when that is not known.",
+    }),
+    tasks: Type.Array(Type.String(), { description: "Ids of the tasks that have ended." }),
+  },
+  {
+    title: "UnfinishedStepModel",
+    description:
+      "Stands at the latest checkpoint when tasks of the superstep after it have ended though the superstep has not: its run is in flight, waits for an answer, failed, or was cut off with its server. What those tasks wrote shows in the values of the thread's state and is in no checkpoint: a run with new input drops it.",
+  },
+);
+export type UnfinishedStep = Static<typeof UnfinishedStepModel>;
+
 export const ThreadStateModel = Type.Object(
   {
     values: Type.Unknown({ description: "State values that the output schema lets through." }),
@@ -93,6 +108,7 @@ export const ThreadStateModel = Type.Object(
     created_at: Nullable(Timestamp("When the checkpoint was written.")),
     parent_checkpoint: Nullable(CheckpointRef, { description: "The checkpoint before this one." }),
     interrupts: Type.Array(InterruptModel, { description: "Open interrupts of all tasks." }),
+    unfinished_step: Type.Optional(UnfinishedStepModel),
   },
   { title: "ThreadStateModel", description: "State of a thread at a checkpoint." },
 );
@@ -105,6 +121,7 @@ export interface ThreadState {
   created_at: string | null;
   parent_checkpoint: CheckpointConfig | null;
   interrupts: Interrupt[];
+  unfinished_step?: UnfinishedStep;
 }
 
 const writtenValues = Type.Union([AnyObject(), Type.Array(Type.Unknown()), Type.Null()], {

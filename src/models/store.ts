@@ -5,7 +5,7 @@ import { MAX_TTL_MINUTES } from "./thread.js";
 const Namespace = (description: string) => Type.Array(Type.String(), { description });
 const Key = Type.String({ minLength: 1, description: "Key of the item in its namespace." });
 
-export const StoreItemModel = Type.Object(
+const StoreItemModel = Type.Object(
   {
     namespace: Namespace("Labels of the namespace, from the outermost."),
     key: Key,
@@ -32,7 +32,12 @@ export const StorePutRequest = Type.Object(
 export type StorePutRequest = Static<typeof StorePutRequest>;
 
 export const StoreDeleteRequest = Type.Object(
-  { namespace: Namespace("Labels of the namespace."), key: Key },
+  {
+    namespace: Opt(Namespace("Labels of the namespace."), {
+      description: "Labels of the namespace; none when left out.",
+    }),
+    key: Key,
+  },
   { title: "StoreDeleteRequest", description: "The item to delete." },
 );
 export type StoreDeleteRequest = Static<typeof StoreDeleteRequest>;

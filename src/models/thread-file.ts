@@ -42,9 +42,9 @@ export interface StoredCheckpoint {
 }
 
 /** What the calls of nodes hand over, mapped; one call or a list of them. */
-export function mapSends(sends: unknown, map: (args: unknown) => unknown): unknown {
+export function mapSends(sends: unknown, map: (args: unknown, node: string) => unknown): unknown {
   if (Array.isArray(sends)) return sends.map((send) => mapSends(send, map));
-  return isRecord(sends) && "args" in sends ? { ...sends, args: map(sends.args) } : sends;
+  return isRecord(sends) && "args" in sends ? { ...sends, args: map(sends.args, String(sends.node)) } : sends;
 }
 
 /** What is wrong with a file that should hold a thread; undefined when it holds one. */

@@ -1,17 +1,31 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { AnyObject, Limit, Nullable, Offset, Opt, SortOrder, StringEnum, Timestamp, Uuid } from "./common.js";
+import {
+  AnyObject,
+  Limit,
+  MAX_LIMIT,
+  Nullable,
+  Offset,
+  Opt,
+  Selected,
+  Selection,
+  SortOrder,
+  StringEnum,
+  Timestamp,
+  Uuid,
+} from "./common.js";
+import { MAX_PATH_LENGTH } from "./value-path.js";
 import { CommandModel } from "./run.js";
 import { InterruptModel } from "./state.js";
 
 export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
-export const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
+const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
 export type TtlStrategy = (typeof TTL_STRATEGIES)[number];
 /** Longest time to live: 365 days, in minutes. */
 export const MAX_TTL_MINUTES = 525_600;
 
-export const ThreadTtl = Type.Object(
+const ThreadTtl = Type.Object(
   {
     strategy: StringEnum(TTL_STRATEGIES, {
       description: "What happens at the end: delete the thread, or keep its latest checkpoint only.",
@@ -29,7 +43,7 @@ export const ThreadModel = Type.Object(
     updated_at: Timestamp("When the thread last changed."),
     state_updated_at: Nullable(Timestamp("When the thread's state last changed.")),
     metadata: AnyObject({ description: "Metadata of the thread." }),
-    config: AnyObject({ description: "Config of the last run." }),
+    config: AnyObject({ description: "Config of the last run, its secrets masked." }),
     status: StringEnum(THREAD_STATUSES, { description: "Status of the thread." }),
     values: AnyObject({ description: "Latest values that the output schema lets through." }),
     interrupts: Type.Record(Type.String(), Type.Array(InterruptModel), {
@@ -42,6 +56,8 @@ export const ThreadModel = Type.Object(
   { title: "ThreadModel", description: "A conversation and its evolving state." },
 );
 export type Thread = Static<typeof ThreadModel>;
+
+export const SelectedThread = Selected(ThreadModel, "SelectedThread");
 
 const TtlMinutes = Type.Number({
   exclusiveMinimum: 0,
@@ -60,7 +76,7 @@ const TtlRequest = Type.Union([
 export type TtlRequest = Static<typeof TtlRequest>;
 const ttlField = Opt(TtlRequest, { description: "Time to live: minutes, or {strategy, ttl}." });
 
-export const SuperstepModel = Type.Object(
+const SuperstepModel = Type.Object(
   {
     updates: Type.Array(
       Type.Object({
@@ -106,7 +122,7 @@ export const ThreadPruneRequest = Type.Object(
   {
     thread_ids: Type.Array(Uuid("Id of a thread."), {
       minItems: 1,
-      maxItems: 1000,
+      maxItems: MAX_LIMIT,
       description: "Threads to prune; those that do not exist are left out.",
     }),
     strategy: Opt(StringEnum(TTL_STRATEGIES, { default: "delete" }), {
@@ -147,7 +163,9 @@ export const THREAD_SORT_FIELDS = [
 export type ThreadSortField = (typeof THREAD_SORT_FIELDS)[number];
 
 const threadFilter = {
-  ids: Opt(Type.Array(Uuid("Id of a thread.")), { description: "Only these threads." }),
+  ids: Opt(Type.Array(Uuid("Id of a thread."), { maxItems: MAX_LIMIT }), {
+    description: "Only these threads.",
+  }),
   metadata: Opt(AnyObject(), { description: "Only threads whose metadata contains this object." }),
   values: Opt(AnyObject(), { description: "Only threads whose visible values contain this object." }),
   status: Opt(StringEnum(THREAD_STATUSES), { description: "Only threads of this status." }),
@@ -162,12 +180,13 @@ export const ThreadSearchRequest = Type.Object(
       description: "Field to sort by; updated_at when left out.",
     }),
     sort_order: Opt(SortOrder, { description: "Sort direction; desc when left out." }),
-    select: Opt(Type.Array(StringEnum(THREAD_FIELDS)), {
-      description: "Fields to return; all when left out.",
-    }),
-    extract: Opt(Type.Record(Type.String(), Type.String(), { maxProperties: 10 }), {
-      description: "Values to pick into `extracted`, by name, such as values.messages[-1].content.",
-    }),
+    select: Opt(Selection(THREAD_FIELDS)),
+    extract: Opt(
+      Type.Record(Type.String(), Type.String({ maxLength: MAX_PATH_LENGTH }), { maxProperties: 10 }),
+      {
+        description: "Values to pick into `extracted`, by name, such as values.messages[-1].content.",
+      },
+    ),
   },
   { title: "ThreadSearchRequest", description: "Filters, order, page and fields of a thread search." },
 );

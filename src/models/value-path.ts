@@ -1,6 +1,9 @@
 /** One step of a path into a value: a key, or an index that counts from the end when it is negative. */
 export type PathStep = string | number;
 
+/** Longest path that a request may ask for, in characters. */
+export const MAX_PATH_LENGTH = 1000;
+
 const STEP = /\.?([^.[\]]+)|\[(-?\d+)\]/y;
 
 /** The steps of a path such as `messages[-1].content`; undefined when it cannot be read. */

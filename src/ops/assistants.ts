@@ -1,6 +1,7 @@
 /** Assistants: the one named entry point of version 1, or one a graph (spec, Assistants). */
 import { drawGraph, subgraphSchemas } from "../graphs/draw.js";
 import { graphSchemas } from "../graphs/schemas.js";
+import { visibleSchemas } from "../graphs/visible-schemas.js";
 import {
   ASSISTANT_FIELDS,
   type Assistant,
@@ -11,9 +12,10 @@ import {
   type SubgraphSchemas,
 } from "../models/assistant.js";
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
-import { contains } from "../storage/contains.js";
+import { contains } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
-import { pageOf, selectFields } from "./paging.js";
+import { pageOf, selectFields } from "./thread-search.js";
+import { assertFilter } from "./request-bounds.js";
 
 export class Assistants {
   readonly #context: OpsContext;
@@ -42,6 +44,7 @@ export class Assistants {
   }
 
   #matching({ graph_id, name, metadata }: AssistantCountRequest): Assistant[] {
+    if (metadata) assertFilter(metadata, ["body", "metadata"]);
     return this.#context.registry.assistants
       .map((graphId) => this.#assistant(graphId))
       .filter(
@@ -57,7 +60,7 @@ export class Assistants {
     const matching = sorted(this.#matching(request), request);
     const offset = request.offset ?? 0;
     const items = matching.slice(offset, offset + (request.limit ?? DEFAULT_LIMIT));
-    const selected = items.map((item) => selectFields(item, request.select ?? ASSISTANT_FIELDS));
+    const selected = items.map((item) => selectFields(item, request.select, ASSISTANT_FIELDS));
     return pageOf(selected, matching.length, offset);
   }
 
@@ -77,7 +80,8 @@ export class Assistants {
   async schemas(assistantId: string): Promise<GraphSchema> {
     const { registry } = this.#context;
     const graphId = registry.resolve(assistantId);
-    return graphSchemas((await registry.graph(graphId)).graph, graphId);
+    const { graph, filter } = await registry.graph(graphId);
+    return visibleSchemas(await graphSchemas(graph, graphId), filter);
   }
 
   /** @throws NotFoundError (`assistant_not_found`) */
@@ -96,7 +100,7 @@ export class Assistants {
   ): Promise<SubgraphSchemas> {
     const { registry } = this.#context;
     const graphId = registry.resolve(assistantId);
-    return subgraphSchemas((await registry.graph(graphId)).graph, graphId, options);
+    return subgraphSchemas(await registry.graph(graphId), graphId, options);
   }
 }
 

@@ -1,20 +1,19 @@
 /** What every operation works with. */
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
-import { newId } from "../ids.js";
-import type { Logger } from "../log.js";
-import { ItemStore } from "../storage/item-store.js";
-import { createMemoryItems } from "../storage/items-in-memory.js";
-import type { ItemTable } from "../storage/items.js";
-import type { Metrics } from "../metrics.js";
 import type { Caller } from "../models/caller.js";
-import type { Storage } from "../storage/storage.js";
+import { createMemoryItems, ItemStore } from "../storage/item-store.js";
+import type { ItemTable, Storage } from "../storage/storage.js";
+import { newId } from "../support/ids.js";
+import type { Logger } from "../support/log.js";
+import type { Metrics } from "../support/metrics.js";
 import { RunCheckpointer } from "./run-checkpointer.js";
 
-export interface OpsSettings {
+interface OpsSettings {
   assistant_name?: string;
   assistant_description?: string;
   run_timeout_seconds?: number;
   allow_unfiltered_events: boolean;
+  allow_unfiltered_messages: boolean;
   ignore_on_disconnect_continue: boolean;
 }
 
@@ -41,7 +40,7 @@ type RegistrySettings = Pick<
   "default_assistant_id" | "assistant_namespace" | "list_all_assistants"
 >;
 
-export interface ContextParts extends Pick<OpsContext, "storage" | "logger"> {
+interface ContextParts extends Pick<OpsContext, "storage" | "logger"> {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
   /** As in `RegistryOptions`. */
@@ -65,8 +64,13 @@ export function createContext(parts: ContextParts): OpsContext {
     checkpointer,
     store,
     unfiltered,
-    onUnknownOutput: (graph_id) =>
-      logger.warn({ graph_id }, "the graph's output schema cannot be introspected: no values are shown"),
+    onUnknownOutput: (graph_id, path) =>
+      path.length === 0
+        ? logger.warn({ graph_id }, "the graph's output schema cannot be introspected: no values are shown")
+        : logger.warn(
+            { graph_id, node: path.join("|") },
+            "the node calls a graph that it does not declare: no values of that are shown (addNode takes subgraphs)",
+          ),
   });
   return { settings, storage, checkpointer, registry, store, items, logger, ownerId: newId(), metrics };
 }

@@ -2,10 +2,10 @@
 import { Assistants } from "./assistants.js";
 import type { OpsContext } from "./context.js";
 import { Readiness } from "./readiness.js";
-import { RunCancels } from "./run-cancels.js";
-import { RunJoins } from "./run-joins.js";
-import { RunStarter } from "./run-starter.js";
-import type { RunTasks } from "./run-tasks.js";
+import { RunCancels } from "./cancel.js";
+import { RunJoins } from "./follow.js";
+import { RunStarter } from "./start-run.js";
+import type { RunTasks } from "./live-runs.js";
 import { Runs } from "./runs.js";
 import { storeRoot } from "./scope.js";
 import { StatelessRuns } from "./stateless-runs.js";

@@ -1,9 +1,9 @@
 /** Whether runs can be taken: for those who decide where requests go. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { StorageUnavailableError } from "../errors.js";
+import { StorageUnavailableError } from "../support/errors.js";
 import type { Storage } from "../storage/storage.js";
 import type { OpsContext } from "./context.js";
-import type { RunTasks } from "./run-tasks.js";
+import type { RunTasks } from "./live-runs.js";
 
 /** Longest wait for the storage, in milliseconds: less than what probes usually wait themselves. */
 const DEADLINE_MS = 2_000;

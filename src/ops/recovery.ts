@@ -1,11 +1,11 @@
 /** Settles runs whose process died (spec, States; a run never stays `running` without one). */
 import { hostname } from "node:os";
-import { StorageUnavailableError } from "../errors.js";
+import { StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { Owner, RunOutcome, ThreadLease, UnfinishedRun } from "../storage/storage.js";
 import { now, type OpsContext } from "./context.js";
-import { graphOf, latestSnapshot } from "./thread-state.js";
+import { latestSnapshot, readerOf } from "./thread-state.js";
 
 /** An owner that sent no heartbeat for so long is dead, wherever it runs. */
 const SILENT_MS = 30_000;
@@ -47,7 +47,7 @@ export async function statusByState(context: OpsContext, threadId: string): Prom
   const { storage, logger } = context;
   try {
     const row = await storage.metadata.getThread(threadId);
-    return statusOf(row && (await latestSnapshot(await graphOf(context, row), threadId)));
+    return statusOf(row && (await latestSnapshot(await readerOf(context, row), threadId)));
   } catch (error) {
     if (error instanceof StorageUnavailableError) throw error;
     logger.warn({ err: error, thread_id: threadId }, "the state of a thread that was cut off cannot be read");
@@ -67,7 +67,7 @@ export async function cutOffRuns(context: OpsContext): Promise<UnfinishedRun[]> 
   return unfinished.filter(({ owner }) => isDead(owner, self));
 }
 
-export interface RecoverOptions {
+interface RecoverOptions {
   /** Only runs of this thread. */
   threadId?: string;
   /** How long to wait for threads that are taken, in milliseconds; those are left alone otherwise. */

@@ -1,4 +1,7 @@
-/** The checkpointer that graphs get: the storage's, with an ear for the writes of runs that fail. */
+/**
+ * The checkpointer that graphs get: the storage's, with an ear for the writes of runs that fail. It notes the origin of
+ * each checkpoint, and keeps it to itself: what graphs do not see, no client can be shown.
+ */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
@@ -10,7 +13,8 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { nextTurn } from "../event-loop.js";
+import { nextTurn } from "../support/event-loop.js";
+import { ORIGIN_KEY, withOrigin, withoutOrigin, type Origin } from "../models/origin.js";
 import type { Checkpointer, ThreadLease } from "../storage/storage.js";
 
 interface Watched {
@@ -18,6 +22,8 @@ interface Watched {
   onFailure: (error: unknown) => void;
   /** The lease that covers the writes. */
   lease: ThreadLease;
+  /** What its checkpoints say of themselves. */
+  origin: Origin;
 }
 
 interface WatchedRun extends Watched {
@@ -28,6 +34,8 @@ interface WatchedRun extends Watched {
 export class RunCheckpointer extends BaseCheckpointSaver {
   readonly #inner: Checkpointer;
   readonly #watched = new Map<string, WatchedRun>();
+  /** Origins of what is written to threads outside of runs. */
+  readonly #edited = new Map<string, Origin>();
 
   constructor(inner: Checkpointer) {
     super(inner.serde);
@@ -61,12 +69,25 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     this.#watched.delete(runId);
   }
 
-  getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    return this.#inner.getTuple(config);
+  /** Write to a thread outside of runs; the caller holds its lease. */
+  async edit<T>(threadId: string, origin: Origin, work: () => Promise<T>): Promise<T> {
+    this.#edited.set(threadId, origin);
+    try {
+      return await work();
+    } finally {
+      this.#edited.delete(threadId);
+    }
   }
 
-  list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-    return this.#inner.list(config, options);
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const tuple = await this.#inner.getTuple(config);
+    return tuple && unsigned(tuple);
+  }
+
+  async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+    // No checkpoint that is seen here has it.
+    if (options?.filter && ORIGIN_KEY in options.filter) return;
+    for await (const tuple of this.#inner.list(config, options)) yield unsigned(tuple);
   }
 
   async put(
@@ -75,9 +96,9 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const written = await this.#write(config, () =>
-      this.#inner.put(config, checkpoint, metadata, newVersions),
-    );
+    const origin = this.#originOf(config);
+    const signed = origin ? withOrigin(metadata, origin) : metadata;
+    const written = await this.#write(config, () => this.#inner.put(config, checkpoint, signed, newVersions));
     if (written) return written;
     const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
@@ -96,6 +117,12 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
     return this.#inner.getDeltaChannelHistory(options);
+  }
+
+  #originOf({ configurable = {} }: RunnableConfig): Origin | undefined {
+    const { run_id, thread_id } = configurable as Record<string, unknown>;
+    if (typeof run_id === "string") return this.#watched.get(run_id)?.origin;
+    return this.#edited.get(String(thread_id));
   }
 
   /** Undefined when the write of a run failed or was dropped. Rejects only for state writes, which are no run's. */
@@ -129,3 +156,6 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     }
   }
 }
+
+const unsigned = (tuple: CheckpointTuple): CheckpointTuple =>
+  tuple.metadata ? { ...tuple, metadata: withoutOrigin(tuple.metadata) } : tuple;

@@ -1,12 +1,20 @@
 /** A run request -> what the graph is called with and what the run's row keeps. */
-import { InvalidRequestError, UnsupportedOptionError } from "../errors.js";
+import { Command } from "@langchain/langgraph";
 import { assertPlainData, coerceCommand, coerceConfigurable, coerceValues } from "../graphs/coerce.js";
-import type { GraphConfig } from "../graphs/graph.js";
+import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
+import { messageRules } from "../graphs/message-rules.js";
+import type { BoundGraph } from "../graphs/registry.js";
+import { openInterrupts } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import type { RunCreateRequest, StreamMode } from "../models/run.js";
-import { checkpointConfigurable, type CheckpointConfigurable } from "./checkpoint.js";
-import type { OpsContext } from "./context.js";
-import { callerConfigurable } from "./scope.js";
+import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
+import type { CheckpointSelector } from "../models/state.js";
+import { maskSecrets } from "../support/secrets.js";
+import type { RunRow, ThreadPatch } from "../storage/storage.js";
+import { InvalidRequestError, NotFoundError, UnsupportedOptionError } from "../support/errors.js";
+import { newId, requireUuid } from "../support/ids.js";
+import { now, type OpsContext } from "./context.js";
+import { callerConfigurable, claim, stampScope } from "./scope.js";
+import { ownThread } from "./thread-state.js";
 
 /** A request whose values the graph can take. */
 export interface Invocation {
@@ -26,16 +34,36 @@ export function refuseUnsupported(request: RunCreateRequest): void {
   if (request.webhook != null) throw new UnsupportedOptionError("webhook", "webhooks are out of scope");
 }
 
+/**
+ * Events hold whatever the graph handles: nothing is left out of them.
+ * @throws UnsupportedOptionError when something is to be hidden (`unsupported_option`)
+ */
+export function refuseUnfiltered(
+  { settings }: OpsContext,
+  { modes }: Invocation,
+  { filter }: BoundGraph,
+): void {
+  if (!modes.includes("events") || !filter.narrows || settings.allow_unfiltered_events) return;
+  throw new UnsupportedOptionError(
+    "stream mode events",
+    "its payloads cannot be filtered by the graph's output schema (setting allow_unfiltered_events)",
+  );
+}
+
 /** The requested modes, each once; none or an empty list means `values`. */
-export function streamModes(request: RunCreateRequest): StreamMode[] {
+function streamModes(request: RunCreateRequest): StreamMode[] {
   const modes = [request.stream_mode ?? []].flat();
   return modes.length > 0 ? [...new Set(modes)] : ["values"];
 }
 
-/** `command` wins over `input`; an empty command counts as none. */
-function graphInput({ input, command }: RunCreateRequest): unknown {
-  const resumed = command ? coerceCommand(command, ["body", "command"]) : undefined;
-  return resumed ?? coerceValues(input ?? null, ["body", "input"]);
+/**
+ * What the graph is called with. `command` wins over `input`; an empty command counts as none.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export async function graphInput({ input, command }: RunCreateRequest, graph: ServedGraph): Promise<unknown> {
+  const rules = await messageRules(graph);
+  const resumed = command ? coerceCommand(command, ["body", "command"], rules.write) : undefined;
+  return resumed ?? coerceValues(input ?? null, ["body", "input"], rules.input);
 }
 
 function positiveInteger(value: unknown, name: string): number | undefined {
@@ -73,10 +101,14 @@ function interruptNodes(nodes: RunCreateRequest["interrupt_before"]): string[] |
 }
 
 /**
- * Read a run request for the thread it names.
+ * Read a run request for the thread it names; its input needs the graph, too.
  * @throws InvalidRequestError (`invalid_request`)
  */
-export function readInvocation(context: OpsContext, threadId: string, request: RunCreateRequest): Invocation {
+export function readInvocation(
+  context: OpsContext,
+  threadId: string,
+  request: RunCreateRequest,
+): Omit<Invocation, "input"> {
   const config = request.config ?? {};
   const metadata = { ...(isRecord(config.metadata) ? config.metadata : {}), ...request.metadata };
   assertPlainData(metadata, ["body", "metadata"]);
@@ -98,7 +130,6 @@ export function readInvocation(context: OpsContext, threadId: string, request: R
     durability: durabilityOf(request),
   });
   return {
-    input: graphInput(request),
     options,
     configurable,
     modes: streamModes(request),
@@ -107,12 +138,12 @@ export function readInvocation(context: OpsContext, threadId: string, request: R
 }
 
 /** Invocation parameters as the run's row keeps them (spec, Run: kwargs). */
-export function kwargsOf(request: RunCreateRequest): JsonObject {
+function kwargsOf(request: RunCreateRequest): JsonObject {
   return {
     input: request.input ?? null,
     command: request.command ?? null,
     config: publicConfig(request.config),
-    context: request.context ?? {},
+    context: maskSecrets(request.context ?? {}),
     checkpoint: request.checkpoint ?? null,
     checkpoint_id: request.checkpoint_id ?? null,
     stream_mode: streamModes(request),
@@ -126,8 +157,159 @@ export function kwargsOf(request: RunCreateRequest): JsonObject {
   };
 }
 
-/** A request's config as rows keep it; callbacks cannot come over the wire. */
-export function publicConfig(config: JsonObject | null | undefined): JsonObject {
+/** A request's config as rows keep it: without its secrets. Callbacks cannot come over the wire. */
+function publicConfig(config: JsonObject | null | undefined): JsonObject {
   const { callbacks: _, ...rest } = config ?? {};
-  return rest;
+  return maskSecrets(rest);
+}
+
+/** The kwargs of a row that was not made here, such as one of a file or of an earlier release. */
+export function maskedKwargs({ config, context, ...others }: JsonObject): JsonObject {
+  return {
+    ...others,
+    ...(config !== undefined && { config: maskSecrets(config) }),
+    ...(context !== undefined && { context: maskSecrets(context) }),
+  };
+}
+
+// Checkpoint selectors of requests -> the `configurable` that LangGraph reads.
+
+export interface CheckpointConfigurable extends JsonObject {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id?: string;
+  checkpoint_map?: JsonObject;
+}
+
+/**
+ * The selected checkpoint of a thread; absent, null and empty fields select nothing. Only the four fields of a
+ * checkpoint are taken over: nothing else of a client's object reaches LangGraph's config.
+ * @throws InvalidRequestError when the selector names another thread (`invalid_request`)
+ */
+export function checkpointConfigurable(
+  threadId: string,
+  selector: CheckpointSelector | null | undefined,
+  checkpointId?: string | null,
+): CheckpointConfigurable {
+  const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = selector ?? {};
+  if (thread_id && thread_id.toLowerCase() !== threadId) {
+    throw InvalidRequestError.at(
+      ["body", "checkpoint", "thread_id"],
+      `names another thread than the path, ${threadId}`,
+    );
+  }
+  const id = checkpoint_id || checkpointId;
+  if (checkpoint_map) assertPlainData(checkpoint_map, ["body", "checkpoint", "checkpoint_map"]);
+  return {
+    thread_id: threadId,
+    checkpoint_ns: checkpoint_ns ?? "",
+    ...(id && { checkpoint_id: id }),
+    ...(isRecord(checkpoint_map) && { checkpoint_map }),
+  };
+}
+
+/**
+ * A run or a write from a checkpoint that is not there would start an empty history.
+ * @throws NotFoundError (`checkpoint_not_found`)
+ */
+export async function requireCheckpoint(
+  { storage }: OpsContext,
+  selected: CheckpointConfigurable,
+): Promise<void> {
+  const { thread_id, checkpoint_ns, checkpoint_id } = selected;
+  if (checkpoint_id === undefined) return;
+  const tuple = await storage.checkpointer.getTuple({
+    configurable: { thread_id, checkpoint_ns, checkpoint_id },
+  });
+  if (!tuple) throw new NotFoundError("checkpoint", checkpoint_id);
+}
+
+// Answers that LangGraph takes for no answer: `false`, `0`, `""`, `null`, `{}`.
+
+const isEmpty = (answer: unknown): boolean =>
+  !answer || (isRecord(answer) && Object.keys(answer).length === 0);
+
+const isCommand = (input: unknown): input is Command<unknown, JsonObject> => input instanceof Command;
+
+/**
+ * The input with an empty-looking answer addressed to the thread's one open interrupt: by id LangGraph takes any
+ * value, while a bare falsy one counts as no resume at all. Other input is returned as it is.
+ */
+export async function addressedResume(
+  { graph }: { graph: ServedGraph },
+  input: unknown,
+  configurable: JsonObject,
+): Promise<unknown> {
+  if (!isCommand(input) || input.resume === undefined || !isEmpty(input.resume)) return input;
+  const snapshot = await graph.getState({ configurable });
+  const [interrupt, ...others] = Object.values(openInterrupts(snapshot)).flat();
+  if (!interrupt || others.length > 0) return input;
+  const { update, goto, resume } = input;
+  return new Command({ update, goto, resume: { [interrupt.id]: resume } });
+}
+
+/** Clients find threads by the graph and the assistant that last ran on them; runs carry the same. */
+export interface GraphStamp {
+  graph_id: string;
+  /** The assistant's UUID. */
+  assistant_id: string;
+}
+
+/** The row of a run that was just accepted. */
+export function newRunRow(
+  context: OpsContext,
+  threadId: string,
+  request: RunCreateRequest,
+  stamp: GraphStamp,
+  at: string,
+): RunRow {
+  return {
+    run_id: newId(),
+    thread_id: threadId,
+    assistant_id: request.assistant_id,
+    created_at: at,
+    updated_at: at,
+    status: "pending",
+    metadata: { ...stampScope(context, request.metadata ?? {}), ...stamp },
+    kwargs: kwargsOf(request),
+    multitask_strategy: request.multitask_strategy ?? "enqueue",
+    error: null,
+    usage: null,
+    owner: context.ownerId,
+  };
+}
+
+/** What a run that begins makes of its thread, to which these graphs have written then. */
+export function busyThread(
+  context: OpsContext,
+  { config }: RunCreateRequest,
+  stamp: GraphStamp,
+  graphs: readonly string[],
+): ThreadPatch {
+  return {
+    updated_at: now(),
+    status: "busy",
+    mergeMetadata: { ...stamp },
+    ...claim(context),
+    graphs,
+    ...(config && { config: publicConfig(config) }),
+  };
+}
+
+/**
+ * The row of the run that a path names.
+ * @throws InvalidRequestError when an id is no UUID (`invalid_request`)
+ * @throws NotFoundError (`run_not_found`), also for a run of another thread, and on a thread of another caller
+ */
+export async function runRow(context: OpsContext, threadId: string, runId: string): Promise<RunRow> {
+  const id = requireUuid(runId, ["path", "run_id"]);
+  const thread = requireUuid(threadId, ["path", "thread_id"]);
+  const isVisible = !context.caller || (await ownThread(context, thread)) !== undefined;
+  const row = isVisible ? await context.storage.metadata.getRun(thread, id) : undefined;
+  if (!row) throw new NotFoundError("run", id);
+  return row;
+}
+
+export function runModel({ owner: _, kwargs, ...run }: RunRow): Run {
+  return { ...run, kwargs: maskedKwargs(kwargs) };
 }

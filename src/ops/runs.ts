@@ -1,19 +1,23 @@
 /** Runs: execute, stream, wait for, list (spec, Runs). What the methods throw at first is said at `RunStarter.start`. */
 import { DEFAULT_LIMIT, type JsonObject } from "../models/common.js";
 import type { RunStream, WaitingRun } from "../models/run-stream.js";
-import type { Run, RunCreateRequest, RunListQuery } from "../models/run.js";
+import {
+  RUN_FIELDS,
+  type Run,
+  type RunCreateRequest,
+  type RunFilter,
+  type RunSelection,
+} from "../models/run.js";
 import type { OpsContext } from "./context.js";
-import { RunAborted } from "./run-abort.js";
+import { selectFields } from "./thread-search.js";
+import { RunAborted } from "./run-ending.js";
 import { RunLog } from "./run-log.js";
-import { runModel, runRow } from "./run-rows.js";
-import type { RunStarter } from "./run-starter.js";
-import type { RunTask } from "./run-task.js";
-import { threadRow } from "./thread-rows.js";
+import { runModel, runRow } from "./run-request.js";
+import type { RunStarter, StartOptions } from "./start-run.js";
+import type { RunTask } from "./live-run.js";
+import { threadRow } from "./thread-state.js";
 
-interface CallOptions {
-  /** Aborts when the caller is gone. */
-  signal?: AbortSignal;
-}
+type CallOptions = Pick<StartOptions, "signal" | "atEnd">;
 
 export class Runs {
   readonly #context: OpsContext;
@@ -25,42 +29,56 @@ export class Runs {
   }
 
   /** Execute to completion. A run that fails resolves too: its status is `error`. */
-  async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
-    const task = await this.#starter.start(threadId, request, { signal });
+  async create(
+    threadId: string,
+    request: RunCreateRequest,
+    { signal, atEnd }: CallOptions = {},
+  ): Promise<Run> {
+    const task = await this.#starter.start(threadId, request, { signal, atEnd });
     return this.#whileConnected(task, request, signal);
   }
 
   /** As `create`, but resolves when the run is accepted; `answer` then gives its final values. */
-  async wait(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<WaitingRun> {
-    const task = await this.#starter.start(threadId, request, { signal });
+  async wait(
+    threadId: string,
+    request: RunCreateRequest,
+    { signal, atEnd }: CallOptions = {},
+  ): Promise<WaitingRun> {
+    const task = await this.#starter.start(threadId, request, { signal, atEnd });
     const ended = this.#whileConnected(task, request, signal);
     return { run: task.run, answer: ended.then((): JsonObject => task.answer) };
   }
 
   /** Accept and return at once; the run goes on by itself, behind others on its thread. */
-  async background(threadId: string, request: RunCreateRequest): Promise<Run> {
-    return this.#starter.enqueue(threadId, request, new RunLog());
+  async background(
+    threadId: string,
+    request: RunCreateRequest,
+    { atEnd }: Omit<CallOptions, "signal"> = {},
+  ): Promise<Run> {
+    return this.#starter.enqueue(threadId, request, new RunLog(), atEnd);
   }
 
   /** Resolves as soon as the run is accepted: lock held, row stored (spec, Concurrency rules 2). */
   async stream(
     threadId: string,
     request: RunCreateRequest,
-    { signal }: CallOptions = {},
+    { signal, atEnd }: CallOptions = {},
   ): Promise<RunStream> {
     const log = new RunLog();
-    const task = await this.#starter.start(threadId, request, { signal, log });
+    const task = await this.#starter.start(threadId, request, { signal, log, atEnd });
     // Its end is told by the last frame.
     task.done.catch(() => undefined);
     const survives = this.#survivesDisconnect(request);
+    const frames = log.read();
     const disconnect = () => {
+      frames.leave();
       if (!survives) task.abort(RunAborted.because("disconnected"));
     };
-    return { run: task.run, frames: log.read(), disconnect, resumable: survives };
+    return { run: task.run, frames, disconnect, resumable: survives };
   }
 
   /** Newest first. @throws NotFoundError (`thread_not_found`) */
-  async list(threadId: string, { limit, offset, status }: RunListQuery): Promise<Run[]> {
+  async list(threadId: string, { limit, offset, status }: RunFilter): Promise<Run[]> {
     const { thread_id } = await threadRow(this.#context, threadId);
     const rows = await this.#context.storage.metadata.listRuns({
       threadId: thread_id,
@@ -69,6 +87,12 @@ export class Runs {
       ...(status && { status }),
     });
     return rows.map(runModel);
+  }
+
+  /** As `list`, with the fields alone that `select` names. @throws NotFoundError (`thread_not_found`) */
+  async listSelected(threadId: string, query: RunSelection): Promise<Partial<Run>[]> {
+    const runs = await this.list(threadId, query);
+    return runs.map((run) => selectFields(run, query.select, RUN_FIELDS));
   }
 
   /** @throws NotFoundError (`run_not_found`), also for a run of another thread */

@@ -1,15 +1,15 @@
-/** Runs without a thread of the client's: each gets one of its own, which goes when the run has ended. */
-import { NotFoundError } from "../errors.js";
-import { newId, requireUuid } from "../ids.js";
-import type { RunCreateRequest, Run } from "../models/run.js";
-import type { RunStream, WaitingRun } from "../models/run-stream.js";
-import { contains } from "../storage/contains.js";
+/** Runs without a thread of the client's: each gets one of its own, which is gone when anybody hears of the run's end. */
+import type { JoinedStream, RunStream, WaitingRun } from "../models/run-stream.js";
+import type { Run, RunCreateRequest } from "../models/run.js";
+import { NotFoundError } from "../support/errors.js";
+import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
-import { RunAborted } from "./run-abort.js";
-import type { StreamJoinOptions } from "./run-joins.js";
-import { framesOf } from "./stream-modes.js";
-import type { RunTasks } from "./run-tasks.js";
+import { framesOf, NOTHING_LEFT, type StreamJoinOptions } from "./follow.js";
+import type { AtEnd } from "./live-run.js";
+import type { RunTasks } from "./live-runs.js";
+import { RunAborted } from "./run-ending.js";
 import type { Runs } from "./runs.js";
+import { scopeOf } from "./scope.js";
 import type { Threads } from "./threads.js";
 
 /** Should the server die meanwhile, the sweep removes what is left of a temporary thread after this time. */
@@ -35,7 +35,7 @@ export class StatelessRuns {
   async wait(request: RunCreateRequest, options: CallOptions = {}): Promise<WaitingRun> {
     return this.#onOwnThread(
       request,
-      (threadId) => this.#runs.wait(threadId, request, options),
+      (threadId, atEnd) => this.#runs.wait(threadId, request, { ...options, atEnd }),
       ({ run }) => run,
     );
   }
@@ -43,7 +43,7 @@ export class StatelessRuns {
   async stream(request: RunCreateRequest, options: CallOptions = {}): Promise<RunStream> {
     return this.#onOwnThread(
       request,
-      (threadId) => this.#runs.stream(threadId, request, options),
+      (threadId, atEnd) => this.#runs.stream(threadId, request, { ...options, atEnd }),
       ({ run }) => run,
     );
   }
@@ -52,7 +52,7 @@ export class StatelessRuns {
   async background(request: RunCreateRequest): Promise<Run> {
     return this.#onOwnThread(
       request,
-      (threadId) => this.#runs.background(threadId, request),
+      (threadId, atEnd) => this.#runs.background(threadId, request, { atEnd }),
       (run) => run,
     );
   }
@@ -68,48 +68,50 @@ export class StatelessRuns {
   follow(
     runId: string,
     { after = -1, modes, cancelOnDisconnect = false }: StreamJoinOptions = {},
-  ): RunStream {
+  ): JoinedStream {
     const run_id = requireUuid(runId, ["path", "run_id"]);
     const handle = this.#tasks.find(run_id);
     const log = handle?.log ?? this.#tasks.logs.get(run_id);
-    const { caller } = this.#context;
-    if (!log?.stateless || !log.reaches(after) || (caller && !contains(log.stateless.scope, caller.scope))) {
-      throw new NotFoundError("run", run_id);
-    }
+    const isOwn = !this.#context.caller || log?.stateless?.scope === scopeOf(this.#context);
+    if (!log?.stateless || !log.reaches(after) || !isOwn) throw new NotFoundError("run", run_id);
+    const isOver = log.endsWith(after);
+    const frames = isOver ? NOTHING_LEFT : log.read(after);
     return {
       run: { run_id, thread_id: log.stateless.thread_id },
-      frames: framesOf(log.read(after), modes),
-      disconnect: () => cancelOnDisconnect && handle?.stop(RunAborted.because("disconnected")),
+      frames: framesOf(frames, modes),
+      disconnect: () => {
+        frames.leave();
+        if (cancelOnDisconnect) handle?.stop(RunAborted.because("disconnected"));
+      },
       resumable: true,
+      isOver,
     };
   }
 
   async #onOwnThread<T>(
     { on_completion }: RunCreateRequest,
-    start: (threadId: string) => Promise<T>,
+    start: (threadId: string, atEnd: AtEnd | undefined) => Promise<T>,
     runOf: (started: T) => Pick<Run, "run_id">,
   ): Promise<T> {
     const keep = on_completion === "keep";
-    const threadId = newId();
-    await this.#threads.create({ thread_id: threadId, ...(!keep && { ttl: LEFTOVER_TTL_MINUTES }) });
+    const { thread_id: threadId } = await this.#threads.create(keep ? {} : { ttl: LEFTOVER_TTL_MINUTES });
     let started: T;
     try {
-      started = await start(threadId);
+      const atEnd = () => this.#removed(threadId, () => this.#threads.remove(threadId));
+      started = await start(threadId, keep ? undefined : atEnd);
     } catch (error) {
-      await this.#remove(threadId);
+      await this.#removed(threadId, () => this.#threads.delete(threadId));
       throw error;
     }
     const handle = this.#tasks.find(runOf(started).run_id);
-    if (handle?.log) handle.log.stateless = { thread_id: threadId, scope: this.#context.caller?.scope ?? {} };
-    const ended = handle?.answer ?? Promise.resolve();
-    if (!keep) void ended.then(() => this.#remove(threadId));
+    if (handle?.log) handle.log.stateless = { thread_id: threadId, scope: scopeOf(this.#context) };
     return started;
   }
 
-  /** The answer is on its way already: a thread that cannot be removed now is left to the sweep. */
-  async #remove(threadId: string): Promise<void> {
+  /** A thread that cannot be removed now is left to the sweep: nobody knows of it. */
+  async #removed(threadId: string, remove: () => Promise<unknown>): Promise<void> {
     try {
-      await this.#threads.delete(threadId);
+      await remove();
     } catch (error) {
       this.#context.logger.warn(
         { err: error, thread_id: threadId },

@@ -1,9 +1,11 @@
 /** State of a thread: read it, edit it, walk its history (spec, Threads). */
-import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../errors.js";
 import { assertPlainData, coerceValues } from "../graphs/coerce.js";
 import type { GraphConfig } from "../graphs/graph.js";
+import { messageRules } from "../graphs/message-rules.js";
+import { filterAt, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
+import { readState } from "../graphs/read-state.js";
 import { checkpointOf, threadStateOf } from "../graphs/snapshot.js";
-import { DEFAULT_LIMIT, isRecord } from "../models/common.js";
+import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import type {
   CheckpointLike,
   CheckpointSelector,
@@ -12,12 +14,16 @@ import type {
   ThreadStateSearchRequest,
   ThreadStateUpdateRequest,
 } from "../models/state.js";
+import { allOf } from "../support/read-ahead.js";
 import type { ThreadRow } from "../storage/storage.js";
-import { checkpointConfigurable, requireCheckpoint, type CheckpointConfigurable } from "./checkpoint.js";
+import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { now, type OpsContext } from "./context.js";
-import { refusedUpdate } from "./refused-update.js";
-import { threadRow } from "./thread-rows.js";
-import { graphOf, latestSnapshot, restingStatus } from "./thread-state.js";
+import { assertFilter } from "./request-bounds.js";
+import { checkpointConfigurable, type CheckpointConfigurable, requireCheckpoint } from "./run-request.js";
+import { claim, scopeOf } from "./scope.js";
+import { latestSnapshot, readerOf, refusedUpdate, restingStatus, threadRow } from "./thread-state.js";
+import { noteWriter } from "./thread-writers.js";
+import { unfinishedStep, unfinishedStepAt } from "./unfinished-step.js";
 
 export class States {
   readonly #context: OpsContext;
@@ -35,14 +41,21 @@ export class States {
     options: { checkpoint?: CheckpointSelector; subgraphs?: boolean } = {},
   ): Promise<ThreadState> {
     const row = await threadRow(this.#context, threadId);
-    const { graph, filter } = await graphOf(this.#context, row);
+    const reader = await readerOf(this.#context, row);
     const configurable = checkpointConfigurable(row.thread_id, options.checkpoint);
-    const snapshot = await graph.getState({ configurable }, { subgraphs: options.subgraphs ?? false });
+    const snapshot = await readState(
+      reader.graph,
+      { configurable },
+      { subgraphs: options.subgraphs ?? false },
+    );
     const { checkpoint_id } = configurable;
     if (checkpoint_id !== undefined && snapshot.createdAt === undefined) {
       throw new NotFoundError("checkpoint", checkpoint_id);
     }
-    return threadStateOf(snapshot, filter);
+    const step = checkpoint_id === undefined ? unfinishedStep : unfinishedStepAt;
+    const unfinished_step = await step(this.#context, row.thread_id, snapshot);
+    const filter = filterAt(await reader.filter(), configurable.checkpoint_ns);
+    return { ...threadStateOf(snapshot, filter), ...(unfinished_step && { unfinished_step }) };
   }
 
   /**
@@ -53,17 +66,11 @@ export class States {
   async update(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult> {
     const { storage } = this.#context;
     const { thread_id } = await threadRow(this.#context, threadId);
-    const values = coerceValues(request.values ?? null, ["body", "values"]);
     const configurable = checkpointConfigurable(thread_id, request.checkpoint, request.checkpoint_id);
     const lease = await storage.locks.acquire(thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(thread_id);
     try {
-      return await this.#write(
-        await threadRow(this.#context, thread_id),
-        configurable,
-        values,
-        request.as_node ?? undefined,
-      );
+      return await this.#write(await threadRow(this.#context, thread_id), configurable, request);
     } finally {
       await lease.release();
     }
@@ -72,26 +79,33 @@ export class States {
   async #write(
     row: ThreadRow,
     configurable: CheckpointConfigurable,
-    values: unknown,
-    asNode?: string,
+    request: ThreadStateUpdateRequest,
   ): Promise<StateWriteResult> {
-    const bound = await graphOf(this.#context, row);
+    const { thread_id } = row;
+    const reader = await readerOf(this.#context, row);
+    const { write } = await messageRules(reader.graph);
+    const values = coerceValues(request.values ?? null, ["body", "values"], write);
     await requireCheckpoint(this.#context, configurable);
+    const graphs = await noteWriter(this.#context, row, reader.id);
+    const origin = { graphs, scope: scopeOf(this.#context) ?? row.scope };
     let written: GraphConfig;
     try {
-      written = await bound.graph.updateState({ configurable }, values, asNode);
+      written = await this.#context.checkpointer.edit(thread_id, origin, () =>
+        reader.graph.updateState({ configurable }, values, request.as_node ?? undefined),
+      );
     } catch (error) {
       throw refusedUpdate(error, ["body"]);
     }
     const at = now();
-    await this.#context.storage.metadata.updateThread(row.thread_id, {
+    await this.#context.storage.metadata.updateThread(thread_id, {
       updated_at: at,
       state_updated_at: at,
-      status: restingStatus(await latestSnapshot(bound, row.thread_id)),
+      status: restingStatus(await latestSnapshot(reader, thread_id)),
       error: null,
+      ...claim(this.#context),
     });
     const checkpoint = checkpointOf(written) ?? {
-      thread_id: row.thread_id,
+      thread_id,
       checkpoint_ns: "",
       checkpoint_id: null,
       checkpoint_map: null,
@@ -101,14 +115,19 @@ export class States {
 
   /** States from the newest on. @throws NotFoundError (`thread_not_found`) */
   async history(threadId: string, request: ThreadStateSearchRequest): Promise<ThreadState[]> {
+    return allOf(this.walk(threadId, request));
+  }
+
+  /** As `history`, for states that may not fit into memory: each is read when it is asked for. */
+  async *walk(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<ThreadState> {
+    if (request.metadata) assertFilter(request.metadata, ["body", "metadata"]);
     const row = await threadRow(this.#context, threadId);
-    const { graph, filter } = await graphOf(this.#context, row);
+    const reader = await readerOf(this.#context, row);
     const { checkpoint_ns = "", checkpoint_map } = checkpointConfigurable(row.thread_id, request.checkpoint);
-    if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
+    if (request.metadata) assertSearchable(request.metadata, await reader.filter());
     const before =
       request.before == null ? undefined : checkpointConfigurable(row.thread_id, selectorOf(request.before));
-    const states: ThreadState[] = [];
-    const snapshots = graph.getStateHistory(
+    const snapshots = reader.graph.getStateHistory(
       {
         configurable: { thread_id: row.thread_id, checkpoint_ns, ...(checkpoint_map && { checkpoint_map }) },
       },
@@ -118,9 +137,24 @@ export class States {
         ...(request.metadata && { filter: request.metadata }),
       },
     );
-    for await (const snapshot of snapshots) states.push(threadStateOf(snapshot, filter));
-    return states;
+    // What comes after the newest is older: who wrote it is known by then, and only the newest may be unfinished.
+    let filter: OutputFilter | undefined;
+    for await (const snapshot of snapshots) {
+      const isNewest = filter === undefined && !before;
+      filter ??= filterAt(await reader.filter(), checkpoint_ns);
+      const unfinished_step = isNewest
+        ? await unfinishedStepAt(this.#context, row.thread_id, snapshot)
+        : undefined;
+      yield { ...threadStateOf(snapshot, filter), ...(unfinished_step && { unfinished_step }) };
+    }
   }
+}
+
+/** What nodes wrote stands in the metadata of old checkpoints: a search must not find what is hidden there. */
+function assertSearchable(metadata: JsonObject, filter: OutputFilter): void {
+  assertPlainData(metadata, ["body", "metadata"]);
+  if (metadata.writes === undefined || filter === OPEN_FILTER) return;
+  throw InvalidRequestError.at(["body", "metadata", "writes"], "what nodes wrote cannot be searched");
 }
 
 /** The selector in any of the forms that clients send. */

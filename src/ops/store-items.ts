@@ -1,6 +1,6 @@
 /** The long-term memory as clients see it (LangGraph's store). */
 import { InvalidNamespaceError, type Item } from "@langchain/langgraph-checkpoint";
-import { InvalidRequestError } from "../errors.js";
+import { InvalidRequestError } from "../support/errors.js";
 import { assertPlainData } from "../graphs/coerce.js";
 import { toWire } from "../graphs/serialize.js";
 import { DEFAULT_LIMIT, type JsonObject } from "../models/common.js";
@@ -12,6 +12,7 @@ import type {
   StoreSearchRequest,
 } from "../models/store.js";
 import { namespaceText, type ItemStore } from "../storage/item-store.js";
+import { assertFilter } from "./request-bounds.js";
 
 const DEFAULT_NAMESPACES = 100;
 
@@ -40,12 +41,14 @@ export class StoreItems {
   }
 
   async delete({ namespace, key }: StoreDeleteRequest): Promise<void> {
-    assertNamespace(namespace, ["body", "namespace"]);
-    await this.#store.delete(this.#below(namespace), key);
+    const labels = namespace ?? [];
+    assertNamespace(labels, ["body", "namespace"]);
+    await this.#store.delete(this.#below(labels), key);
   }
 
   async search(request: StoreSearchRequest): Promise<StoreItem[]> {
     const namespace = request.namespace_prefix ?? [];
+    if (request.filter) assertFilter(request.filter, ["body", "filter"]);
     assertNamespace(namespace, ["body", "namespace_prefix"]);
     const items = await this.#store.search(this.#below(namespace), {
       limit: request.limit ?? DEFAULT_LIMIT,

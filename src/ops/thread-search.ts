@@ -1,22 +1,23 @@
 /** Thread search: filters first, then the page (spec, Threads). */
-import { InvalidRequestError } from "../errors.js";
-import { requireUuid } from "../ids.js";
-import type { Page } from "../models/common.js";
+import type { JsonObject, LazyPage, Page } from "../models/common.js";
 import {
-  THREAD_FIELDS,
   type Thread,
+  THREAD_FIELDS,
   type ThreadCountRequest,
   type ThreadSearchRequest,
 } from "../models/thread.js";
-import { contains } from "../storage/contains.js";
+import { parsePath, type PathStep, valueAt } from "../models/value-path.js";
+import { readAhead } from "../support/read-ahead.js";
+import { containing } from "../storage/rows.js";
 import type { ThreadFilter, ThreadQuery, ThreadRow } from "../storage/storage.js";
+import { InvalidRequestError } from "../support/errors.js";
+import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
-import { extract } from "./extract.js";
+import { assertFilter } from "./request-bounds.js";
 import { scopeFilter } from "./scope.js";
-import { pageOf, selectFields } from "./paging.js";
 import { readableContent, threadModel } from "./thread-state.js";
 
-/** Rows read at once while values are compared. */
+/** Rows read at once while their values are compared. */
 const SCAN_BATCH = 200;
 const NO_CONTENT = { values: {}, interrupts: {} };
 
@@ -27,19 +28,18 @@ export class ThreadSearch {
     this.#context = context;
   }
 
+  /** The states of its threads are read while the page is taken. */
   async page(
     request: ThreadSearchRequest,
     { limit, offset }: { limit: number; offset: number },
-  ): Promise<Page<Partial<Thread>>> {
+  ): Promise<LazyPage<Partial<Thread>>> {
     const query = this.#own(queryOf(request));
-    const { items, total } = request.values
+    const shape = shapeOf(request);
+    const { rows, total } = request.values
       ? await this.#scan(query, request.values, offset, limit)
-      : await this.#direct(query, needsContent(request), offset, limit);
-    return pageOf(
-      items.map((thread) => shape(thread, request)),
-      total,
-      offset,
-    );
+      : await this.#context.storage.metadata.searchThreads({ ...query, limit, offset });
+    const threads = this.#models(rows, needsContent(request));
+    return { items: mapped(threads, shape), total, next: nextOffset(rows.length, total, offset) };
   }
 
   async count(request: ThreadCountRequest): Promise<number> {
@@ -51,58 +51,55 @@ export class ThreadSearch {
     return { ...filter, ...scopeFilter(this.#context, filter) };
   }
 
-  async #direct(
-    query: Omit<ThreadQuery, "limit" | "offset">,
-    withContent: boolean,
-    offset: number,
-    limit: number,
-  ) {
-    const { rows, total } = await this.#context.storage.metadata.searchThreads({ ...query, limit, offset });
-    return { items: await this.#models(rows, withContent), total };
-  }
-
   /** Values live in checkpoints, so rows are read in batches and compared by what a client may see of them. */
   async #scan(query: Omit<ThreadQuery, "limit" | "offset">, values: object, offset: number, limit: number) {
-    const items: Thread[] = [];
+    const hasValues = containing(values);
+    const found: ThreadRow[] = [];
     let total = 0;
     for (let start = 0; ; start += SCAN_BATCH) {
-      const { rows } = await this.#context.storage.metadata.searchThreads({
-        ...query,
-        limit: SCAN_BATCH,
-        offset: start,
-      });
-      for (const thread of await this.#models(rows, true)) {
-        if (!contains(thread.values, values)) continue;
-        if (total >= offset && items.length < limit) items.push(thread);
+      const page = { ...query, limit: SCAN_BATCH, offset: start };
+      const { rows } = await this.#context.storage.metadata.searchThreads(page);
+      let index = 0;
+      for await (const thread of this.#models(rows, true)) {
+        const row = rows[index++];
+        if (!row || !hasValues(thread.values)) continue;
+        if (total >= offset && found.length < limit) found.push(row);
         total += 1;
       }
-      if (rows.length < SCAN_BATCH) return { items, total };
+      if (rows.length < SCAN_BATCH) return { rows: found, total };
     }
   }
 
-  #models(rows: readonly ThreadRow[], withContent: boolean): Promise<Thread[]> {
-    return Promise.all(
-      rows.map(async (row) =>
-        threadModel(row, withContent ? await readableContent(this.#context, row) : NO_CONTENT),
-      ),
+  #models(rows: readonly ThreadRow[], withContent: boolean): AsyncGenerator<Thread> {
+    return readAhead(rows, async (row) =>
+      threadModel(row, withContent ? await readableContent(this.#context, row) : NO_CONTENT),
     );
   }
 }
 
 /** Whether any checkpoint has to be read for this answer. */
 function needsContent({ select, extract }: ThreadSearchRequest): boolean {
-  if (!select) return true;
+  if (!isSelection(select)) return true;
   if (select.includes("values") || select.includes("interrupts")) return true;
   return Object.values(extract ?? {}).some((path) => /^(values|interrupts)\b/.test(path));
 }
 
-function shape(thread: Thread, request: ThreadSearchRequest): Partial<Thread> {
-  const shown: Partial<Thread> = selectFields(thread, request.select ?? THREAD_FIELDS);
-  if (request.extract) shown.extracted = extract({ ...thread }, request.extract);
-  return shown;
+/** What the request shows of a thread. */
+function shapeOf(request: ThreadSearchRequest): (thread: Thread) => Partial<Thread> {
+  const extract = request.extract && extractor(request.extract);
+  return (thread) => ({
+    ...selectFields(thread, request.select, THREAD_FIELDS),
+    ...(extract && { extracted: extract({ ...thread }) }),
+  });
 }
 
-function filterOf({ ids, metadata, status }: ThreadCountRequest): ThreadFilter {
+async function* mapped<Item, Result>(items: AsyncIterable<Item>, change: (item: Item) => Result) {
+  for await (const item of items) yield change(item);
+}
+
+function filterOf({ ids, metadata, values, status }: ThreadCountRequest): ThreadFilter {
+  if (metadata) assertFilter(metadata, ["body", "metadata"]);
+  if (values) assertFilter(values, ["body", "values"]);
   return {
     ...(ids && { ids: ids.map((id, index) => requireUuid(id, ["body", "ids", index])) }),
     ...(metadata && { metadata }),
@@ -120,3 +117,46 @@ function queryOf(request: ThreadSearchRequest): Omit<ThreadQuery, "limit" | "off
     sortOrder: request.sort_order ?? "desc",
   };
 }
+
+function stepsOf(path: string, name: string): PathStep[] {
+  const steps = parsePath(path);
+  if (steps) return steps;
+  throw InvalidRequestError.at(["body", "extract", name], `cannot read the path ${JSON.stringify(path)}`);
+}
+
+/**
+ * Picks values by paths such as `values.messages[-1].content`; what a path does not reach is null.
+ * @throws InvalidRequestError for a path that cannot be read (`invalid_request`)
+ */
+function extractor(paths: Record<string, string>): (source: JsonObject) => JsonObject {
+  const wanted = Object.entries(paths).map(([name, path]) => [name, stepsOf(path, name)] as const);
+  return (source) =>
+    Object.fromEntries(wanted.map(([name, steps]) => [name, valueAt(source, steps) ?? null]));
+}
+
+/** One page, with the offset of the next one when there are more items. */
+export function pageOf<T>(items: T[], total: number, offset: number): Page<T> {
+  return { items, total, next: nextOffset(items.length, total, offset) };
+}
+
+/** Where the next page begins; null when this one of `count` items was the last. */
+function nextOffset(count: number, total: number, offset: number): number | null {
+  const end = offset + count;
+  return count > 0 && end < total ? end : null;
+}
+
+/** A copy that holds only the fields asked for, of `all` that may be shown; an empty selection asks for all. */
+export function selectFields<T extends object>(
+  item: T,
+  select: readonly string[] | null | undefined,
+  all: readonly string[],
+): Partial<T> {
+  const selected: Partial<T> = {};
+  for (const field of isSelection(select) ? select : all) {
+    if (field in item) selected[field as keyof T] = item[field as keyof T];
+  }
+  return selected;
+}
+
+const isSelection = (select: readonly string[] | null | undefined): select is readonly string[] =>
+  select != null && select.length > 0;

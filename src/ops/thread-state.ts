@@ -1,43 +1,74 @@
 /** Reads a thread's state through the graph that made it. */
-import { clientConfigurable } from "../graphs/coerce.js";
-import type { BoundGraph } from "../graphs/registry.js";
-import type { Snapshot } from "../graphs/graph.js";
-import { UNKEYED } from "../graphs/output-filter.js";
+import { assertPlainData, clientConfigurable } from "../graphs/coerce.js";
+import type { ServedGraph, Snapshot } from "../graphs/graph.js";
+import { type OutputFilter, UNKEYED } from "../graphs/output-filter.js";
+import { readState } from "../graphs/read-state.js";
 import { toWire } from "../graphs/serialize.js";
 import { openInterrupts } from "../graphs/snapshot.js";
+import { thrownMessage } from "../graphs/thrown.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
-import type { Thread, ThreadStatus } from "../models/thread.js";
+import type { Thread, ThreadCreateRequest, ThreadStatus, TtlRequest } from "../models/thread.js";
+import { maskSecrets } from "../support/secrets.js";
 import type { ThreadRow } from "../storage/storage.js";
-import type { OpsContext } from "./context.js";
-import { callerConfigurable } from "./scope.js";
-import { ttlModel } from "./ttl.js";
+import {
+  GraphServeError,
+  InvalidRequestError,
+  type Issue,
+  NotFoundError,
+  ThreadExistsError,
+} from "../support/errors.js";
+import { newId, requireUuid } from "../support/ids.js";
+import { now, type OpsContext } from "./context.js";
+import { assertMetadataKeys } from "./request-bounds.js";
+import { scopeOf, isOwn, stampScope, callerConfigurable } from "./scope.js";
+import { leftoversOf } from "./thread-adoption.js";
+import { writersOf } from "./thread-writers.js";
 
-export type ThreadContent = Pick<Thread, "values" | "interrupts">;
+type ThreadContent = Pick<Thread, "values" | "interrupts">;
 
-/** The graph that a thread belongs to. A factory is told the thread. */
-export function graphOf(context: OpsContext, row: ThreadRow): Promise<BoundGraph> {
-  const { registry } = context;
-  const graphId = registry.graphIdOf(row.metadata);
-  return registry.graph(graphId, {
+/** A graph that reads a thread: the one that its metadata names, which clients may change. */
+interface Reader {
+  id: string;
+  graph: ServedGraph;
+  /**
+   * What may be shown of the thread, whatever reads it. Ask when its state was read: a run notes its graph before it
+   * writes anything.
+   * @throws NotFoundError when the thread is gone meanwhile (`thread_not_found`)
+   */
+  filter(): Promise<OutputFilter>;
+}
+
+/** A factory is told the thread. */
+export async function readerOf(context: OpsContext, row: ThreadRow): Promise<Reader> {
+  const { registry, storage } = context;
+  const config = {
     configurable: {
       ...(isRecord(row.config.configurable) ? clientConfigurable(row.config.configurable) : {}),
       ...callerConfigurable(context),
       thread_id: row.thread_id,
     },
-  });
+  };
+  const bound = await registry.graph(registry.graphIdOf(row.metadata), config);
+  const filter = async () => {
+    const latest = await storage.metadata.getThread(row.thread_id);
+    if (latest?.created_at !== row.created_at) throw new NotFoundError("thread", row.thread_id);
+    return registry.filterAmong(bound, await writersOf(context, latest), config);
+  };
+  return { id: bound.id, graph: bound.graph, filter };
 }
 
 /** The latest snapshot of a thread's root graph. */
-export function latestSnapshot({ graph }: BoundGraph, threadId: string): Promise<Snapshot> {
-  return graph.getState({ configurable: { thread_id: threadId, checkpoint_ns: "" } });
+export function latestSnapshot({ graph }: Pick<Reader, "graph">, threadId: string): Promise<Snapshot> {
+  return readState(graph, { configurable: { thread_id: threadId, checkpoint_ns: "" } });
 }
 
 /** Latest visible values and open interrupts of a thread. */
-export async function threadContent(context: OpsContext, row: ThreadRow): Promise<ThreadContent> {
+async function threadContent(context: OpsContext, row: ThreadRow): Promise<ThreadContent> {
   if (row.state_updated_at === null) return { values: {}, interrupts: {} };
-  const bound = await graphOf(context, row);
-  const snapshot = await latestSnapshot(bound, row.thread_id);
-  const values = toWire(bound.filter.values(snapshot.values));
+  const reader = await readerOf(context, row);
+  const snapshot = await latestSnapshot(reader, row.thread_id);
+  const filter = await reader.filter();
+  const values = toWire(filter.values(snapshot.values));
   return {
     values: isRecord(values) ? values : { [UNKEYED]: values },
     interrupts: openInterrupts(snapshot),
@@ -68,7 +99,7 @@ export function threadModel(row: ThreadRow, content: ThreadContent): Thread {
     updated_at,
     state_updated_at,
     metadata: byKey(metadata),
-    config,
+    config: maskSecrets(config),
     status,
     ...content,
     error,
@@ -83,11 +114,12 @@ export function restingStatus(snapshot: Snapshot): ThreadStatus {
 
 /** Namespaces whose checkpoints the latest state, or the one named, needs: the root, and subgraphs that wait in it. */
 export async function liveNamespaces(
-  { graph }: BoundGraph,
+  { graph }: Pick<Reader, "graph">,
   threadId: string,
   checkpointId?: string,
 ): Promise<string[]> {
-  const root = await graph.getState(
+  const root = await readState(
+    graph,
     {
       configurable: {
         thread_id: threadId,
@@ -107,4 +139,107 @@ function nestedNamespaces(snapshot: Snapshot): string[] {
     if (typeof namespace !== "string") return [];
     return [namespace, ...nestedNamespaces(state as Snapshot)];
   });
+}
+
+/** A graph's refusal of a state write is the client's to mend; what the service threw itself stays as it is. */
+export function refusedUpdate(error: unknown, loc: Issue["loc"]): GraphServeError {
+  if (error instanceof GraphServeError) return error;
+  return InvalidRequestError.at(loc, thrownMessage(error), "update_refused", error);
+}
+
+/**
+ * The row of the thread that a path names, in any letter case.
+ * @throws InvalidRequestError when it is no UUID (`invalid_request`)
+ * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
+ */
+export async function threadRow(context: OpsContext, threadId: string): Promise<ThreadRow> {
+  const id = requireUuid(threadId, ["path", "thread_id"]);
+  const row = await ownThread(context, id);
+  if (!row) throw new NotFoundError("thread", id);
+  return row;
+}
+
+/** The row of a thread; undefined when there is none, or it is none of the caller's. */
+export async function ownThread(context: OpsContext, threadId: string): Promise<ThreadRow | undefined> {
+  const row = await context.storage.metadata.getThread(threadId);
+  return row && isOwn(context, row) ? row : undefined;
+}
+
+/**
+ * An id that is taken cannot be created; of whose thread it is, and what is on it, the caller learns nothing.
+ * @throws ThreadExistsError when the thread, or what is left of one, is another's (`thread_exists`)
+ */
+export async function assertNotForeign(context: OpsContext, threadId: string): Promise<void> {
+  if (!context.caller) return;
+  const row = await context.storage.metadata.getThread(threadId);
+  if (!row) await leftoversOf(context, threadId);
+  else if (!isOwn(context, row)) throw new ThreadExistsError(threadId);
+}
+
+/**
+ * Store the row of a new thread, which takes over the checkpoints that are left under its id. Undefined when the id is
+ * taken.
+ * @throws ThreadExistsError when the thread, or what is left of one, is another's (`thread_exists`)
+ */
+export async function createThread(
+  context: OpsContext,
+  request: ThreadCreateRequest,
+): Promise<ThreadRow | undefined> {
+  const { metadata } = context.storage;
+  const fresh = newThreadRow(context, request);
+  const { thread_id } = fresh;
+  if (request.thread_id == null) return (await metadata.insertThread(fresh)) ? fresh : undefined;
+  const taken = await metadata.getThread(thread_id);
+  if (taken && !isOwn(context, taken)) throw new ThreadExistsError(thread_id);
+  if (taken) return undefined;
+  const { exist, scope, graphs } = await leftoversOf(context, thread_id);
+  if (exist && request.supersteps?.length) throw notEmpty();
+  const row = { ...fresh, scope: fresh.scope ?? scope, graphs };
+  if (await metadata.insertThread(row)) return row;
+  await assertNotForeign(context, thread_id);
+  return undefined;
+}
+
+/** What would have to be taken back when the supersteps fail is more than they made. */
+const notEmpty = () =>
+  InvalidRequestError.at(
+    ["body", "supersteps"],
+    "this thread_id has checkpoints already: create the thread without supersteps, or take another id",
+  );
+
+/** A row for a new thread of the caller's; ids and times are set here. */
+export function newThreadRow(context: OpsContext, request: ThreadCreateRequest): ThreadRow {
+  const at = now();
+  if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
+  if (request.metadata) assertMetadataKeys(request.metadata);
+  return {
+    thread_id: request.thread_id == null ? newId() : requireUuid(request.thread_id, ["body", "thread_id"]),
+    created_at: at,
+    updated_at: at,
+    state_updated_at: null,
+    metadata: stampScope(context, request.metadata ?? {}),
+    scope: scopeOf(context),
+    graphs: [],
+    config: {},
+    status: "idle",
+    error: null,
+    ttl: ttlOf(request.ttl),
+  };
+}
+
+const MINUTE_MS = 60_000;
+
+/** The stored form of a requested time to live: minutes, strategy `delete` unless said otherwise. */
+export function ttlOf(request: TtlRequest | null | undefined): ThreadRow["ttl"] {
+  if (request == null) return null;
+  if (typeof request === "number") return { strategy: "delete", ttl_minutes: request };
+  if (request.ttl == null) return null;
+  return { strategy: request.strategy ?? "delete", ttl_minutes: request.ttl };
+}
+
+/** A thread's time to live as clients see it: it ends so many minutes after the thread's last update. */
+function ttlModel(row: ThreadRow): Thread["ttl"] {
+  if (!row.ttl) return null;
+  const expiresAt = new Date(Date.parse(row.updated_at) + row.ttl.ttl_minutes * MINUTE_MS);
+  return { ...row.ttl, expires_at: expiresAt.toISOString() };
 }

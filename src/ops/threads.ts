@@ -1,8 +1,9 @@
 /** Threads: create, find, change, copy, delete (spec, Threads). */
-import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../errors.js";
-import { assertPlainData } from "../graphs/coerce.js";
-import { requireUuid } from "../ids.js";
-import { DEFAULT_LIMIT, type Page } from "../models/common.js";
+import { assertPlainData, coerceCommand, coerceValues, type MessageRule } from "../graphs/coerce.js";
+import { messageRules } from "../graphs/message-rules.js";
+import type { BoundGraph } from "../graphs/registry.js";
+import { DEFAULT_LIMIT, type LazyPage, type Page } from "../models/common.js";
+import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
 import type {
   Superstep,
   Thread,
@@ -13,29 +14,32 @@ import type {
   ThreadPruneResult,
   ThreadSearchRequest,
 } from "../models/thread.js";
-import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
+import { allOf } from "../support/read-ahead.js";
 import type { ThreadRow } from "../storage/storage.js";
-import { checkpointConfigurable, requireCheckpoint } from "./checkpoint.js";
+import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/errors.js";
+import { dueTurn } from "../support/event-loop.js";
+import { requireUuid } from "../support/ids.js";
 import { now, type OpsContext } from "./context.js";
-import { refusedUpdate } from "./refused-update.js";
-import { acquireStopped } from "./remote-runs.js";
-import type { RunTasks } from "./run-tasks.js";
-import { assertNotForeign, withoutScope } from "./scope.js";
-import { keepLatest } from "./thread-prune.js";
-import { restoreThread } from "./thread-restore.js";
-import { coerceSupersteps } from "./supersteps.js";
-import { storedCheckpoints } from "./thread-stored.js";
-import { newThreadRow, ownThread, threadRow } from "./thread-rows.js";
+import { acquireStopped } from "./follow.js";
+import type { RunTasks } from "./live-runs.js";
+import { assertMetadataKeys } from "./request-bounds.js";
+import { copyThread } from "./thread-copy.js";
+import { forgetThread, removeThread } from "./thread-removal.js";
 import { ThreadSearch } from "./thread-search.js";
+import { claim, withoutScope } from "./scope.js";
 import {
-  graphOf,
-  latestSnapshot,
+  createThread,
   liveNamespaces,
+  ownThread,
   readableContent,
-  restingStatus,
+  readerOf,
+  refusedUpdate,
   threadModel,
+  threadRow,
+  ttlOf,
 } from "./thread-state.js";
-import { ttlOf } from "./ttl.js";
+import { restoreThread, storedCheckpoints } from "./thread-transfer.js";
+import { noteWriter } from "./thread-writers.js";
 
 const EMPTY = { values: {}, interrupts: {} };
 
@@ -55,18 +59,23 @@ export class Threads {
    * @throws InvalidRequestError when a superstep cannot be applied; then nothing is left behind (`invalid_request`)
    */
   async create(request: ThreadCreateRequest): Promise<Thread> {
-    const { metadata } = this.#context.storage;
-    const row = newThreadRow(this.#context, request);
-    if (!(await metadata.insertThread(row))) {
-      if (request.if_exists !== "do_nothing") throw new ThreadExistsError(row.thread_id);
-      await assertNotForeign(this.#context, row.thread_id);
-      return this.get(row.thread_id);
+    const row = await createThread(this.#context, request);
+    if (!row) {
+      const id = String(request.thread_id);
+      if (request.if_exists !== "do_nothing") throw new ThreadExistsError(id.toLowerCase());
+      return this.get(id);
     }
     if (!request.supersteps?.length) return threadModel(row, EMPTY);
     return this.#seed(row, request.supersteps);
   }
 
   async search(request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
+    const { items, ...page } = await this.find(request);
+    return { items: await allOf(items), ...page };
+  }
+
+  /** As `search`, for a page that may not fit into memory. */
+  async find(request: ThreadSearchRequest): Promise<LazyPage<Partial<Thread>>> {
     return this.#search.page(request, {
       limit: request.limit ?? DEFAULT_LIMIT,
       offset: request.offset ?? 0,
@@ -87,11 +96,13 @@ export class Threads {
   async update(threadId: string, request: ThreadPatchRequest): Promise<Thread> {
     const id = requireUuid(threadId, ["path", "thread_id"]);
     if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
-    if (this.#context.caller) await threadRow(this.#context, id);
+    if (request.metadata) assertMetadataKeys(request.metadata, (await threadRow(this.#context, id)).metadata);
+    else if (this.#context.caller) await threadRow(this.#context, id);
     const row = await this.#context.storage.metadata.updateThread(id, {
       updated_at: now(),
       ...(request.metadata && { mergeMetadata: withoutScope(this.#context, request.metadata) }),
       ...(request.ttl != null && { ttl: ttlOf(request.ttl) }),
+      ...claim(this.#context),
     });
     if (!row) throw new NotFoundError("thread", id);
     return threadModel(row, await readableContent(this.#context, row));
@@ -110,14 +121,9 @@ export class Threads {
     }
   }
 
-  /**
-   * Delete checkpoints, runs and row of a thread whose lock the caller holds, in an order that lets a delete that was
-   * cut off be repeated. False when there was no such thread.
-   */
+  /** Delete a thread whose lock the caller holds. False when there was no such thread. */
   async remove(threadId: string): Promise<boolean> {
-    const { storage } = this.#context;
-    await storage.checkpointer.deleteThread(threadId);
-    return storage.metadata.deleteThread(threadId);
+    return removeThread(this.#context, threadId);
   }
 
   /**
@@ -126,29 +132,7 @@ export class Threads {
    * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
    */
   async copy(threadId: string, { checkpoint_id }: { checkpoint_id?: string } = {}): Promise<Thread> {
-    const { storage } = this.#context;
-    const source = await threadRow(this.#context, threadId);
-    const bound = await graphOf(this.#context, source);
-    await requireCheckpoint(this.#context, checkpointConfigurable(source.thread_id, { checkpoint_id }));
-    const copy: ThreadRow = {
-      ...newThreadRow(this.#context, {}),
-      metadata: { ...source.metadata, forked_from: source.thread_id },
-      config: source.config,
-      state_updated_at: source.state_updated_at === null ? null : now(),
-    };
-    try {
-      await storage.checkpointer.copyLatest(
-        source.thread_id,
-        copy.thread_id,
-        await liveNamespaces(bound, source.thread_id, checkpoint_id),
-        checkpoint_id,
-      );
-      copy.status = restingStatus(await latestSnapshot(bound, copy.thread_id));
-      await storage.metadata.insertThread(copy);
-    } catch (error) {
-      await this.#forget(copy.thread_id);
-      throw error;
-    }
+    const copy = await copyThread(this.#context, threadId, checkpoint_id);
     return threadModel(copy, await readableContent(this.#context, copy));
   }
 
@@ -210,9 +194,11 @@ export class Threads {
     const lease = await storage.locks.acquire(row.thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(row.thread_id);
     try {
-      const { graph } = await graphOf(this.#context, row);
-      const updates = coerceSupersteps(supersteps);
-      await graph.bulkUpdateState({ configurable: { thread_id: row.thread_id, checkpoint_ns: "" } }, updates);
+      const { id, graph } = await readerOf(this.#context, row);
+      const origin = { graphs: await noteWriter(this.#context, row, id), scope: row.scope };
+      await this.#context.checkpointer.edit(row.thread_id, origin, () =>
+        applySupersteps(graph, row.thread_id, supersteps),
+      );
       const at = now();
       const seeded = await storage.metadata.updateThread(row.thread_id, {
         updated_at: at,
@@ -221,22 +207,48 @@ export class Threads {
       const content = seeded ?? row;
       return threadModel(content, await readableContent(this.#context, content));
     } catch (error) {
-      await this.#forget(row.thread_id);
+      await forgetThread(this.#context, row.thread_id);
       throw refusedUpdate(error, ["body", "supersteps"]);
     } finally {
       await lease.release();
     }
   }
+}
 
-  /** Take back a thread that could not be completed; the first error is the one to report. */
-  async #forget(threadId: string): Promise<void> {
-    try {
-      await this.remove(threadId);
-    } catch (error) {
-      this.#context.logger.error(
-        { err: error, thread_id: threadId },
-        "an incomplete thread could not be removed",
-      );
-    }
+/**
+ * Seed a thread, superstep by superstep: others get in between two of them.
+ * @throws InvalidRequestError naming the update that cannot be read (`invalid_request`); nothing is applied then
+ */
+async function applySupersteps(
+  graph: BoundGraph["graph"],
+  threadId: string,
+  supersteps: readonly Superstep[],
+): Promise<void> {
+  const { write } = await messageRules(graph);
+  const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
+  for (const superstep of coerceSupersteps(supersteps, write)) {
+    await graph.bulkUpdateState(config, [superstep]);
+    await dueTurn();
   }
+}
+
+/** The updates as a graph takes them. */
+function coerceSupersteps(supersteps: readonly Superstep[], rule: MessageRule) {
+  return supersteps.map(({ updates }, step) => ({
+    updates: updates.map(({ values, command, as_node }, index) => {
+      const loc = ["body", "supersteps", step, "updates", index];
+      const written = command
+        ? coerceCommand(command, [...loc, "command"], rule)
+        : coerceValues(values, [...loc, "values"], rule);
+      return { values: written, ...(as_node != null && { asNode: as_node }) };
+    }),
+  }));
+}
+
+// Cutting threads down to their latest state.
+
+/** Drop a thread's history; the caller holds its lock. */
+export async function keepLatest(context: OpsContext, row: ThreadRow): Promise<void> {
+  const namespaces = await liveNamespaces(await readerOf(context, row), row.thread_id);
+  await context.storage.checkpointer.keepLatest(row.thread_id, namespaces);
 }

@@ -1,3 +1,4 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
   type ChannelVersions,
@@ -8,14 +9,16 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import type { RunnableConfig } from "@langchain/core/runnables";
-import { GraphServeError, InvalidRequestError } from "../errors.js";
-import { copyCheckpoint, storeTuple } from "./checkpoint-copy.js";
-import { listCheckpoints } from "./checkpoint-list.js";
-import { guarded, storageError, type ExplainError } from "./driver-errors.js";
-import { lineage } from "./lineage.js";
-import { runIdOf, stamped } from "./stamp.js";
+import { ORIGIN_KEY } from "../models/origin.js";
+import { maskSecrets, namesSecret } from "../support/secrets.js";
+import { GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { dueTurn } from "../support/event-loop.js";
+import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
+import { type ExplainError, guarded, storageError } from "./driver-errors.js";
+import { containing } from "./rows.js";
+import { strictSerializer } from "./serializer.js";
 import type { Checkpointer } from "./storage.js";
+import { assertData, METADATA, namedRefusal, wordedWrites } from "./unstorable.js";
 
 /** Names a stored checkpoint of a thread. */
 export interface CheckpointKey {
@@ -52,6 +55,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
       explain = () => undefined,
     }: WrapOptions,
   ) {
+    saver.serde = strictSerializer(saver.serde);
     super(saver.serde);
     this.#saver = saver;
     this.#keepOnly = keepOnly;
@@ -87,19 +91,24 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     this.#refuseFenced(config);
+    const { channel_values: values } = checkpoint;
+    const stamps = stamped(config, metadata);
+    assertData(Object.keys(newVersions).map((channel) => [channel, values[channel]]));
     try {
-      return await this.#saver.put(withNamespace(config), checkpoint, stamped(config, metadata), newVersions);
+      return await this.#saver.put(withNamespace(config), checkpoint, stamps, newVersions);
     } catch (error) {
-      throw storageError(error, this.#explain);
+      const refusal = await namedRefusal(error, this.serde, [...Object.entries(values), [METADATA, stamps]]);
+      throw storageError(refusal, this.#explain);
     }
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     this.#refuseFenced(config);
+    const worded = wordedWrites(writes);
     try {
-      await this.#saver.putWrites(withNamespace(config), writes, taskId);
+      await this.#saver.putWrites(withNamespace(config), worded, taskId);
     } catch (error) {
-      throw storageError(error, this.#explain);
+      throw storageError(await namedRefusal(error, this.serde, worded), this.#explain);
     }
   }
 
@@ -144,7 +153,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
       const keep: CheckpointKey[] = [];
       for (const checkpoint_ns of namespaces) {
         const tuples = await lineage(this.#saver, { configurable: { thread_id: threadId, checkpoint_ns } });
-        keep.push(...tuples.map(({ checkpoint }) => ({ checkpoint_ns, checkpoint_id: checkpoint.id })));
+        for (const { checkpoint } of tuples) keep.push({ checkpoint_ns, checkpoint_id: checkpoint.id });
       }
       await this.#keepOnly(threadId, keep);
     });
@@ -191,3 +200,98 @@ function withNamespace(config: RunnableConfig): RunnableConfig {
   if (typeof config.configurable?.checkpoint_ns === "string") return config;
   return { ...config, configurable: { ...config.configurable, checkpoint_ns: "" } };
 }
+
+/** Checkpoints asked of the saver at once: some savers load all rows of a list before they yield the first. */
+const BATCH = 100;
+
+/** Checkpoints of one thread and namespace, newest first: what every saver's `list` does alike, and the rest done here. */
+async function* listCheckpoints(
+  saver: BaseCheckpointSaver,
+  config: RunnableConfig,
+  { limit = Infinity, before, filter = {} }: CheckpointListOptions,
+): AsyncGenerator<CheckpointTuple> {
+  const { pushed, rest } = splitFilter(filter);
+  const wanted = config.configurable?.checkpoint_id as string | undefined;
+  const hasMetadata = rest && containing(rest);
+  let left = limit;
+  let cursor = before;
+  while (left > 0) {
+    const size = rest || wanted ? BATCH : Math.min(left, BATCH);
+    let read = 0;
+    for await (const tuple of saver.list(config, { limit: size, before: cursor, filter: pushed })) {
+      read += 1;
+      cursor = tuple.config;
+      await dueTurn();
+      if (hasMetadata && !hasMetadata(tuple.metadata)) continue;
+      if (wanted && tuple.checkpoint.id !== wanted) continue;
+      yield tuple;
+      left -= 1;
+      if (left <= 0) return;
+    }
+    if (read < size) return;
+  }
+}
+
+/**
+ * Savers agree on texts and whole numbers under plain keys. Objects they match by identity or not at all, and some keys
+ * read as paths.
+ */
+function splitFilter(filter: Record<string, unknown>) {
+  const pushed: [string, unknown][] = [];
+  const rest: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(filter)) {
+    if (value === undefined) continue;
+    const isAgreed = typeof value === "string" || Number.isSafeInteger(value);
+    if (isAgreed && /^[a-z]\w*$/i.test(key)) pushed.push([key, value]);
+    else rest.push([key, value]);
+  }
+  return { pushed: Object.fromEntries(pushed), rest: rest.length > 0 ? Object.fromEntries(rest) : undefined };
+}
+
+// What a checkpoint's metadata says of its run: its id, its own metadata, the public keys of its configuration.
+
+/** LangGraph's own fields of the metadata, and those that name the checkpoint. */
+const RESERVED = new Set([
+  "source",
+  "step",
+  "parents",
+  "writes",
+  "counters_since_delta_snapshot",
+  "checkpoint_ns",
+  "checkpoint_id",
+  "checkpoint_map",
+  "run_id",
+  ORIGIN_KEY,
+]);
+/** What LangGraph and LangChain note in a config for themselves. */
+const LIBRARYS_OWN = /^(__|langgraph_|ls_)/;
+
+/** The run that writes under this config; undefined for a write outside of runs. */
+function runIdOf(config: RunnableConfig): string | undefined {
+  const id: unknown = config.configurable?.run_id ?? config.metadata?.run_id;
+  return typeof id === "string" ? id : undefined;
+}
+
+/**
+ * The metadata with the config's stamps. A run id that LangGraph carried over from the checkpoint before goes: it is
+ * the id of another run.
+ */
+function stamped(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
+  const { run_id: _carriedOver, ...own } = metadata as CheckpointMetadata<{ run_id?: unknown }>;
+  const runId = runIdOf(config);
+  const stamps = { ...publicKeys(config.configurable), ...publicKeys(config.metadata) };
+  return { ...stamps, ...own, ...(runId !== undefined && { run_id: runId }) };
+}
+
+/** Scalars only: objects of a graph's configurable may be anything, models and clients with their keys included. */
+function publicKeys(entries: Record<string, unknown> = {}): Record<string, unknown> {
+  const stamps: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(entries)) {
+    if (!LIBRARYS_OWN.test(key) && isScalar(value) && !RESERVED.has(key) && !namesSecret(key))
+      stamps[key] = maskSecrets(value);
+  }
+  return stamps;
+}
+
+const isScalar = (value: unknown) =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean";

@@ -1,4 +1,4 @@
-import { GraphServeError, StorageUnavailableError, type ErrorCode } from "../errors.js";
+import { GraphServeError, StorageUnavailableError, type ErrorCode } from "../support/errors.js";
 
 export interface Explanation {
   message: string;

@@ -12,7 +12,10 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { isRecord, type JsonObject } from "../models/common.js";
-import { expiryOf, type ItemRow, type ItemTable } from "./items.js";
+import { InvalidRequestError } from "../support/errors.js";
+import { because, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
+import { expiryOf, type ItemRow, type ItemTable, type ItemWrite, type StoredItem } from "./storage.js";
+import { verdictOn } from "./stored-json.js";
 
 const now = (): string => new Date().toISOString();
 
@@ -80,6 +83,25 @@ function matchesPath(labels: readonly string[], { matchType, path }: MatchCondit
   return path.every((label, index) => label === "*" || label === part[index]);
 }
 
+/** The value as JSON has it, so that every backend gives back the same. */
+function storable(key: unknown, value: JsonObject): JsonObject {
+  if (typeof key !== "string") throw new InvalidRequestError("the key of a store item must be a text");
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text !== undefined && !verdictOn(Buffer.from(text)).isDeep) return JSON.parse(text) as JsonObject;
+  } catch (error) {
+    throw unstorable(key, value, error);
+  }
+  throw unstorable(key, value);
+}
+
+function unstorable(key: string, value: unknown, cause?: unknown): UnserializableError {
+  const what =
+    cause === undefined ? `is nested more than ${MAX_DEPTH} deep` : `cannot be read: ${because(cause)}`;
+  const fault = faultIn(value, { name: "value" }) ?? { path: "value", what };
+  return new UnserializableError(`store item ${JSON.stringify(key)} cannot be stored`, fault, cause);
+}
+
 export class ItemStore extends BaseStore {
   readonly #items: ItemTable;
 
@@ -110,13 +132,16 @@ export class ItemStore extends BaseStore {
     return itemOf(row);
   }
 
-  /** As `put`, with a time to live in minutes. */
+  /**
+   * As `put`, with a time to live in minutes.
+   * @throws UnserializableError for a value that JSON does not have (`invalid_request`)
+   */
   async write(namespace: string[], key: string, value: JsonObject, ttlMinutes: number | null): Promise<void> {
     const at = now();
     await this.#items.put({
       namespace: namespaceText(namespace),
       key,
-      value,
+      value: storable(key, value),
       updated_at: at,
       ttl_minutes: ttlMinutes,
       expires_at: expiryOf(at, ttlMinutes),
@@ -161,4 +186,60 @@ export class ItemStore extends BaseStore {
       if (expiresAt !== null) await this.#items.touch(namespace, key, expiresAt);
     }
   }
+}
+
+const isBelow = (namespace: string, prefix: string) =>
+  prefix === "" || namespace === prefix || namespace.startsWith(`${prefix}.`);
+const lives = ({ expires_at }: StoredItem, at: string) => expires_at === null || expires_at > at;
+type ItemPlace = Pick<ItemRow, "namespace" | "key">;
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const byPlace = (a: ItemPlace, b: ItemPlace) => compare(a.namespace, b.namespace) || compare(a.key, b.key);
+
+/** Items in this process's memory. */
+export function createMemoryItems(): ItemTable {
+  const items = new Map<string, StoredItem>();
+  const placeOf = (namespace: string, key: string) => JSON.stringify([namespace, key]);
+  const shown = ({ expires_at: _, ...item }: StoredItem): ItemRow => structuredClone(item);
+  const living = (at: string) => [...items.values()].filter((item) => lives(item, at));
+  return {
+    async get(namespace, key, at) {
+      const item = items.get(placeOf(namespace, key));
+      return item && lives(item, at) ? shown(item) : undefined;
+    },
+    async put(item: ItemWrite) {
+      const place = placeOf(item.namespace, item.key);
+      const before = items.get(place);
+      const kept = before && lives(before, item.updated_at);
+      items.set(place, { ...structuredClone(item), created_at: kept ? before.created_at : item.updated_at });
+    },
+    async delete(namespace, key) {
+      items.delete(placeOf(namespace, key));
+    },
+    async under(namespace, at) {
+      return living(at)
+        .filter((item) => isBelow(item.namespace, namespace))
+        .sort(byPlace)
+        .map(shown);
+    },
+    async page({ after, limit, at }) {
+      return living(at)
+        .filter((item) => after === undefined || byPlace(item, after) > 0)
+        .sort(byPlace)
+        .slice(0, limit)
+        .map((item) => structuredClone(item));
+    },
+    async restore(item) {
+      items.set(placeOf(item.namespace, item.key), structuredClone(item));
+    },
+    async namespaces(at) {
+      return [...new Set(living(at).map(({ namespace }) => namespace))].sort();
+    },
+    async touch(namespace, key, expiresAt) {
+      const item = items.get(placeOf(namespace, key));
+      if (item) item.expires_at = expiresAt;
+    },
+    async expire(at) {
+      for (const [place, item] of items) if (!lives(item, at)) items.delete(place);
+    },
+  };
 }

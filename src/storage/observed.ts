@@ -2,7 +2,7 @@
 import type { Checkpointer, Storage } from "./storage.js";
 
 /** Told of each call that has settled, however it did. */
-export type OnCall = (operation: string, seconds: number) => void;
+type OnCall = (operation: string, seconds: number) => void;
 
 type Method = (...args: unknown[]) => unknown;
 

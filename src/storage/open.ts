@@ -1,12 +1,11 @@
-import { ConfigError } from "../errors.js";
-import { storageModule, type ModuleTarget } from "../module-target.js";
-import { nearest } from "../nearest.js";
-import { isMongodbUri } from "./mongodb-uri.js";
-import { isPostgresUri } from "./postgres-uri.js";
-import { isRedisUri } from "./redis-uri.js";
-import type { SchemaState } from "./schema-state.js";
-import { isSqliteUri } from "./sqlite-location.js";
-import type { Storage, StorageOptions } from "./storage.js";
+import { ConfigError } from "../support/errors.js";
+import { type ModuleTarget, storageModule } from "../support/module-target.js";
+import { nearest } from "../support/nearest.js";
+import { isMongodbUri } from "./mongodb/schema.js";
+import { isPostgresUri } from "./postgres/options.js";
+import { isRedisUri } from "./redis/options.js";
+import { isSqliteUri } from "./sqlite/open.js";
+import type { SchemaState, Storage, StorageOptions } from "./storage.js";
 
 export interface OpenOptions extends StorageOptions {
   /** Folder that a relative path is resolved against; the process's own when left out. */
@@ -23,21 +22,21 @@ interface Backend {
 
 const postgres: Backend = {
   matches: isPostgresUri,
-  open: async (options) => (await import("./postgres.js")).openPostgres(options),
-  schema: async (options) => (await import("./postgres-schema-state.js")).postgresSchema(options),
+  open: async (options) => (await import("./postgres/open.js")).openPostgres(options),
+  schema: async (options) => (await import("./postgres/open.js")).postgresSchema(options),
 };
 
 const mongodb: Backend = {
   matches: isMongodbUri,
-  open: async (options) => (await import("./mongodb.js")).openMongodb(options),
-  schema: async (options) => (await import("./mongodb-schema-state.js")).mongodbSchema(options),
+  open: async (options) => (await import("./mongodb/open.js")).openMongodb(options),
+  schema: async (options) => (await import("./mongodb/open.js")).mongodbSchema(options),
 };
 
 const redis: Backend = {
   matches: isRedisUri,
   open: async (options) => {
-    const { openMemory } = await import("./memory.js");
-    return (await import("./redis.js")).openRedis(options, openMemory);
+    const { openMemory } = await import("./memory/open.js");
+    return (await import("./redis/open.js")).openRedis(options, openMemory);
   },
 };
 
@@ -45,12 +44,12 @@ const redis: Backend = {
 const BACKENDS: Record<string, Backend> = {
   memory: {
     matches: () => false,
-    open: async (options) => (await import("./memory.js")).openMemory(options),
+    open: async (options) => (await import("./memory/open.js")).openMemory(options),
   },
   sqlite: {
     matches: isSqliteUri,
-    open: async (options) => (await import("./sqlite.js")).openSqlite(options),
-    schema: async (options) => (await import("./sqlite-schema-state.js")).sqliteSchema(options),
+    open: async (options) => (await import("./sqlite/open.js")).openSqlite(options),
+    schema: async (options) => (await import("./sqlite/open.js")).sqliteSchema(options),
   },
   postgres,
   postgresql: postgres,

@@ -1,12 +1,8 @@
 /** The contract every backend fulfils: rows in the metadata store, graph state in the checkpointer, one lock a thread. */
 import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import type { ItemTable } from "./items.js";
-import type { ThreadLocks } from "./thread-lease.js";
 import type { JsonObject, SortOrder } from "../models/common.js";
 import type { MultitaskStrategy, RunStatus, TokenUsage } from "../models/run.js";
 import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/thread.js";
-
-export type { AcquireOptions, ThreadLease, ThreadLocks } from "./thread-lease.js";
 
 export interface ThreadRow {
   /** Canonical lower-case UUID. */
@@ -16,6 +12,10 @@ export interface ThreadRow {
   updated_at: string;
   state_updated_at: string | null;
   metadata: JsonObject;
+  /** Whose it is: the text of a user's scope. Null when no user made it; then its metadata says it, if anything does. */
+  scope: string | null;
+  /** Ids of the graphs that have written to it. Null when that is not known, as of threads of release 0.1.0. */
+  graphs: readonly string[] | null;
   config: JsonObject;
   status: ThreadStatus;
   error: string | null;
@@ -29,6 +29,8 @@ export interface ThreadPatch {
   state_updated_at?: string | null;
   /** Merged over the row's metadata, top-level key by key, in the same atomic step. */
   mergeMetadata?: JsonObject;
+  scope?: ThreadRow["scope"];
+  graphs?: ThreadRow["graphs"];
   config?: JsonObject;
   status?: ThreadStatus;
   error?: string | null;
@@ -39,6 +41,8 @@ export interface ThreadFilter {
   ids?: readonly string[];
   /** Containment as in `contains()` of ./contains.ts; keys are data, never operators. */
   metadata?: JsonObject;
+  /** Leaves out the threads that have another scope; those that have none stay. */
+  scope?: string;
   status?: ThreadStatus;
 }
 
@@ -118,7 +122,10 @@ export interface MetadataStore {
   getThread(threadId: string): Promise<ThreadRow | undefined>;
   /** Apply a patch and return the row as it is then; undefined when there is no such thread. */
   updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
-  /** Rows of one page and the number of all matching rows. */
+  /**
+   * Rows of one page and the number of all matching rows. Metadata that cannot be looked up may be compared row by row
+   * while others write: each row counts as it is when it is read.
+   */
   searchThreads(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }>;
   countThreads(filter: ThreadFilter): Promise<number>;
   /** Delete a thread's row and its run rows; false when there is no such thread. Checkpoints are the caller's. */
@@ -220,4 +227,113 @@ export interface StorageOptions {
   max_queued_runs: number;
   /** Only read: nothing is created, brought up to date or changed, and a storage that is not there is an error. */
   readOnly?: boolean;
+}
+
+// Rows of the long-term memory that graphs share across threads (LangGraph's "store").
+
+export interface ItemRow {
+  /** Labels joined by full stops, which no label holds. */
+  namespace: string;
+  key: string;
+  value: JsonObject;
+  created_at: string;
+  updated_at: string;
+  ttl_minutes: number | null;
+}
+
+export interface ItemWrite extends Omit<ItemRow, "created_at"> {
+  /** When the item ends, ISO 8601; null for never. */
+  expires_at: string | null;
+}
+
+/** An item as it is kept. */
+export interface StoredItem extends ItemRow {
+  expires_at: string | null;
+}
+
+/** Which items to read: `limit` of those after a place, in the order of namespaces and keys; from the first without one. */
+export interface ItemPage {
+  after?: Pick<ItemRow, "namespace" | "key">;
+  limit: number;
+  at: string;
+}
+
+/** Every method is atomic, and shows no item that has expired at `at`. */
+export interface ItemTable {
+  get(namespace: string, key: string, at: string): Promise<ItemRow | undefined>;
+  /** Insert or replace; an item that is there already keeps its `created_at`. */
+  put(item: ItemWrite): Promise<void>;
+  delete(namespace: string, key: string): Promise<void>;
+  /** Items of a namespace and of all below it, by namespace and key; every item for "". */
+  under(namespace: string, at: string): Promise<ItemRow[]>;
+  page(page: ItemPage): Promise<StoredItem[]>;
+  /** Store an item of another storage as it stands, its times included, in the place of what is there. */
+  restore(item: StoredItem): Promise<void>;
+  /** Namespaces that hold items, sorted. */
+  namespaces(at: string): Promise<string[]>;
+  /** Count the time to live of an item anew. */
+  touch(namespace: string, key: string, expiresAt: string): Promise<void>;
+  /** Delete what has expired. */
+  expire(at: string): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+
+/** When an item that was written or read at `at` ends. */
+export function expiryOf(at: string, ttlMinutes: number | null): string | null {
+  return ttlMinutes === null ? null : new Date(Date.parse(at) + ttlMinutes * MINUTE_MS).toISOString();
+}
+
+/** What the tables or documents of a storage stand at. */
+
+export interface SchemaPart {
+  /** `rows` are those of threads and runs, `checkpoints` what LangGraph's own saver made; others have one part. */
+  name: "rows" | "checkpoints" | "tables" | "documents";
+  /** 0 when they are not there. */
+  version: number;
+  /** What this release reads and writes. */
+  wanted: number;
+}
+
+export interface SchemaState {
+  /** Safe to print. */
+  location?: string;
+  /** Empty for a storage without versions. */
+  parts: SchemaPart[];
+}
+
+/** The part of the storage contract that keeps runs apart: one lease a thread. */
+
+/** The right to run on a thread. */
+export interface ThreadLease {
+  /** Give the thread to the next waiter. Later calls do nothing. Never rejects. */
+  release(): void | Promise<void>;
+  /** Aborts when the lease was lost, for instance with its connection; absent where that cannot happen. */
+  readonly lost?: AbortSignal;
+  /**
+   * To be called before a write that the lease covers: a process that stood still, or a machine that was suspended,
+   * may have lost it unaware. Then `lost` has aborted when the promise resolves. Undefined, which is nothing to wait
+   * for, while the lease is known to stand. Never rejects.
+   */
+  confirm?(): Promise<void> | undefined;
+}
+
+export interface AcquireOptions {
+  /** False: answer undefined at once when the thread is taken. */
+  wait: boolean;
+  /** True: go before those who already wait, and never find the queue full. */
+  first?: boolean;
+  /** Leaves the queue; the call then rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** One lease a thread at a time; waiters are served in order of arrival (spec, Concurrency rules). */
+export interface ThreadLocks {
+  /**
+   * @throws ThreadBusyError when the thread's queue is full (`thread_busy`)
+   */
+  acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined>;
+  isHeld(threadId: string): boolean;
+  /** How many wait for this thread. */
+  waiting(threadId: string): number;
 }

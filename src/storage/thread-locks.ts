@@ -1,14 +1,21 @@
-import { ThreadBusyError } from "../errors.js";
+import { ThreadBusyError } from "../support/errors.js";
 import type { AcquireOptions, ThreadLease, ThreadLocks } from "./storage.js";
 
 type Grant = (lease: ThreadLease) => void;
 
+interface ThreadLocksOptions {
+  maxWaiting: number;
+  /** Hears of every lease in the moment in which it is given. */
+  onGrant?: (threadId: string) => void;
+}
+
 /** Locks of one process: held threads with the waiters of each; a thread that nobody holds has no entry. */
-export function createThreadLocks({ maxWaiting }: { maxWaiting: number }): ThreadLocks {
+export function createThreadLocks({ maxWaiting, onGrant }: ThreadLocksOptions): ThreadLocks {
   const queues = new Map<string, Grant[]>();
 
   function lease(threadId: string): ThreadLease {
     let released = false;
+    onGrant?.(threadId);
     return {
       release() {
         if (released) return;

@@ -46,7 +46,7 @@ const count = Type.Union([Type.Integer({ minimum: 0 }), Bounds]);
 
 const Tokens = Type.Object(
   { ...Bounds.properties, input: opt(Bounds), output: opt(Bounds) },
-  { ...strict, description: "Tokens that the run used, by its end." },
+  { ...strict, description: "Tokens that models reported in the run itself." },
 );
 
 const Stream = Type.Object(

@@ -1,7 +1,7 @@
 /** Which nodes and conditional edges the cases never reached. */
 import { edgesOf, edgeText, END, START, type Edge } from "./edges.js";
-import type { Host } from "./hosts.js";
-import type { CaseOutcome } from "./run-case.js";
+import type { Host } from "./graphs.js";
+import type { CaseOutcome } from "./case.js";
 
 export interface GraphCoverage {
   graph: string;

@@ -1,12 +1,12 @@
 /** Compares what was seen of a run with what was expected of it. */
 import type { SettingPath } from "../config/document.js";
 import { isRecord } from "../models/common.js";
+import { reportedTokens } from "../models/run.js";
 import { parsePath, valueAt } from "../models/value-path.js";
 import type { Bounds, Expectation } from "./case-model.js";
-import { isVerbs, mismatches } from "./matcher.js";
-import type { Observation } from "./observation.js";
-import { streamFailures } from "./stream-expectations.js";
-import { bounded, placeText, unmet, type Unmet } from "./unmet.js";
+import { boundsText, isVerbs, mismatches, within } from "./matcher.js";
+import { baseName, type Observation } from "./observation.js";
+import { bounded, placeText, unmet, type Unmet } from "./result.js";
 
 /** All that a step's expectations look at. */
 export interface Seen {
@@ -39,7 +39,7 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
   tokens: (expected: NonNullable<Expectation["tokens"]>, { run }) => {
     const { input, output, ...total } = expected;
     if (!run.usage) return [unmet(["tokens"], "the server does not tell the tokens of a run", { expected })];
-    const { input_tokens, output_tokens, total_tokens } = run.usage;
+    const { input_tokens, output_tokens, total_tokens } = reportedTokens(run.usage);
     return [
       ...bounded(["tokens"], total, total_tokens, "tokens"),
       ...(input ? bounded(["tokens", "input"], input, input_tokens, "input tokens") : []),
@@ -102,4 +102,100 @@ async function matched(path: SettingPath, matcher: unknown, actual: unknown): Pr
     message: `${placeText(path)} ${message}`,
     ...values,
   }));
+}
+
+// Looks for keys that no client may see in all that a client gets to see.
+
+/** Something that a client gets, and what it is called. */
+export interface Output {
+  name: string;
+  value: unknown;
+}
+
+/** One failure for each key that is in an output: the first place is named, the others are counted. */
+export function leaks(keys: readonly string[], outputs: Iterable<Output>): Unmet[] {
+  const places = new Map<string, { place: string; value: unknown }[]>();
+  for (const { name, value } of outputs) {
+    walk(value, [], (key, path, found) => {
+      if (!keys.includes(key)) return;
+      const list = places.get(key) ?? [];
+      list.push({ place: `${name} at ${path.join(".")}`, value: found });
+      places.set(key, list);
+    });
+  }
+  return [...places].map(([key, found]) => {
+    const [first] = found;
+    const more = found.length > 1 ? `, and in ${found.length - 1} more places` : "";
+    const message = `private key "${key}" reached the client: ${first?.place}${more}`;
+    return {
+      ...unmet(["private", keys.indexOf(key)], message, { expected: `no "${key}"`, actual: first?.value }),
+      expectation: `private ${key}`,
+    };
+  });
+}
+
+function walk(
+  value: unknown,
+  path: SettingPath,
+  visit: (key: string, path: SettingPath, value: unknown) => void,
+): void {
+  if (Array.isArray(value)) value.forEach((item, index) => walk(item, [...path, index], visit));
+  else if (isRecord(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      visit(key, [...path, key], inner);
+      walk(inner, [...path, key], visit);
+    }
+  }
+}
+
+// Expectations on the events of a stream.
+
+type StreamExpectation = NonNullable<Expectation["stream"]>;
+
+function streamFailures({ modes, order, count }: StreamExpectation, run: Observation): Unmet[] {
+  const { counts } = run;
+  const seen = Object.keys(counts);
+  const missing = (modes ?? []).filter((mode) => !seen.includes(mode));
+  return [
+    ...(missing.length > 0
+      ? [unmet(["stream", "modes"], `no event ${missing.join(", ")} came`, { expected: modes, actual: seen })]
+      : []),
+    ...(order ? orderFailures(order, run) : []),
+    ...Object.entries(count ?? {}).flatMap(([name, wanted]) =>
+      countFailures(name, wanted, counts[name] ?? 0),
+    ),
+  ];
+}
+
+/** The events must come in this order; others may come between them. */
+function orderFailures(order: readonly string[], { events }: Observation): Unmet[] {
+  const names = events.map(({ event }) => baseName(event));
+  let from = 0;
+  for (const [index, wanted] of order.entries()) {
+    const found = names.indexOf(wanted, from);
+    if (found < 0) {
+      const after = index === 0 ? "" : ` after ${order[index - 1]}`;
+      return [
+        unmet(["stream", "order"], `no ${wanted} came${after}`, { expected: order, actual: squeezed(names) }),
+      ];
+    }
+    from = found + 1;
+  }
+  return [];
+}
+
+/** Events of the same name in a row are shown once. */
+const squeezed = (names: readonly string[]): string[] =>
+  names.filter((name, index) => name !== names[index - 1]);
+
+function countFailures(name: string, wanted: number | Bounds, actual: number): Unmet[] {
+  const bounds = typeof wanted === "number" ? { min: wanted, max: wanted } : wanted;
+  if (within(actual, bounds)) return [];
+  const text = typeof wanted === "number" ? String(wanted) : boundsText(wanted);
+  return [
+    unmet(["stream", "count", name], `${actual} events ${name}, expected ${text}`, {
+      expected: wanted,
+      actual,
+    }),
+  ];
 }

@@ -4,7 +4,7 @@ import { isRecord } from "../models/common.js";
 import { VERBS, type Bounds, type Verbs } from "./case-model.js";
 
 /** One verb that a value does not fulfil. */
-export interface Mismatch {
+interface Mismatch {
   verb: string;
   /** In words, to stand behind the place: `is not equal`. */
   message: string;

@@ -2,9 +2,9 @@
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
-import type { TargetEvent } from "./target.js";
+import type { TargetEvent } from "./graphs.js";
 
-export interface SeenEvent {
+interface SeenEvent {
   /** As in the stream; a subgraph's namespace follows a `|`. */
   event: string;
   data: unknown;

@@ -1,5 +1,8 @@
 /** What running cases gives. */
-import type { GraphServeError, SourceLocation } from "../errors.js";
+import type { SettingPath } from "../config/document.js";
+import type { GraphServeError, SourceLocation } from "../support/errors.js";
+import type { Bounds } from "./case-model.js";
+import { boundsText, within } from "./matcher.js";
 
 /** One expectation that does not hold. */
 export interface Failure {
@@ -47,4 +50,29 @@ export function countOf({ cases }: Pick<SuiteResult, "cases">): Record<CaseStatu
   const counts = { passed: 0, failed: 0, skipped: 0, stopped: 0 };
   for (const { status } of cases) counts[status] += 1;
   return counts;
+}
+
+// An expectation that a run does not meet.
+
+/** A failure, and where its expectation stands inside of `expect`. */
+export interface Unmet extends Omit<Failure, "location" | "step"> {
+  path: SettingPath;
+}
+
+export function unmet(
+  path: SettingPath,
+  message: string,
+  values: { expected?: unknown; actual?: unknown } = {},
+): Unmet {
+  return { path, expectation: placeText(path), message, ...values };
+}
+
+/** A number that must keep within bounds. */
+export function bounded(path: SettingPath, bounds: Bounds, actual: number, unit: string): Unmet[] {
+  if (within(actual, bounds)) return [];
+  return [unmet(path, `${actual} ${unit}, expected ${boundsText(bounds)}`, { expected: bounds, actual })];
+}
+
+export function placeText(path: SettingPath): string {
+  return path.join(".");
 }

@@ -2,15 +2,14 @@
 import { dirname, resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
 import { loadConfig } from "../config/load.js";
-import { useLangGraphOf } from "../user-langgraph.js";
+import { useLangGraphOf } from "../support/user-langgraph.js";
 import { findCaseFiles, readCaseFile } from "./case-files.js";
-import { Hosts, localHosts, type OpenService } from "./hosts.js";
+import { Hosts, localHosts, type OpenService } from "./graphs.js";
+import type { TapeMode } from "./recording/recorder.js";
 import { createRedaction } from "./redact.js";
 import type { SuiteResult } from "./result.js";
-import { runCaseFiles } from "./run-case-files.js";
-import { selectCases } from "./run-suite.js";
 import type { SnapshotPolicy } from "./snapshot.js";
-import type { TapeMode } from "./tape/tapes.js";
+import { runCaseFiles, selectCases } from "./suite.js";
 
 export interface RunCasesOptions {
   /** Folder to work in: the configuration is searched from here; the working directory when left out. */
@@ -69,5 +68,5 @@ const openGraphs: OpenService = async ({ settings, baseDir, env }) => {
   const [source = ""] = Object.values(settings.graphs);
   useLangGraphOf(dirname(resolve(baseDir, parseGraphTarget(source).path)));
   const { openService } = await import("../service.js");
-  return openService({ settings, cwd: baseDir });
+  return openService({ settings: { ...settings, http_app: undefined }, cwd: baseDir });
 };

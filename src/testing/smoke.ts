@@ -1,13 +1,13 @@
 /** What can be tested of a graph without a case file: it loads, draws, has its schemas, and runs once. */
-import { errorMessage, GraphServeError } from "../errors.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import { errorMessage, GraphServeError } from "../support/errors.js";
 import type { CaseFile } from "./case-files.js";
 import type { Coverage } from "./coverage.js";
-import type { Host, Hosts } from "./hosts.js";
-import { minimalInput } from "./minimal-input.js";
+import type { Host, Hosts } from "./graphs.js";
 import type { CaseResult } from "./result.js";
-import { runSuite, type SuiteOptions } from "./run-suite.js";
+import { runSuite, type SuiteOptions } from "./suite.js";
 
-export interface SmokeOptions extends Pick<SuiteOptions, "timeoutSeconds" | "signal" | "onResult"> {
+interface SmokeOptions extends Pick<SuiteOptions, "timeoutSeconds" | "signal" | "onResult"> {
   hosts: Hosts;
   coverage?: Coverage;
 }
@@ -101,3 +101,155 @@ async function smokeRun(graph: string, host: Host, options: SmokeOptions): Promi
 }
 
 const WRITE = "write a case file such as agent.graph.yaml with cases: [{ name: runs, input: {...} }]";
+
+// The smallest input that an input schema allows, for a run that only shows that the graph runs.
+
+type MinimalInput = { input: unknown } | { why: string };
+
+const MESSAGE = { role: "user", content: "hello" };
+const DEEPEST = 8;
+
+/** An input of the graph, or why none can be derived. */
+export function minimalInput(schema: JsonObject | null): MinimalInput {
+  if (schema === null) return { why: "the graph declares no input schema" };
+  try {
+    return { input: derive(schema, { root: schema, depth: 0, path: "input" }) };
+  } catch (error) {
+    if (error instanceof Underivable) return { why: error.message };
+    throw error;
+  }
+}
+
+class Underivable extends Error {}
+
+interface Place {
+  root: JsonObject;
+  depth: number;
+  path: string;
+}
+
+function derive(given: unknown, place: Place): unknown {
+  if (place.depth > DEEPEST) throw new Underivable(`${place.path} nests without an end`);
+  const schema = resolved(given, place);
+  if ("default" in schema) return schema.default;
+  if ("const" in schema) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  // A list of messages may have no type at run time, but everybody knows what it takes.
+  if (isMessages(schema, place)) return [MESSAGE];
+  const choices = [schema.anyOf, schema.oneOf].find(Array.isArray) as unknown[] | undefined;
+  if (choices) return firstDerivable(choices, place);
+  const types = [schema.type].flat();
+  const type = types.find((one) => one !== "null") ?? types[0];
+  const make = typeof type === "string" ? MAKERS[type] : undefined;
+  if (make) return make(schema, place);
+  throw new Underivable(`the type of ${place.path} is not known at run time`);
+}
+
+const MAKERS: Record<string, (schema: JsonObject, place: Place) => unknown> = {
+  string: stringOf,
+  number: (schema) => numberOf(schema, 0.5),
+  integer: (schema) => numberOf(schema, 1),
+  boolean: () => true,
+  null: () => null,
+  array: arrayOf,
+  object: objectOf,
+};
+
+function firstDerivable(choices: readonly unknown[], place: Place): unknown {
+  let fault: unknown;
+  for (const choice of choices) {
+    try {
+      return derive(choice, { ...place, depth: place.depth + 1 });
+    } catch (error) {
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+const FORMATS: Record<string, string> = {
+  "date-time": "2024-01-01T00:00:00Z",
+  date: "2024-01-01",
+  time: "00:00:00Z",
+  email: "ada@example.com",
+  uri: "https://example.com",
+  url: "https://example.com",
+  uuid: "00000000-0000-4000-8000-000000000000",
+};
+
+function stringOf({ format, pattern, minLength, maxLength }: JsonObject, { path }: Place): string {
+  if (typeof format === "string" && FORMATS[format] !== undefined) return FORMATS[format];
+  if (pattern !== undefined) throw new Underivable(`${path} must fit the pattern ${JSON.stringify(pattern)}`);
+  const least = typeof minLength === "number" ? minLength : 0;
+  const text = "hello".padEnd(least, " hello");
+  return typeof maxLength === "number" ? text.slice(0, maxLength) : text;
+}
+
+function numberOf(
+  { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: JsonObject,
+  gap: number,
+): number {
+  const isNumber = (value: unknown): value is number => typeof value === "number";
+  const step = isNumber(multipleOf) ? multipleOf : gap;
+  const inside = (value: number) =>
+    (!isNumber(minimum) || value >= minimum) &&
+    (!isNumber(exclusiveMinimum) || value > exclusiveMinimum) &&
+    (!isNumber(maximum) || value <= maximum) &&
+    (!isNumber(exclusiveMaximum) || value < exclusiveMaximum);
+  const bounds = [minimum, exclusiveMinimum, maximum, exclusiveMaximum].filter(isNumber);
+  const tries = [1, 0, ...bounds.flatMap((value) => [value, value + step, value - step])];
+  const rounded = isNumber(multipleOf)
+    ? tries.map((value) => Math.ceil(value / multipleOf) * multipleOf)
+    : tries;
+  return rounded.find(inside) ?? 1;
+}
+
+function arrayOf(schema: JsonObject, place: Place): unknown[] {
+  if (Array.isArray(schema.prefixItems))
+    return schema.prefixItems.map((item, index) => derive(item, inside(place, `[${index}]`)));
+  const least = typeof schema.minItems === "number" ? schema.minItems : 0;
+  return Array.from({ length: least }, () => derive(schema.items ?? {}, inside(place, "[]")));
+}
+
+const isMessages = ({ langgraph_type, type = "array" }: JsonObject, { path }: Place): boolean =>
+  langgraph_type === "messages" || (path === "input.messages" && type === "array");
+
+/** The keys that are required; where none is said to be, those that have no default. */
+function objectOf(schema: JsonObject, place: Place): JsonObject {
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  const names = Object.keys(properties);
+  const messages = names.find((name) => isMessages(resolved(properties[name], place), inside(place, name)));
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : undefined;
+  // Keys beside the messages of a graph whose types are not known: the messages are what it is asked with.
+  const wanted =
+    required ?? (messages && schema["x-source"] === "channels" ? [messages] : withoutDefault(schema, place));
+  const chosen = messages !== undefined && !wanted.includes(messages) ? [messages, ...wanted] : wanted;
+  // LangGraph takes no empty input.
+  const some = chosen.length === 0 && place.depth === 0 ? names.slice(0, 1) : chosen;
+  return Object.fromEntries(some.map((name) => [name, derive(properties[name], inside(place, name))]));
+}
+
+function withoutDefault(schema: JsonObject, place: Place): string[] {
+  const entries = Object.entries(isRecord(schema.properties) ? schema.properties : {});
+  // Read off a channel, a type is the type of its default.
+  const hasDefault = (property: JsonObject) =>
+    "default" in property || (schema["x-source"] === "channels" && property.type !== undefined);
+  return entries.filter(([, property]) => !hasDefault(resolved(property, place))).map(([name]) => name);
+}
+
+function inside({ root, depth, path }: Place, name: string): Place {
+  return { root, depth: depth + 1, path: name.startsWith("[") ? path + name : `${path}.${name}` };
+}
+
+/** The schema behind its local references; several that must all hold are read as one. */
+function resolved(schema: unknown, { root, depth }: Place): JsonObject {
+  if (!isRecord(schema) || depth > 2 * DEEPEST) return {};
+  if (typeof schema.$ref === "string") {
+    const steps = schema.$ref.replace(/^#\/?/, "").split("/").filter(Boolean);
+    const found = steps.reduce<unknown>((value, step) => (isRecord(value) ? value[step] : undefined), root);
+    return resolved(found, { root, depth: depth + 1, path: "" });
+  }
+  if (!Array.isArray(schema.allOf)) return schema;
+  const parts = schema.allOf.map((part) => resolved(part, { root, depth: depth + 1, path: "" }));
+  return Object.assign({}, ...parts, schema) as JsonObject;
+}

@@ -2,12 +2,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { ConfigError, errorMessage } from "../errors.js";
+import { ConfigError, errorMessage } from "../support/errors.js";
 import type { JsonObject } from "../models/common.js";
+import type { TokenUsage } from "../models/run.js";
 import type { Seen } from "./expectations.js";
 import type { Redact } from "./redact.js";
-import { firstDifference, sorted, steady } from "./steady.js";
-import { unmet, type Unmet } from "./unmet.js";
+import { firstDifference, sorted, steady } from "./normalized.js";
+import { unmet, type Unmet } from "./result.js";
 
 /** `write` what is missing, `update` what differs too, or `check` only: then a missing one fails. */
 export type SnapshotPolicy = "write" | "update" | "check";
@@ -81,8 +82,9 @@ async function readSnapshots(path: string): Promise<Snapshots> {
 }
 
 /** What a snapshot keeps of a run. */
-export function snapshotOf({ run, values, edges }: Seen): JsonObject {
-  const { status, nodes, usage, error, counts } = run;
+function snapshotOf({ run, values, edges }: Seen): JsonObject {
+  const { status, nodes, error, counts } = run;
+  const { source: _, ...usage } = run.usage ?? ({} as Partial<TokenUsage>);
   const interrupts = run.interrupts.map(({ value }) => value);
   return sorted(
     steady({
@@ -90,7 +92,7 @@ export function snapshotOf({ run, values, edges }: Seen): JsonObject {
       values,
       nodes,
       edges,
-      usage,
+      ...(run.usage && { usage }),
       events: counts,
       interrupts,
       ...(error !== undefined && { error }),

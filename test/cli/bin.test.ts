@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { VERSION } from "../../src/version.js";
+import { VERSION } from "../../src/support/version.js";
 import { installPackage } from "../helpers/installed.js";
 import { createProject, echoGraph, type Project } from "./harness.js";
 

@@ -63,6 +63,20 @@ describe("reading without a loadable graph", () => {
     expect(stderr).toBe("warn  --raw: this shows what clients of the server never see\n");
   });
 
+  it("says what hides keys of a graph that is configured no more", async () => {
+    const graphs = { agent: "./graph.ts", safe: "./vault.ts" };
+    await seeded.project.put("graph-server.config.json", JSON.stringify({ graphs }));
+    const { stderr } = await cardOf(seeded.vault);
+    expect(stderr).toBe(
+      'warn  graph "vault" is not configured: only keys that a configured one shows are shown\n',
+    );
+    const { stdout } = await read(["export", seeded.vault]);
+    expect(stdout).toContain('"n":2');
+    expect(stdout).not.toContain("classified");
+    expect((await read(["export", seeded.vault, "--raw"])).stdout).toContain("classified");
+    expect((await cardOf(seeded.chat)).stderr).toBe("");
+  });
+
   it("works without a configuration", async () => {
     await rm(join(seeded.project.dir, "graph-server.config.json"));
     const { card, stderr } = await cardOf(seeded.chat);

@@ -59,7 +59,7 @@ describe("bash", () => {
 
   it("every command of the help is offered", async () => {
     const { stdout } = await cli(["--help"]);
-    const commands = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout)?.[1] ?? "";
+    const commands = /\nDevelop:\n([\s\S]*?)\n\n(?:Commands|Help|Examples):/.exec(stdout)?.[1] ?? "";
     const names = [...commands.matchAll(/^ {2}([a-z]+)/gm)]
       .map(([, name]) => name)
       .filter((n) => n !== "help");

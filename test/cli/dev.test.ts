@@ -173,6 +173,13 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("mended: hi");
   });
 
+  it("a factory that throws since the save keeps the last good graph", async () => {
+    const dev = await startDev();
+    await project.put("graph.ts", 'export function graph() {\n  throw new Error("no key");\n}\n');
+    await dev.stderr.until(/the factory \.\/graph\.ts:graph throws[\s\S]*last good graphs go on serving/);
+    expect(await say(dev.url, "hi")).toBe("echo: hi");
+  });
+
   it("a changed config restarts at the same address", async () => {
     await project.put("graph-server.config.json", {
       graphs: { agent: "./graph.ts" },

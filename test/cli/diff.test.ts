@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { changesBetween } from "../../src/cli/diff/changes.js";
-import { diffPage } from "../../src/cli/diff/html.js";
-import { jsonPatch, type PatchOperation } from "../../src/cli/diff/json-patch.js";
-import { changeLines } from "../../src/cli/diff/lines.js";
+import { diffPage } from "../../src/cli/diff/page.js";
+import { changeLines } from "../../src/view/change-lines.js";
+import { changesBetween, jsonPatch, type PatchOperation } from "../../src/view/changes.js";
 import { cli, type CliOptions } from "./harness.js";
-import { seedProject, type Seeded } from "./seeded.js";
+import { type Seeded, seedProject } from "./seeded.js";
 
 const lines = (before: unknown, after: unknown): string[] =>
   changeLines(changesBetween(before, after)).map(({ mark, place, text }) => `${mark} ${place}: ${text}`);

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { nodeCheck, tracingCheck } from "../../src/cli/doctor/environment.js";
-import { isInCaret } from "../../src/cli/doctor/versions.js";
-import { cli, createProject, echoGraph, startCli, type Project } from "./harness.js";
+import { isInCaret, nodeCheck, tracingCheck } from "../../src/cli/doctor/check.js";
+import { cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
 
 interface Check {
   check: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { textWidth } from "../../src/cli/draw/text-width.js";
+import { textWidth } from "../../src/view/text.js";
 import { cli, createProject, type Project } from "./harness.js";
 import { traceDrawing } from "./draw/trace.js";
 

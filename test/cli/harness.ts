@@ -1,7 +1,7 @@
 /** The command line in this process: arguments in, exit code and captured streams out. */
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { Readable } from "node:stream";
 import type { Input, Output } from "../../src/cli/io.js";
 import { main } from "../../src/cli/main.js";
@@ -96,24 +96,57 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
   return { code: await exit, stdout: stdout.text, stderr: stderr.text };
 }
 
+/** Text and bytes as they are, anything else as JSON. */
+type Content = string | Uint8Array | object;
+
 export interface Project {
   dir: string;
-  put(name: string, content: string | object): Promise<string>;
+  put(name: string, content: Content): Promise<string>;
   remove(): Promise<void>;
 }
 
 /** A folder of its own, in which graphs find the packages of this checkout. */
-export async function createProject(files: Record<string, string | object> = {}): Promise<Project> {
+export async function createProject(files: Record<string, Content> = {}): Promise<Project> {
   const dir = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-cli-")));
   await symlink(join(process.cwd(), "node_modules"), join(dir, "node_modules"), "junction");
-  const put = async (name: string, content: string | object): Promise<string> => {
+  const put = async (name: string, content: Content): Promise<string> => {
     const file = join(dir, name);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+    const isWhole = typeof content === "string" || content instanceof Uint8Array;
+    await writeFile(file, isWhole ? content : JSON.stringify(content, null, 2));
     return file;
   };
   for (const [name, content] of Object.entries(files)) await put(name, content);
   return { dir, put, remove: () => rm(dir, { recursive: true, force: true }) };
+}
+
+/** Projects that all start with the same threads: `fill` works on the first, the others are its copies. */
+export function projectsWith<Details>(
+  files: Record<string, Content>,
+  fill: (project: Project) => Promise<Details>,
+): () => Promise<{ project: Project; details: Details }> {
+  const makeFirst = async () => {
+    const project = await createProject(files);
+    try {
+      const details = await fill(project);
+      return { details, files: await readProject(project) };
+    } finally {
+      await project.remove();
+    }
+  };
+  let first: ReturnType<typeof makeFirst> | undefined;
+  return async () => {
+    const { details, files } = await (first ??= makeFirst());
+    return { project: await createProject(files), details };
+  };
+}
+
+async function readProject({ dir }: Project): Promise<Record<string, Uint8Array>> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [relative(dir, path), await readFile(path)] as const)),
+  );
 }
 
 /** A graph that answers the last message with `prefix` before it. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Lanes, type Node } from "../../src/cli/history/lanes.js";
+import { Lanes, type Node } from "../../src/view/lanes.js";
 import { cli, type CliOptions } from "./harness.js";
 import { openSeeded, seedProject, type Seeded } from "./seeded.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
-import { VERSION } from "../../src/version.js";
+import { VERSION } from "../../src/support/version.js";
 import { Capture, cli } from "./harness.js";
 
 const COMMANDS = ["dev", "start", "run", "validate", "init", "config", "config print", "openapi"];

@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SCHEMA_VERSION as MONGODB_VERSION } from "../../src/storage/mongodb-schema.js";
-import { SCHEMA_VERSION as POSTGRES_VERSION } from "../../src/storage/postgres-schema.js";
-import { SCHEMA_VERSION as SQLITE_VERSION } from "../../src/storage/sqlite-schema.js";
+import { SCHEMA_VERSION as MONGODB_VERSION } from "../../src/storage/mongodb/schema.js";
+import { SCHEMA_VERSION as POSTGRES_VERSION } from "../../src/storage/postgres/schema.js";
+import { SCHEMA_VERSION as SQLITE_VERSION } from "../../src/storage/sqlite/schema.js";
 import { withMongodb } from "../helpers/mongodb.js";
-import { withPostgres } from "../helpers/postgres.js";
+import { withOwnSchema } from "../helpers/postgres.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
 
 let project: Project;
@@ -83,7 +83,7 @@ describe("migrate on sqlite", () => {
   });
 });
 
-withPostgres("migrate on postgres", (postgres) => {
+withOwnSchema("migrate on postgres", (postgres) => {
   const configure = () => {
     const { max_queued_runs: _, ...settings } = postgres.options();
     return project.put("graph-server.config.json", settings);

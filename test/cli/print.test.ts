@@ -1,9 +1,9 @@
 import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
-import { escapeControl } from "../../src/cli/escape.js";
+import { escapeControl } from "../../src/view/text.js";
 import { errorDocument, errorText } from "../../src/cli/report-error.js";
-import { formatTable } from "../../src/cli/table.js";
-import { ConfigError, InvalidRequestError } from "../../src/errors.js";
+import { formatTable } from "../../src/cli/terminal/table.js";
+import { ConfigError, InvalidRequestError } from "../../src/support/errors.js";
 
 const colors = picocolors.createColors(false);
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
 

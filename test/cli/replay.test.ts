@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { textWidth } from "../../src/cli/draw/text-width.js";
+import { textWidth } from "../../src/view/text.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { cli, startCli } from "./harness.js";
 import { createThreadProject, type ThreadProject } from "./thread-fixture.js";

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService, type Service } from "../../src/service.js";
-import { askingGraph, createProject, echoGraph, failingGraph, type Project } from "./harness.js";
+import { askingGraph, echoGraph, failingGraph, projectsWith, type Project } from "./harness.js";
 
 /** Shows `n` and hides `secret`. */
 export const vaultGraph = `
@@ -33,20 +33,27 @@ export interface Seeded {
   fork: string;
 }
 
-export async function seedProject(): Promise<Seeded> {
-  const project = await createProject({
+const nextProject = projectsWith(
+  {
     "graph.ts": echoGraph(),
     "ask.ts": askingGraph,
     "fail.ts": failingGraph,
     "vault.ts": vaultGraph,
     "graph-server.config.json": { graphs: GRAPHS },
-  });
-  const service = await openSeeded(project);
-  try {
-    return { project, ...(await seed(service)) };
-  } finally {
-    await service.close();
-  }
+  },
+  async (project) => {
+    const service = await openSeeded(project);
+    try {
+      return await seed(service);
+    } finally {
+      await service.close();
+    }
+  },
+);
+
+export async function seedProject(): Promise<Seeded> {
+  const { project, details } = await nextProject();
+  return { project, ...details };
 }
 
 /** The service that a server of this project would have. */

@@ -154,6 +154,26 @@ describe("reading", () => {
     expect(filesOf(seeded.project)).toEqual(before);
   });
 
+  it("--db names a file, and says its scheme", async () => {
+    const named = await read(["threads", "list", "--db", ".graph-serve/dev.db", "--json"]);
+    expect(named.code).toBe(0);
+    expect((JSON.parse(named.stdout) as { items: unknown[] }).items).toHaveLength(4);
+  });
+
+  it.each([
+    [["--checkpointer-scheme", "postgres"], "--checkpointer-scheme postgres name different storages"],
+    [["--checkpointer-uri", "./other.db"], "--checkpointer-uri ./other.db name different storages"],
+  ])("--db beside %j that says another storage is refused", async (flags, message) => {
+    const { code, stderr } = await read(["threads", "list", "--db", ".graph-serve/dev.db", ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it("--db beside the scheme and the URI that it says itself is taken", async () => {
+    const flags = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", ".graph-serve/dev.db"];
+    expect((await read(["threads", "list", "--db", ".graph-serve/dev.db", ...flags])).code).toBe(0);
+  });
+
   it("scheme memory asks the dev server of the folder", async () => {
     const argv = ["threads", "list", "--checkpointer-scheme", "memory", "--json"];
     const alone = await read(argv);

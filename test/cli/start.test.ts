@@ -83,6 +83,19 @@ describe("start", () => {
     expect(cli.stderr.text).toContain("--run-timeout: run_timeout_seconds must be > 0");
   });
 
+  it("a factory that throws is found at the start", async () => {
+    await project.put(
+      "factory.ts",
+      'export function graph() {\n  throw new Error("no key for the model");\n}\n',
+    );
+    const cli = startCli(["start", "./graph.ts", "./factory.ts", "-p", "0"], { cwd: project.dir });
+    expect(await cli.exit).toBe(2);
+    expect(cli.stderr.text).toContain("the factory ./factory.ts:graph throws");
+    expect(cli.stderr.text).toContain("no key for the model");
+    expect(cli.stderr.text).toContain("at  factory.ts:2");
+    expect(cli.stderr.text).not.toContain('"msg":"listening"');
+  });
+
   it("a storage that cannot be opened exits 3", async () => {
     await project.put("file", "no folder");
     const flags = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./file/threads.db"];

@@ -1,5 +1,5 @@
 /** A project with a thread that has three runs, a branch and an open question. */
-import { cli, createProject, type CliOptions, type CliResult, type Project } from "./harness.js";
+import { cli, projectsWith, type CliOptions, type CliResult, type Project } from "./harness.js";
 
 const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];
 
@@ -40,17 +40,20 @@ interface HistoryState {
   checkpoint: { checkpoint_id: string };
 }
 
-export async function createThreadProject(message = "hello"): Promise<ThreadProject> {
-  const project = await createProject({
-    "graph.ts": chatGraph(),
-    "graph-server.config.json": { graphs: { agent: "./graph.ts:graph" } },
-  });
+/** How commands are run in a project. */
+function runnerOf({ dir }: Project): Pick<ThreadProject, "bare" | "run" | "json"> {
   const run = (argv: string[], options: CliOptions = {}) =>
-    cli([...argv, ...STORAGE], { cwd: project.dir, ...options });
+    cli([...argv, ...STORAGE], { cwd: dir, ...options });
   const json = async <T>(argv: string[]) => {
     const { code, stdout } = await run([...argv, "--json"]);
     return { code, document: JSON.parse(stdout) as T };
   };
+  return { run, json, bare: (argv) => cli(argv, { cwd: dir }) };
+}
+
+/** Returns the id of the thread. */
+async function converse(project: Project, message: string): Promise<string> {
+  const { run, json } = runnerOf(project);
   const started = await json<{ thread_id: string }>(["run", "--message", message]);
   const threadId = started.document.thread_id;
   const first = await json<{ items: HistoryState[] }>(["history", threadId, "--limit", "1"]);
@@ -58,5 +61,22 @@ export async function createThreadProject(message = "hello"): Promise<ThreadProj
   await run(["run", "--thread", threadId, "--message", "again"]);
   // From the first answer once more: a branch, which ends with a question.
   await run(["run", "--thread", threadId, "--checkpoint", answered, "--message", "pay 5"]);
-  return { ...project, threadId, run, json, bare: (argv) => cli(argv, { cwd: project.dir }) };
+  return threadId;
+}
+
+const projectsByMessage = new Map<string, ReturnType<typeof projectsWith<string>>>();
+
+function projectsThatSay(message: string): ReturnType<typeof projectsWith<string>> {
+  const files = {
+    "graph.ts": chatGraph(),
+    "graph-server.config.json": { graphs: { agent: "./graph.ts:graph" } },
+  };
+  const next = projectsByMessage.get(message) ?? projectsWith(files, (project) => converse(project, message));
+  projectsByMessage.set(message, next);
+  return next;
+}
+
+export async function createThreadProject(message = "hello"): Promise<ThreadProject> {
+  const { project, details: threadId } = await projectsThatSay(message)();
+  return { ...project, threadId, ...runnerOf(project) };
 }

@@ -1,6 +1,6 @@
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
@@ -53,11 +53,12 @@ describe("stateless runs", () => {
     const { client } = await open();
     const before = await client.threads.count();
     expect(await client.runs.wait(null, "steps", { input: { n: 0 } })).toMatchObject({ n: 10 });
+    expect(await client.threads.count()).toBe(before);
     const chunks = await collect(
       client.runs.stream(null, "steps", { input: { n: 0 }, streamMode: "updates" }),
     );
     expect(chunks.at(-1)?.event).toBe("end");
-    await expect.poll(() => client.threads.count()).toBe(before);
+    expect(await client.threads.count()).toBe(before);
   });
 
   it("keep their thread when asked", async () => {

@@ -1,6 +1,6 @@
 /** Joins and cancels of runs in every stage of their life, each with the answer that the documentation gives. */
 import { describe, expect, it, vi } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import type { Answer, TestServer } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";

@@ -3,7 +3,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { Annotation, Command, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { openClient, says } from "./open.js";
 
 /** A graph on a thread that nobody has created: RemoteGraph asks for it to be. */

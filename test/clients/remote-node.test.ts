@@ -4,7 +4,7 @@ import { Command, END, MemorySaver, MessagesAnnotation, START, StateGraph } from
 import { Annotation, isInterrupted, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { openClient } from "./open.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { clientOf, NOBODY, openClient, says } from "./open.js";
 import { Client } from "@langchain/langgraph-sdk";
 

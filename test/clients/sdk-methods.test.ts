@@ -2,7 +2,7 @@
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { openClient, says } from "./open.js";
 import { methodOf, SDK_METHODS, type Given, type SdkMethod } from "./sdk-methods.js";
 

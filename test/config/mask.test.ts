@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { maskPasswords, maskSettings } from "../../src/config/mask.js";
+import { maskSettings } from "../../src/config/settings.js";
 import { defaultSettings } from "../../src/config/settings.js";
+import { maskPasswords } from "../../src/support/secrets.js";
 
 describe("masking", () => {
   it.each([

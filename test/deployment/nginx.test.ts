@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startServer } from "../../src/http/server.js";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { openService, type Service } from "../../src/service.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";

@@ -1,8 +1,8 @@
 /** Connections to a database that all end at once, or on which nothing moves any more: calls end, service goes on. */
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { expect, it, onTestFinished } from "vitest";
-import { StorageUnavailableError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Checkpointer, StorageOptions } from "../../src/storage/storage.js";
 import { withMongodb } from "../helpers/mongodb.js";

@@ -1,7 +1,7 @@
 /** The n-th call of the storage fails, for n = 1, 2, 3 ... until none is left to fail, on every backend. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { GraphServeError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
+import type { GraphServeError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
 import { openService, type Service } from "../../src/service.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";

@@ -2,13 +2,13 @@
 import { Annotation, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import { GraphLoadError } from "../../src/errors.js";
-import { BareGraph } from "../../src/graphs/bare-graph.js";
+import { BareGraph, loadWithStandIns } from "../../src/graphs/bare-graph.js";
+import { createOutputFilter } from "../../src/graphs/graph-output.js";
 import type { ServedGraph, Snapshot } from "../../src/graphs/graph.js";
-import { createOutputFilter, OPEN_FILTER } from "../../src/graphs/output-filter.js";
+import { GraphSources } from "../../src/graphs/load.js";
+import { OPEN_FILTER } from "../../src/graphs/output-filter.js";
 import { threadStateOf } from "../../src/graphs/snapshot.js";
-import { GraphSources } from "../../src/graphs/sources.js";
-import { loadWithStandIns } from "../../src/graphs/stand-ins.js";
+import { GraphLoadError } from "../../src/support/errors.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as functional } from "../fixtures/graphs/functional.js";
@@ -109,7 +109,7 @@ describe("bare graph", () => {
 
   it("nothing of it passes the output filter", async () => {
     const { bare } = await ranWith(hitl, [{ topic: "cats" }]);
-    const filter = createOutputFilter(bare);
+    const filter = await createOutputFilter(bare);
     expect(filter.known).toBe(false);
     expect(filter.values({ topic: "cats", secret: "plan" })).toEqual({});
   });
@@ -129,7 +129,7 @@ describe("stand-ins", () => {
     loadWithStandIns(
       new GraphSources(
         new Map(Object.entries(graphs).map(([id, value]) => [id, { kind: "value", value } as const])),
-        process.cwd(),
+        { cwd: process.cwd() },
       ),
     );
 

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { Command, Send } from "@langchain/langgraph";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InvalidRequestError } from "../../src/errors.js";
+import { InvalidRequestError } from "../../src/support/errors.js";
 import {
   assertPlainData,
   coerceCommand,
@@ -145,6 +145,50 @@ describe("coerceCommand", () => {
 
   it("refuses constructors in a resume value", () => {
     expect(() => coerceCommand({ resume: { lc: 1 } }, LOC)).toThrow(InvalidRequestError);
+  });
+});
+
+describe("a rule for messages", () => {
+  const written = { messages: ["text", { role: "user", content: "a" }, { role: "admin" }] };
+  const typesOf = (values: unknown) =>
+    (values as { messages: unknown[] }).messages.map((item) => item instanceof HumanMessage);
+
+  it("decides of values, updates and the input of nodes", () => {
+    expect(coerceValues(written, LOC, "none")).toBe(written);
+    expect(typesOf(coerceValues(written, LOC, "recognised"))).toEqual([false, true, false]);
+    const { goto, update } = coerceCommand(
+      { update: written, goto: { node: "b", input: written } },
+      LOC,
+      "recognised",
+    ) as { goto: unknown; update: unknown };
+    expect(typesOf(update)).toEqual([false, true, false]);
+    expect(typesOf(([goto].flat()[0] as Send).args)).toEqual([false, true, false]);
+  });
+
+  it.each([
+    [{ role: "user", content: "a" }, true],
+    [{ type: "ai", content: "", tool_calls: [] }, true],
+    [{ type: "AIMessageChunk", content: "a" }, true],
+    [{ type: "human", data: { content: "a" } }, true],
+    [{ type: "remove", id: "1" }, true],
+    [{ type: "image", content: "a" }, false],
+    [{ type: "human" }, false],
+    [{ role: "user" }, false],
+    [["human", "a"], false],
+    ["a", false],
+    [5, false],
+    [null, false],
+  ])("recognises %j: %s", (item, isRecognised) => {
+    const { messages } = coerceValues({ messages: [item] }, LOC, "recognised") as { messages: unknown[] };
+    expect(messages[0] !== item).toBe(isRecognised);
+  });
+
+  it("lets no constructor pass that is no message", () => {
+    const poison = { lc: 1, type: "constructor", id: ["child_process", "exec"], kwargs: {} };
+    for (const rule of ["all", "recognised", "none"] as const) {
+      for (const messages of [poison, [poison], ["a", poison], [{ role: "x", content: [poison] }]])
+        expect(() => coerceValues({ messages }, LOC, rule)).toThrow(InvalidRequestError);
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { drawGraph, graphSummary, subgraphSchemas } from "../../src/graphs/draw.js";
 import type { ServedGraph } from "../../src/graphs/graph.js";
+import { OPEN_FILTER } from "../../src/graphs/output-filter.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as annotation } from "../fixtures/graphs/schemas-annotation.js";
 import { graph as functional } from "../fixtures/graphs/functional.js";
@@ -8,6 +9,7 @@ import { graph as parent } from "../fixtures/graphs/subgraph.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 
 const served = (graph: unknown) => (graph as ServedGraph).withConfig({});
+const bound = (graph: unknown) => ({ id: "agent", graph: served(graph), filter: OPEN_FILTER });
 
 describe("drawing", () => {
   test("nodes and edges are plain JSON", async () => {
@@ -48,7 +50,7 @@ describe("subgraphs", () => {
     [false, ["child"]],
     [true, ["child", "child|leaf"]],
   ])("recurse %s lists namespaces accordingly", async (recurse, namespaces) => {
-    const schemas = await subgraphSchemas(served(parent), "agent", { recurse });
+    const schemas = await subgraphSchemas(bound(parent), "agent", { recurse });
     expect(Object.keys(schemas)).toEqual(namespaces);
     expect(schemas.child).toMatchObject({
       graph_id: "agent",
@@ -57,7 +59,7 @@ describe("subgraphs", () => {
   });
 
   test("a namespace selects one subgraph", async () => {
-    const schemas = await subgraphSchemas(served(parent), "agent", {
+    const schemas = await subgraphSchemas(bound(parent), "agent", {
       recurse: true,
       namespace: "child|leaf",
     });
@@ -65,7 +67,7 @@ describe("subgraphs", () => {
   });
 
   test("a graph without subgraphs has none", async () => {
-    expect(await subgraphSchemas(served(steps), "agent", { recurse: true })).toEqual({});
+    expect(await subgraphSchemas(bound(steps), "agent", { recurse: true })).toEqual({});
   });
 });
 

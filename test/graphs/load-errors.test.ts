@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
-import { describe, expect, test } from "vitest";
-import { GraphLoadError } from "../../src/errors.js";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { GraphLoadError } from "../../src/support/errors.js";
+import { LOAD_LIMIT_MS } from "../../src/graphs/awaited.js";
 import { loadGraph } from "../../src/graphs/load.js";
 
 const baseDir = resolve(import.meta.dirname, "../fixtures/broken");
@@ -160,6 +161,57 @@ describe("evaluation", () => {
   test("an undeclared alias points to tsconfig paths", async () => {
     expect((await failure("missing-alias.ts")).hint).toBe(
       'declare "@/*" under compilerOptions.paths of tsconfig.json',
+    );
+  });
+});
+
+describe("promises", () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** The error once the time of the last of so many limits is up: that of the evaluation, then that of the promise. */
+  async function lateFailure(limits: number, file: string, exportName?: string): Promise<GraphLoadError> {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const limit = vi.spyOn(globalThis, "setTimeout");
+    const error = failure(file, exportName);
+    while (limit.mock.calls.length < limits) await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(LOAD_LIMIT_MS);
+    return error;
+  }
+
+  test.each([
+    ["promises.ts", "rejected", "TypeError: GRAPH_SERVE_NEVER_SET is not set", "helper.ts:5"],
+    ["promises.ts", "late", "RangeError: too late", "promises.ts:4"],
+    ["rejects.ts", "graph", "TypeError: no model", "rejects.ts:2"],
+  ])("of %s that are rejected show cause and frame: %s", async (file, name, cause, place) => {
+    const error = await failure(file, name);
+    expect(error.message).toBe(`./${file}:${name} is a promise that was rejected\n${cause}`);
+    expect(at(error)).toBe(place);
+    expect(error.location?.frame).toContain(`> ${place.split(":")[1]} | `);
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+
+  test.each([
+    ["endless.ts", "graph", "endless.ts:3"],
+    ["endless-default.mjs", "default", "endless-default.mjs:1"],
+  ])("of %s that never settle are named with their line", async (file, name, place) => {
+    const error = await lateFailure(2, file, name);
+    expect(error.message).toBe(`./${file}:${name} is a promise that has not settled after 30 s`);
+    expect(error.hint).toContain("resolve to the graph");
+    expect(at(error)).toBe(place);
+  });
+
+  test("at the top level of a module that never settle are named", async () => {
+    const error = await lateFailure(1, "endless-import.mjs");
+    expect(error.message).toBe("./endless-import.mjs is not evaluated after 30 s");
+    expect(error.hint).toContain("top-level await");
+  });
+
+  test.each([
+    ["numeric", "a promise of a number"],
+    ["empty", "a promise of undefined"],
+  ])("that resolve to no graph say to what: %s", async (name, what) => {
+    expect((await failure("promises.ts", name)).message).toBe(
+      `./promises.ts:${name} is ${what}, not a graph`,
     );
   });
 });

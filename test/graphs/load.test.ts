@@ -100,6 +100,20 @@ describe("kinds of export", () => {
     expect(await graph.invoke({ n: 1 })).toEqual({ n: 2, by: "me" });
   });
 
+  test.each(["graph", "uncompiled", "factory", "agent", "slow", "thenable"])(
+    "a promise is awaited: %s",
+    async (name) => {
+      const { loaded, exportName } = await load("graphs/promises.ts", name);
+      expect(exportName).toBe(name);
+      expect(await (await graphOf(loaded)).invoke({ n: 1 })).toEqual({ n: 2 });
+    },
+  );
+
+  test("a promise is found under the usual names", async () => {
+    expect((await load("graphs/promises.ts")).exportName).toBe("graph");
+    expect((await load("projects/cjs/promise.cjs")).exportName).toBe("default");
+  });
+
   test.each([
     ["makeLater", "later"],
     ["makeWrapper", "made wrapper"],

@@ -3,14 +3,13 @@ import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { registerConfigureHook, setContextVariable } from "@langchain/core/context";
 import { HumanMessage } from "@langchain/core/messages";
-import { RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { tool } from "@langchain/core/tools";
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { beforeEach, describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
-import { ModelCallbacks } from "../../src/graphs/model-callbacks.js";
-import { RunUsage } from "../../src/graphs/usage.js";
+import { ModelCallbacks, RunUsage } from "../../src/graphs/usage.js";
+import { newId } from "../../src/support/ids.js";
 import { FakeModel } from "../fixtures/fake-model.js";
 import { watched } from "../helpers/heard-events.js";
 
@@ -20,7 +19,6 @@ const QUESTION = { messages: [new HumanMessage("two words")] };
 /** Of the four calls of the graph below. */
 const CALLS = 4;
 const HOOK = "graph_serve_test_handler";
-registerConfigureHook({ contextVar: HOOK });
 
 /** A model in a node, in a subgraph, behind a chain, and in a tool that calls it. */
 function compile(model: FakeModel) {
@@ -97,6 +95,7 @@ describe("ModelCallbacks", () => {
     const heard = async (callbacks: Callbacks) => {
       const handler = watched();
       await AsyncLocalStorageProviderSingleton.runWithConfig({}, async () => {
+        registerConfigureHook({ contextVar: HOOK });
         setContextVariable(HOOK, handler);
         await graph.invoke(QUESTION, configOf(callbacks));
       });

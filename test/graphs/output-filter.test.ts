@@ -1,35 +1,46 @@
-import { Annotation, StateGraph, entrypoint } from "@langchain/langgraph";
+import { Annotation, entrypoint, START, StateGraph } from "@langchain/langgraph";
+import { RemoteGraph } from "@langchain/langgraph/remote";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createOutputFilter } from "../../src/graphs/graph-output.js";
 import type { ServedGraph } from "../../src/graphs/graph.js";
-import { createOutputFilter } from "../../src/graphs/output-filter.js";
+import { bothFilters, filterAt, nodesOf, OPEN_FILTER } from "../../src/graphs/output-filter.js";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { pregel, pregelKeys } from "../http/no-leaks/bare-graphs.js";
 
 const State = Annotation.Root({ shown: Annotation<string>, secret: Annotation<string> });
 const Output = Annotation.Root({ shown: Annotation<string> });
 const narrow = new StateGraph({ stateSchema: State, output: Output })
   .addNode("a", () => ({ shown: "s", secret: "x" }))
-  .addEdge("__start__", "a")
-  .compile() as unknown as ServedGraph;
+  .addNode("b", () => ({}))
+  .addNode("c", () => ({}))
+  .addEdge(START, "a")
+  .addEdge(START, "b")
+  .addEdge(START, "c")
+  .compile();
 const wide = new StateGraph(State)
   .addNode("a", () => ({}))
-  .addEdge("__start__", "a")
-  .compile() as unknown as ServedGraph;
+  .addEdge(START, "a")
+  .compile();
 
-describe("a graph with a declared output", () => {
-  const filter = createOutputFilter(narrow);
+const filterOf = (graph: unknown, onUnknown?: (path: readonly string[]) => void) =>
+  createOutputFilter(graph as ServedGraph, onUnknown);
+
+describe("a graph with a declared output", async () => {
+  const filter = await filterOf(narrow);
 
   it("shows only its output keys", () => {
     expect(filter.narrows).toBe(true);
     expect(filter.values({ shown: "s", secret: "x" })).toEqual({ shown: "s" });
+    expect([filter.shows("shown"), filter.shows("secret")]).toEqual([true, false]);
   });
 
   it("filters every write of every node", () => {
     expect(filter.updates({ a: { shown: 1, secret: 2 }, b: [{ secret: 3 }, { shown: 4 }], c: null })).toEqual(
-      {
-        a: { shown: 1 },
-        b: [{}, { shown: 4 }],
-        c: null,
-      },
+      { a: { shown: 1 }, b: [{}, { shown: 4 }], c: null },
     );
+    expect(filter.writes("a", { shown: 1, secret: { $writes: [2, 3] } })).toEqual({ shown: 1 });
   });
 
   it("lets interrupts through", () => {
@@ -43,29 +54,185 @@ describe("a graph with a declared output", () => {
     expect(filter.updates({ a: "secret text" })).toEqual({ a: null });
     expect(filter.updates("secret text")).toBeNull();
   });
-});
 
-describe("a graph without a declared output", () => {
-  it("shows its whole state", () => {
-    const filter = createOutputFilter(wide);
-    const values = { shown: "s", secret: "x" };
-    expect(filter.narrows).toBe(false);
-    expect(filter.values(values)).toBe(values);
+  it("shows nothing of what is no node", () => {
+    expect(filter.updates({ task: { shown: 1 } })).toEqual({ task: null });
+    expect(filter.writes("task", { shown: 1 })).toBeNull();
+    expect(filter.input("task", { shown: 1 })).toBeNull();
   });
 });
 
-describe("a functional entrypoint", () => {
+describe("a graph without a declared output", async () => {
+  const filter = await filterOf(wide);
+
+  it("shows its whole state", () => {
+    const values = { shown: "s", secret: "x" };
+    expect(filter.narrows).toBe(false);
+    expect(filter.values(values)).toBe(values);
+    expect(filter.speaksOpenly("a")).toBe(true);
+  });
+
+  it("shows of a Send what is state", () => {
+    expect(filter.input("a", { shown: 1, payload: 2 })).toEqual({ shown: 1 });
+  });
+
+  it("shows what a stored result was taken from, and no more of it", () => {
+    expect(filter.updates({ a: { shown: 1 }, __metadata__: { cached: true, more: 1 } })).toEqual({
+      a: { shown: 1 },
+      __metadata__: { cached: true },
+    });
+  });
+});
+
+describe("a functional entrypoint", async () => {
+  const filter = await filterOf(entrypoint("double", async (n: number) => n * 2));
+
   it("shows what it returns", () => {
-    const graph = entrypoint("double", async (n: number) => n * 2) as unknown as ServedGraph;
-    expect(createOutputFilter(graph).values(4)).toBe(4);
+    expect(filter.values(4)).toBe(4);
+    expect(filter.updates({ double: 4 })).toEqual({ double: 4 });
+    expect(filter.writes("double", { __end__: 4, __previous__: 5 })).toEqual({ __end__: 4 });
+  });
+
+  it("shows nothing that goes in, or that its tasks give", () => {
+    expect(filter.input("double", { n: 2 })).toEqual({});
+    expect(filter.updates({ task: 4 })).toEqual({ task: null });
+    expect(filter.within("double").values({ n: 2 })).toEqual({});
+    expect(filter.speaksOpenly("double")).toBe(false);
+  });
+});
+
+describe("a raw Pregel graph", () => {
+  it.each([
+    ["one channel", pregel],
+    ["a list of channels", pregelKeys],
+  ])("shows its output, given as %s", async (_, graph) => {
+    const filter = await filterOf(graph);
+    expect(filter.narrows).toBe(true);
+    expect(filter.values({ input: 1, inner: 2, out: 3, __pregel_tasks: [4] })).toEqual({ out: 3 });
+    expect(filter.updates({ one: { inner: 2 }, two: { out: 3 } })).toEqual({ one: {}, two: { out: 3 } });
   });
 });
 
 describe("a graph whose output is unknown", () => {
-  it.each([[undefined], [null], [{}], [5]])("shows nothing when the output is %j", (outputChannels) => {
-    const filter = createOutputFilter({ ...narrow, outputChannels });
+  it.each([[undefined], [null], [{}], [5]])("shows nothing when the output is %j", async (outputChannels) => {
+    const filter = await filterOf({ ...narrow, outputChannels });
     expect(filter.known).toBe(false);
+    expect(filter.narrows).toBe(true);
     expect(filter.values({ shown: "s" })).toEqual({});
     expect(filter.updates({ a: { shown: 1 } })).toEqual({ a: {} });
+    expect(filter.within("a").values({ shown: "s" })).toEqual({});
+  });
+
+  it("shows nothing without channels to compare with", async () => {
+    const filter = await filterOf({ outputChannels: ["shown"], nodes: {} });
+    expect(filter.values({ shown: 1, secret: 2 })).toEqual({ shown: 1 });
+  });
+});
+
+describe("a graph inside of a graph", () => {
+  const Inner = Annotation.Root({ ...State.spec, note: Annotation<string> });
+  const openInner = new StateGraph(Inner)
+    .addNode("n", () => ({}))
+    .addEdge(START, "n")
+    .compile();
+  const narrowInner = new StateGraph({ stateSchema: Inner, output: Output })
+    .addNode("n", () => ({}))
+    .addEdge(START, "n")
+    .compile();
+  const around = (inner: typeof openInner | typeof narrowInner) =>
+    new StateGraph(State).addNode("inner", inner).addEdge(START, "inner").compile();
+  const all = { shown: 1, secret: 2, note: 3 };
+
+  it("shows what both outputs show", async () => {
+    const wider = await filterOf(around(openInner));
+    expect(wider.within("inner").values(all)).toEqual({ shown: 1, secret: 2 });
+    const narrower = await filterOf(around(narrowInner));
+    expect(narrower.within("inner").values(all)).toEqual({ shown: 1 });
+    expect([wider.narrows, narrower.narrows]).toEqual([true, true]);
+  });
+
+  it("is found by its namespace", async () => {
+    const filter = await filterOf(around(openInner));
+    const id = "0197f0a0-0000-7000-8000-000000000001";
+    for (const namespace of [`inner:${id}`, `inner:${id}|2`, "inner", [`inner:${id}`]])
+      expect(filterAt(filter, namespace).values(all)).toEqual({ shown: 1, secret: 2 });
+    expect(filterAt(filter, "")).toBe(filter);
+    expect(nodesOf(`a:${id}|1|b:${id}`)).toEqual(["a", "b"]);
+  });
+
+  it("shows nothing when no node declares it, and says so once values are dropped", async () => {
+    const unknown: string[] = [];
+    const filter = await filterOf(around(openInner), (path) => void unknown.push(path.join("|")));
+    const deep = filterAt(filter, "inner|n");
+    expect(deep.known).toBe(false);
+    expect(unknown).toEqual([]);
+    expect(deep.values(all)).toEqual({});
+    expect(new Set(unknown)).toEqual(new Set(["inner|n"]));
+  });
+
+  it("shows what all show that a node declares", async () => {
+    const graph = new StateGraph(State)
+      .addNode("calls", () => ({}), { subgraphs: [openInner, narrowInner] })
+      .addEdge(START, "calls")
+      .compile();
+    expect((await filterOf(graph)).within("calls").values(all)).toEqual({ shown: 1 });
+  });
+
+  it("shows nothing of a graph on another server", async () => {
+    const remote = new RemoteGraph({ graphId: "chat", url: "http://127.0.0.1:9" });
+    const graph = new StateGraph(State).addNode("remote", remote).addEdge(START, "remote").compile();
+    const filter = await filterOf(graph);
+    expect([filter.known, filter.within("remote").known]).toEqual([true, false]);
+    expect(filter.within("remote").values(all)).toEqual({});
+  });
+});
+
+describe("what a node says", () => {
+  it("is open where all that it may write is", async () => {
+    expect((await filterOf(chat)).speaksOpenly("model")).toBe(true);
+    expect((await filterOf(narrow)).speaksOpenly("a")).toBe(false);
+    expect((await filterOf(chat)).speaksOpenly("task")).toBe(false);
+  });
+
+  it("is open where the hidden keys have no room for a text", async () => {
+    const shape = { shown: z.string(), count: z.number().optional(), way: z.enum(["a", "b"]).nullable() };
+    const graphOf = (state: z.ZodObject) =>
+      new StateGraph({ state, output: z.object({ shown: z.string() }) })
+        .addNode("a", () => ({}))
+        .addEdge(START, "a")
+        .compile();
+    expect((await filterOf(graphOf(z.object(shape)))).speaksOpenly("a")).toBe(true);
+    const more = z.object({ ...shape, note: z.string() });
+    expect((await filterOf(graphOf(more))).speaksOpenly("a")).toBe(false);
+  });
+
+  it("is open in a graph of createAgent", async () => {
+    const filter = await filterOf(agent.graph);
+    expect(filter.shows("jumpTo")).toBe(false);
+    expect(filter.speaksOpenly("model_request")).toBe(true);
+  });
+});
+
+describe("two filters", async () => {
+  const both = bothFilters(await filterOf(narrow), await filterOf(wide));
+
+  it("show what both show", () => {
+    expect(both.values({ shown: 1, secret: 2 })).toEqual({ shown: 1 });
+    expect(both.updates({ a: { shown: 1, secret: 2 }, b: { shown: 1 } })).toEqual({
+      a: { shown: 1 },
+      b: null,
+    });
+    expect([both.known, both.narrows, both.shows("secret"), both.speaksOpenly("a")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(both.within("a").values({ shown: 1 })).toEqual({});
+  });
+
+  it("are one where the other shows everything", () => {
+    expect(bothFilters(both, OPEN_FILTER)).toBe(both);
+    expect(bothFilters(OPEN_FILTER, both)).toBe(both);
   });
 });

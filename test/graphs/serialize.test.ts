@@ -5,8 +5,11 @@ import {
   RemoveMessage,
   ToolMessage,
 } from "@langchain/core/messages";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { messageTupleJson, toJson, toWire } from "../../src/graphs/serialize.js";
+import { UnserializableError } from "../../src/support/unserializable.js";
+import { anew, nested, oddValues } from "../helpers/odd-values.js";
 
 describe("toWire", () => {
   it("returns JSON data as it is", () => {
@@ -98,6 +101,49 @@ describe("toWire", () => {
     const data = JSON.parse('{"__proto__": {"at": 1}, "when": 1}') as Record<string, unknown>;
     data.when = new Date(0);
     expect(toJson(data)).toBe('{"__proto__":{"at":1},"when":"1970-01-01T00:00:00.000Z"}');
+  });
+});
+
+describe("values that resist", () => {
+  it("are told in what a thread holds, whatever they are", () => {
+    fc.assert(
+      fc.property(oddValues, ({ make }) => {
+        const text = JSON.stringify({ value: toWire(make()) });
+        expect(JSON.parse(text)).toBeInstanceOf(Object);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("are told in a stream, or refused with a name", () => {
+    fc.assert(
+      fc.property(oddValues, ({ make }) => {
+        try {
+          JSON.parse(toJson(make(), "updates"));
+        } catch (error) {
+          expect(error).toBeInstanceOf(UnserializableError);
+          expect((error as Error).message).toMatch(/^what the run yields cannot be sent: updates\S* \S/);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("stand in what a thread holds as a text that says why", () => {
+    const fail = () => {
+      throw new Error("no");
+    };
+    expect(toWire({ a: 1, b: [{ toJSON: fail }] })).toEqual({ a: 1, b: ["[unreadable: no]"] });
+    expect(JSON.stringify(toWire(nested(2000)))).toMatch(
+      /^(\{"a":)+"\[unreadable: nested more than 500 deep\]"\}+$/,
+    );
+  });
+
+  it("may have a toJSON that returns what has one, which is not asked", () => {
+    expect(toJson({ value: anew() })).toBe('{"value":{}}');
+    const self = { a: 1n, toJSON: () => self };
+    expect(toJson(self)).toBe('{"a":"1"}');
+    expect(toJson({ toJSON: () => [new Date(0)] })).toBe('["1970-01-01T00:00:00.000Z"]');
   });
 });
 

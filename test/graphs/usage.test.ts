@@ -12,7 +12,12 @@ describe("RunUsage", () => {
     const run = new RunUsage();
     run.handleLLMEnd(result(new AIMessage({ content: "", usage_metadata: usage })));
     run.handleLLMEnd(result(new AIMessage({ content: "", usage_metadata: usage })));
-    expect(run.total({})).toEqual({ input_tokens: 2, output_tokens: 4, total_tokens: 6 });
+    expect(run.total({})).toEqual({
+      input_tokens: 2,
+      output_tokens: 4,
+      total_tokens: 6,
+      source: "callbacks",
+    });
   });
 
   it("reads the count of the whole answer", () => {
@@ -20,13 +25,19 @@ describe("RunUsage", () => {
     run.handleLLMEnd(
       result(new AIMessage("x"), { tokenUsage: { promptTokens: 4, completionTokens: 6, totalTokens: 10 } }),
     );
-    expect(run.total({})).toEqual({ input_tokens: 4, output_tokens: 6, total_tokens: 10 });
+    expect(run.total({})).toEqual({
+      input_tokens: 4,
+      output_tokens: 6,
+      total_tokens: 10,
+      source: "callbacks",
+    });
   });
 
   it("ignores the state when calls were counted", () => {
     const run = new RunUsage();
     run.handleLLMEnd(result(new AIMessage({ content: "", usage_metadata: usage })));
-    expect(run.total({ messages: [new AIMessage({ content: "", usage_metadata: usage })] })).toEqual(usage);
+    const messages = [new AIMessage({ content: "", usage_metadata: usage })];
+    expect(run.total({ messages })).toEqual({ ...usage, source: "callbacks" });
   });
 
   it.each([
@@ -51,10 +62,12 @@ describe("RunUsage", () => {
       input_tokens: 2,
       output_tokens: 4,
       total_tokens: 6,
+      source: "messages",
     });
   });
 
   it.each([[undefined], [null], [{}], ["text"], [{ messages: "x" }]])("is zero for the state %j", (state) => {
-    expect(new RunUsage().total(state)).toEqual({ input_tokens: 0, output_tokens: 0, total_tokens: 0 });
+    const none = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+    expect(new RunUsage().total(state)).toEqual({ ...none, source: "callbacks" });
   });
 });

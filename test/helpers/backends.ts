@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
+import { openMemory } from "../../src/storage/memory/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage, StorageOptions } from "../../src/storage/storage.js";
 import { withMongodb } from "./mongodb.js";
@@ -69,3 +70,18 @@ function onSqlite(title: string, declare: (backend: () => Backend) => void): voi
 /** The backend's storage, closed by its opener. */
 export const openBackend = ({ settings, cwd }: Backend): Promise<Storage> =>
   openStorage({ ...settings, cwd, max_queued_runs: 10 });
+
+/** The backend's storage, closed at the end of the test and by nobody else. */
+export async function keptStorage(backend: Backend): Promise<Storage> {
+  const storage = await openBackend(backend);
+  onTestFinished(storage.close.bind(storage));
+  return { ...storage, close: async () => undefined };
+}
+
+/** The storage's checkpoints, with rows that begin anew each time: as those of Redis do after a restart. */
+export async function withoutRows(storage: Storage): Promise<Storage> {
+  const { metadata, locks, items } = await openMemory({ checkpointer_scheme: "memory", ...NOTHING_MORE });
+  return { ...storage, metadata, locks, items };
+}
+
+const NOTHING_MORE = { checkpointer_options: {}, max_queued_runs: 10 };

@@ -145,11 +145,12 @@ export class Tab {
     return this.#browser.send(method, params, this.#session);
   }
 
-  /** The value of an expression, as JSON carries it. */
+  /** The value of an expression, or what a promise resolves to, as JSON carries it. */
   async evaluate<T>(expression: string): Promise<T> {
     const { result, exceptionDetails } = await this.send("Runtime.evaluate", {
       expression,
       returnByValue: true,
+      awaitPromise: true,
     });
     if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
     return (result as { value: T }).value;

@@ -1,5 +1,6 @@
 /** What the program says of its commands, read from its own `--help`. */
 import { Readable } from "node:stream";
+import { COMMAND_GROUPS } from "../../src/cli/commands.js";
 import { main } from "../../src/cli/main.js";
 
 export interface HelpEntry {
@@ -54,7 +55,7 @@ function parseHelp(name: string, text: string): CommandHelp {
     description: blocks[1] ?? "",
     args: entriesOf("Arguments"),
     options: entriesOf("Options"),
-    commands: entriesOf("Commands"),
+    commands: [...Object.keys(COMMAND_GROUPS), "Commands"].flatMap(entriesOf),
     examples: linesOf("Examples"),
   };
 }

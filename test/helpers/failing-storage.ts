@@ -1,4 +1,4 @@
-import { StorageUnavailableError } from "../../src/errors.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
 import type { Storage } from "../../src/storage/storage.js";
 
 /** A call that fails was refused, or it was carried out and its answer is lost. */

@@ -1,6 +1,6 @@
 /** A service that answers canned models, for tests of the HTTP layer alone; each test replaces what it is about. */
 import { defaultSettings, type Settings } from "../../src/config/settings.js";
-import { silentLogger, type Logger } from "../../src/log.js";
+import { silentLogger, type Logger } from "../../src/support/log.js";
 import type { Assistant, GraphSchema } from "../../src/models/assistant.js";
 import type { Run } from "../../src/models/run.js";
 import type { CheckpointConfig, ThreadState } from "../../src/models/state.js";
@@ -105,6 +105,11 @@ export function someStream(
   };
 }
 
+/** A list as operations give it when it may be long. */
+export async function* lazy<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
 export interface FakeParts {
   settings?: Partial<Settings>;
   logger?: Logger;
@@ -131,7 +136,7 @@ export function fakeService(parts: FakeParts = {}): Service {
     },
     threads: {
       create: async () => someThread,
-      search: async () => ({ items: [someThread], total: 1, next: null }),
+      find: async () => ({ items: lazy([someThread]), total: 1, next: null }),
       count: async () => 1,
       get: async () => someThread,
       update: async () => someThread,
@@ -142,13 +147,14 @@ export function fakeService(parts: FakeParts = {}): Service {
     state: {
       get: async () => someState,
       update: async () => ({ ...someCheckpoint, checkpoint: someCheckpoint, configurable: someCheckpoint }),
-      history: async () => [someState],
+      walk: () => lazy([someState]),
       ...parts.state,
     },
     runs: {
       create: async () => someRun,
       stream: async () => someStream([[{ id: 0, event: "end", data: "{}" }]]),
       list: async () => [someRun],
+      listSelected: async () => [someRun],
       get: async () => someRun,
       ...parts.runs,
     },

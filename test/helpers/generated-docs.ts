@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { SETTING_NAMES, variableOf } from "../../src/config/environment.js";
 import { SettingsSchema } from "../../src/config/settings.js";
-import { ERROR_CODES, type ErrorCode } from "../../src/errors.js";
+import { ERROR_CODES, type ErrorCode } from "../../src/support/errors.js";
 import { buildOpenApi } from "../../src/http/openapi.js";
 import type { Route } from "../../src/http/route.js";
 import { ROUTES } from "../../src/http/route-table.js";
@@ -76,7 +76,7 @@ const described = (schema: TSchema) => schema.description ?? "";
 function flagsOf(variable: string, commands: CommandHelp[]): string {
   const terms = commands
     .flatMap(({ options }) => options)
-    .filter(({ text }) => new RegExp(`env ${variable}\\)`).test(text))
+    .filter(({ text }) => new RegExp(`env [A-Z_, ]*\\b${variable}[,)]`).test(text))
     .map(({ term }) => term.replace(/ <.*$/, ""));
   return codes([...new Set(terms)]);
 }

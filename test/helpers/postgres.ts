@@ -1,21 +1,20 @@
-/** A PostgreSQL server for tests: one schema a test file, dropped at the end; a loud skip where there is no server. */
+/** A PostgreSQL server for tests: one schema a worker, dropped at the end; a loud skip where there is no server. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { afterAll, describe, it } from "vitest";
+import { afterAll, describe, inject, it } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage, StorageOptions } from "../../src/storage/storage.js";
-
-const URI_VARIABLE = "GRAPH_SERVE_TEST_POSTGRES_URI";
-const LOCAL_URI = "postgresql://postgres@127.0.0.1:5432/test";
+import { POSTGRES_VARIABLE, postgresUri } from "./global-setup.js";
 
 export class TestPostgres {
   readonly uri: string;
-  readonly schema = `test_${randomBytes(6).toString("hex")}`;
+  readonly schema: string;
   readonly pool: pg.Pool;
   readonly #opened: Storage[] = [];
 
-  constructor(uri: string) {
+  constructor(uri: string, schema: string) {
     this.uri = uri;
+    this.schema = schema;
     this.pool = new pg.Pool({ connectionString: uri, max: 2 });
     this.pool.on("error", () => undefined);
   }
@@ -27,7 +26,7 @@ export class TestPostgres {
     return named.href;
   }
 
-  /** What a storage on this file's schema is opened with; its connections are named `pool` and `locks`. */
+  /** What a storage on the schema is opened with; its connections are named `pool` and `locks`. */
   options(checkpointer_options: StorageOptions["checkpointer_options"] = {}): StorageOptions {
     return {
       checkpointer_scheme: "postgres",
@@ -68,14 +67,16 @@ export class TestPostgres {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** Empty every table of the schema but those that hold versions. */
+  /** Empty every table of the schema but those that hold versions. For a few rows TRUNCATE takes far longer. */
   async empty(): Promise<void> {
     const tables = await this.sql<{ name: string }>(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-       WHERE schemaname = $1 AND tablename NOT IN ('gs_schema', 'checkpoint_migrations')`,
+       WHERE schemaname = $1 AND tablename NOT IN ('gs_schema', 'checkpoint_migrations')
+       ORDER BY tablename = 'gs_fact_counts'`,
       [this.schema],
     );
-    if (tables.length > 0) await this.sql(`TRUNCATE ${tables.map(({ name }) => name).join(", ")}`);
+    // What is counted goes before the counts.
+    await this.sql(tables.map(({ name }) => `DELETE FROM ${name};`).join("\n"));
   }
 
   /** End the server's side of connections. Returns how many there were. */
@@ -89,27 +90,38 @@ export class TestPostgres {
   }
 
   async drop(): Promise<void> {
-    await this.close();
     await this.sql(`DROP SCHEMA IF EXISTS "${this.schema}" CASCADE`);
-    await this.pool.end();
   }
 }
 
-const uri = process.env[URI_VARIABLE] ?? LOCAL_URI;
+const uri = postgresUri();
 const unreachable = await whyUnreachable();
 
 /**
  * Declare tests that need a PostgreSQL server: that of GRAPH_SERVE_TEST_POSTGRES_URI, else the one at 127.0.0.1:5432.
  * Without one they are skipped under a name that says why, or fail when GRAPH_SERVE_REQUIRE_BACKENDS lists postgres.
  */
-export function withPostgres(title: string, declare: (postgres: TestPostgres) => void): void {
+export const withPostgres = (title: string, declare: (postgres: TestPostgres) => void): void =>
+  onPostgres(title, declare, false);
+
+/** As `withPostgres`, for tests of the tables themselves: in a schema of their own, which is not there at first. */
+export const withOwnSchema = (title: string, declare: (postgres: TestPostgres) => void): void =>
+  onPostgres(title, declare, true);
+
+function onPostgres(title: string, declare: (postgres: TestPostgres) => void, ownSchema: boolean): void {
   if (unreachable !== undefined) {
     it.skip(`${title}: skipped, no PostgreSQL (${unreachable})`, () => undefined);
     return;
   }
   describe(title, () => {
-    const postgres = new TestPostgres(uri);
-    afterAll(() => postgres.drop());
+    // The files of a worker come one after another; each leaves the tables as empty as it found them.
+    const name = ownSchema ? randomBytes(6).toString("hex") : process.pid;
+    const postgres = new TestPostgres(uri, `${inject("schemaPrefix")}${name}`);
+    afterAll(async () => {
+      await postgres.close();
+      await (ownSchema ? postgres.drop() : postgres.empty());
+      await postgres.pool.end();
+    });
     declare(postgres);
   });
 }
@@ -126,7 +138,7 @@ async function whyUnreachable(): Promise<string | undefined> {
       throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS asks for postgres: ${reason}`);
     }
     process.stderr.write(
-      `Tests of PostgreSQL are skipped: ${reason}. Set ${URI_VARIABLE} to a server's URI.\n`,
+      `Tests of PostgreSQL are skipped: ${reason}. Set ${POSTGRES_VARIABLE} to a server's URI.\n`,
     );
     return reason;
   }

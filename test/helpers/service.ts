@@ -1,14 +1,17 @@
 import { onTestFinished } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
-import type { Logger } from "../../src/log.js";
+import type { Logger } from "../../src/support/log.js";
 import type { Authenticate } from "../../src/models/caller.js";
 import { openService, type Service } from "../../src/service.js";
+import type { Storage } from "../../src/storage/storage.js";
 
 export interface TestServiceOptions {
   graphs: Record<string, unknown>;
   settings?: Partial<Settings>;
   logger?: Logger;
   authenticate?: Authenticate;
+  /** In memory when left out; closed with the service. */
+  storage?: Storage;
 }
 
 /** A service in memory, unless the settings say otherwise; closed when the test ends. */

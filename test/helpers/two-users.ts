@@ -4,7 +4,7 @@ import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as whoami } from "../fixtures/graphs/whoami.js";
 import { gateOf } from "../fixtures/gates.js";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import type { Authenticate } from "../../src/models/caller.js";
 import { startTestServer, type Answer, type TestServer } from "./app.js";
 

@@ -49,7 +49,7 @@ describe("with API keys", () => {
   });
 
   it("a page of another origin reads the refusal", async () => {
-    const { request } = await serve(fakeService({ settings }));
+    const { request } = await serve(fakeService({ settings: { ...settings, cors_origins: ["*"] } }));
     const answer = await request("GET", thread, undefined, { origin: "https://app.example" });
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
   });

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { ConfigError, GraphLoadError } from "../../src/errors.js";
+import { ConfigError, GraphLoadError } from "../../src/support/errors.js";
 import type { Authenticate, Identity } from "../../src/models/caller.js";
 import { openService } from "../../src/service.js";
 import { startTestServer } from "../helpers/app.js";
@@ -53,6 +53,7 @@ describe("the auth function", () => {
     ["an empty identity", { identity: "" }],
     ["an empty scope", { identity: "ann", metadata: {} }],
     ["a nested scope", { identity: "ann", metadata: { owner: { id: 1 } } }],
+    ["a scope that is no number", { identity: "ann", metadata: { level: Number.NaN } }],
     ["a scope of nothing", { identity: "ann", metadata: { owner: undefined } }],
     ["a scope of the server's", { identity: "ann", metadata: { graph_id: "chat" } }],
   ])("%s lets nobody in", async (_what, answer) => {

@@ -1,7 +1,10 @@
-import { request as httpRequest } from "node:http";
-import { describe, expect, it } from "vitest";
-import { serve } from "../helpers/app.js";
-import { fakeService, THREAD_ID } from "../helpers/fake-service.js";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { serve, startTestServer } from "../helpers/app.js";
+import { Browser, describeWithChromium } from "../helpers/chromium.js";
+import { fakeService, someThread, THREAD_ID } from "../helpers/fake-service.js";
 
 /** The status of GET /ok with a Host header of one's own, which fetch does not allow. */
 function statusFor(port: number, host: string): Promise<number | undefined> {
@@ -112,15 +115,70 @@ describe("origin guard", () => {
     expect(answer.headers.has("access-control-allow-origin")).toBe(false);
   });
 
-  it("lets any page write by default", async () => {
-    const { request } = await serve(fakeService());
+  it("lets any page write where the settings say so", async () => {
+    const { request } = await serve(fakeService({ settings: { cors_origins: ["*"] } }));
     expect((await request("POST", "/threads", "{}", origin("https://evil.example"))).status).toBe(200);
+  });
+
+  it.each([
+    "http://localhost:3000",
+    "https://localhost",
+    "http://agent.localhost:5173",
+    "http://127.0.0.1:8080",
+    "http://127.9.8.7",
+    "http://[::1]:3000",
+  ])("lets %s, which is this machine, write by default", async (value) => {
+    const { request } = await serve(fakeService());
+    const answer = await request("POST", "/threads", "{}", origin(value));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("access-control-allow-origin")).toBe(value);
+    expect(answer.headers.get("vary")).toContain("Origin");
+  });
+
+  it.each([
+    "https://evil.example",
+    "null",
+    "file://",
+    "http://localhost.evil.example",
+    "http://evil.example:localhost",
+    "http://127.0.0.1.evil.example",
+    "http://notlocalhost",
+    "http://10.0.0.1",
+    "http://[::2]",
+    "http://evil.example/http://localhost",
+    "http://localhost@evil.example",
+    "",
+  ])("refuses %j by default, whatever the body is called", async (value) => {
+    const create = vi.fn(async () => someThread);
+    const { request } = await serve(fakeService({ threads: { create } }));
+    for (const type of ["text/plain", "application/json", "application/x-www-form-urlencoded"]) {
+      const answer = await request("POST", "/threads", "{}", { ...origin(value), "content-type": type });
+      expect(answer.status).toBe(403);
+      expect(answer.headers.has("access-control-allow-origin")).toBe(false);
+    }
+    expect(create).not.toHaveBeenCalled();
+  });
+
+  it("lets a page write whose origin is one of the pattern, and whole", async () => {
+    const settings = { cors_origins: [], cors_origin_regex: "https://[a-z]+\\.example\\.com|http://dev" };
+    const { request } = await serve(fakeService({ settings }));
+    const statuses = await Promise.all(
+      [
+        "https://chat.example.com",
+        "http://dev",
+        "https://chat.example.com.evil.example",
+        "http://dev.evil.example",
+        "https://evil.example/https://chat.example.com",
+        "http://localhost:3000",
+      ].map(async (value) => (await request("POST", "/threads", "{}", origin(value))).status),
+    );
+    expect(statuses).toEqual([200, 200, 403, 403, 403, 403]);
   });
 });
 
 describe("CORS", () => {
   const preflight = {
-    ...origin("https://app.example"),
+    ...origin("http://localhost:3000"),
     "access-control-request-method": "POST",
     "access-control-request-headers": "x-api-key,content-type,last-event-id",
   };
@@ -130,7 +188,7 @@ describe("CORS", () => {
     const answer = await request("OPTIONS", `/threads/${THREAD_ID}/runs/stream`, undefined, preflight);
     expect(answer).toMatchObject({ status: 204, text: "" });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
-      "access-control-allow-origin": "*",
+      "access-control-allow-origin": "http://localhost:3000",
       "access-control-allow-methods": "GET,POST,PUT,PATCH,DELETE,OPTIONS",
       "access-control-allow-headers": "x-api-key,content-type,last-event-id",
     });
@@ -147,7 +205,7 @@ describe("CORS", () => {
 
   it("exposes the headers that clients read", async () => {
     const { request } = await serve(fakeService());
-    const { headers } = await request("GET", "/ok", undefined, origin("https://app.example"));
+    const { headers } = await request("GET", "/ok", undefined, origin("http://localhost"));
     expect(headers.get("access-control-expose-headers")).toBe(
       "Content-Location,Location,X-Pagination-Total,X-Pagination-Next,X-Tokens-Used,X-Request-Id",
     );
@@ -155,8 +213,85 @@ describe("CORS", () => {
 
   it("marks errors too", async () => {
     const { request } = await serve(fakeService());
-    const { status, headers } = await request("GET", "/nope", undefined, origin("https://app.example"));
+    const { status, headers } = await request("GET", "/nope", undefined, origin("http://localhost"));
     expect(status).toBe(404);
+    expect(headers.get("access-control-allow-origin")).toBe("http://localhost");
+  });
+
+  it("allows a foreign page nothing", async () => {
+    const { request } = await serve(fakeService());
+    const foreign = { ...preflight, ...origin("https://evil.example") };
+    const { status, headers } = await request("OPTIONS", "/threads", undefined, foreign);
+    expect(status).toBe(204);
+    expect(headers.has("access-control-allow-origin")).toBe(false);
+  });
+
+  it("of any origin names none", async () => {
+    const { request } = await serve(fakeService({ settings: { cors_origins: ["*"] } }));
+    const { headers } = await request("GET", "/ok", undefined, origin("https://app.example"));
     expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.has("access-control-allow-credentials")).toBe(false);
+  });
+
+  it("with credentials names the origin, also where any will do", async () => {
+    for (const cors_origins of [["*"], ["https://app.example"]]) {
+      const { request } = await serve(fakeService({ settings: { cors_origins, cors_credentials: true } }));
+      const { headers } = await request("GET", "/ok", undefined, origin("https://app.example"));
+      expect(headers.get("access-control-allow-origin")).toBe("https://app.example");
+      expect(headers.get("access-control-allow-credentials")).toBe("true");
+    }
+  });
+
+  it("takes * for every method and every header, and adds what else is exposed and how long it holds", async () => {
+    const settings = {
+      cors_methods: ["*"],
+      cors_headers: ["*"],
+      cors_expose_headers: ["X-Mine"],
+      cors_max_age: 600,
+    };
+    const { request } = await serve(fakeService({ settings }));
+    const { headers } = await request("OPTIONS", "/threads", undefined, preflight);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "access-control-allow-methods": "GET,POST,PUT,PATCH,DELETE,OPTIONS",
+      "access-control-allow-headers": "x-api-key,content-type,last-event-id",
+      "access-control-max-age": "600",
+      "access-control-expose-headers": expect.stringMatching(/X-Tokens-Used,.*X-Mine$/) as unknown,
+    });
+  });
+});
+
+describeWithChromium("a web page in Chromium", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await Browser.open();
+  });
+  afterAll(() => browser.close());
+
+  /** What a page gets that reads the threads, then makes one. */
+  async function attempt(page: string) {
+    const server = await startTestServer({ graphs: { chat } });
+    await server.service.threads.create({ metadata: { note: "of this machine" } });
+    const tab = await browser.show(page);
+    const read = `fetch("${server.url}/threads/search", { method: "POST", body: "{}" }).then((answer) => answer.text())`;
+    const write = `fetch("${server.url}/threads", { method: "POST", body: "{}", mode: "no-cors" })`;
+    const seen = await tab.evaluate<string>(`${read}.catch(String)`);
+    await tab.evaluate(`${write}.then(() => 0, () => 0)`);
+    return { seen, threads: await server.service.threads.count({}) };
+  }
+
+  it("of a foreign origin neither reads threads nor makes one", async () => {
+    const { seen, threads } = await attempt("data:text/html,<p>somewhere else");
+    expect(seen).toContain("TypeError");
+    expect(threads).toBe(1);
+  });
+
+  it("of another port of this machine does both", async () => {
+    const page = createServer((_req, res) => res.setHeader("content-type", "text/html").end("<p>here"));
+    await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void page.close());
+    const { port } = page.address() as AddressInfo;
+    const { seen, threads } = await attempt(`http://127.0.0.1:${port}/`);
+    expect(seen).toContain("of this machine");
+    expect(threads).toBe(2);
   });
 });

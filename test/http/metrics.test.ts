@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
 import { serve } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { GraphServeError, StorageUnavailableError } from "../../src/errors.js";
-import { silentLogger } from "../../src/log.js";
+import { GraphServeError, StorageUnavailableError } from "../../src/support/errors.js";
+import { silentLogger } from "../../src/support/log.js";
 import { client, serve } from "../helpers/app.js";
 import { deferred } from "../helpers/deferred.js";
-import { fakeService, RUN_ID, someRun, someThread, THREAD_ID } from "../helpers/fake-service.js";
+import { fakeService, lazy, RUN_ID, someRun, someThread, THREAD_ID } from "../helpers/fake-service.js";
 
 const thread = `/threads/${THREAD_ID}`;
 
@@ -29,9 +29,36 @@ describe("headers of answers", () => {
     expect(headers.get("etag")).toBeNull();
   });
 
+  it.each([
+    ["OPTIONS", "/ok", 204],
+    ["GET", "/docs", 200],
+    ["GET", "/docs/swagger-ui-bundle.js", 200],
+    ["GET", "/docs/nope", 404],
+    ["POST", `${thread}/runs/stream`, 200],
+    ["GET", "/threads/%zz", 422],
+  ])("keep browsers from guessing what %s %s is", async (method, path, status) => {
+    const { request } = await serve(fakeService());
+    const answer = await request(method, path, method === "POST" ? { assistant_id: "agent" } : undefined);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  it("keep browsers from guessing also where a host or a key is refused", async () => {
+    const settings = { api_keys: ["key-of-a-reader"], cors_origins: ["http://a.example"] };
+    const { request } = await serve(fakeService({ settings }));
+    const callers: Record<string, string>[] = [{}, { origin: "http://b.example" }];
+    for (const headers of callers) {
+      const answer = await request("POST", "/threads", {}, headers);
+      expect([401, 403]).toContain(answer.status);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
   it.each(["/threads/search", "/assistants/search"])("of %s tell total and next page", async (path) => {
-    const search = async () => ({ items: [], total: 25, next: 10 });
-    const { request } = await serve(fakeService({ threads: { search }, assistants: { search } }));
+    const page = { total: 25, next: 10 };
+    const find = async () => ({ items: lazy([]), ...page });
+    const search = async () => ({ items: [], ...page });
+    const { request } = await serve(fakeService({ threads: { find }, assistants: { search } }));
     const { headers } = await request("POST", path, {});
     expect(headers.get("x-pagination-total")).toBe("25");
     expect(headers.get("x-pagination-next")).toBe("10");

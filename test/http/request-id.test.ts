@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { StorageUnavailableError } from "../../src/errors.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
 import { serve } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
 import { fakeService, THREAD_ID } from "../helpers/fake-service.js";

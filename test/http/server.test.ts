@@ -152,7 +152,7 @@ describe("embedded in another application", () => {
     expect(redirect.status).toBe(301);
     const location = new URL(redirect.headers.get("location") ?? "", redirect.url);
     expect(location.pathname).toBe("/graphs/docs/");
-    expect((await request("GET", "/graphs/docs/swagger-ui-init.js")).text).toContain("../openapi.json");
+    expect((await request("GET", "/graphs/docs/page.js")).text).toContain("../openapi.json");
     expect((await request("GET", "/graphs/openapi.json")).status).toBe(200);
   });
 });

@@ -1,8 +1,10 @@
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createParser } from "eventsource-parser";
-import { encodeFrames, HEARTBEAT_MS, pumpFrames, STALL_MS } from "../../src/http/sse.js";
-import { silentLogger } from "../../src/log.js";
+import { bytesOf, encodeFrames } from "../../src/http/frame-bytes.js";
+import { HEARTBEAT_MS, pumpFrames } from "../../src/http/sse.js";
+import { Unread } from "../../src/http/unread.js";
+import { silentLogger } from "../../src/support/log.js";
 import type { RunFrame } from "../../src/service.js";
 import { FramesLostError } from "../../src/models/run-stream.js";
 import { serve } from "../helpers/app.js";
@@ -17,6 +19,10 @@ const frame = (id: number, event: string, data: unknown = {}): RunFrame => ({
   event,
   data: JSON.stringify(data),
 });
+
+const STALL_MS = 30_000;
+const unreadOf = (logger = silentLogger) =>
+  new Unread({ max_unread_bytes: 2 ** 20, unread_timeout_seconds: STALL_MS / 1000 }, logger);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -58,6 +64,21 @@ describe("frames", () => {
     const text = encodeFrames([{ id: 0, event: "custom", data: valid }]);
     expect(text.split(/\r\n|[\n\r\u0085\u2028\u2029]/)).toHaveLength(5);
     expect(JSON.parse(parsed(text)[0]?.data ?? "")).toEqual(JSON.parse(valid));
+  });
+});
+
+describe("bytes of frames", () => {
+  it("are made once for readers that are at the same frame", () => {
+    const small = frame(0, "messages", { a: 1 });
+    const large = frame(1, "values", { a: "x".repeat(100_000) });
+    const bytes = bytesOf([small]);
+    expect(bytes.toString()).toBe(encodeFrames([small]));
+    expect(bytesOf([small])).toBe(bytes);
+    const held = bytesOf([large]);
+    expect(bytesOf([frame(2, "end")])).not.toBe(bytes);
+    expect(bytesOf([large])).toBe(held);
+    expect(held.toString()).toBe(encodeFrames([large]));
+    expect(bytesOf([small, large]).toString()).toBe(encodeFrames([small, large]));
   });
 });
 
@@ -156,7 +177,7 @@ describe("heartbeats", () => {
       await gate.promise;
       yield [frame(1, "end")];
     })();
-    const done = pumpFrames(out, someStream(frames), silentLogger);
+    const done = pumpFrames(out, someStream(frames), unreadOf(), silentLogger);
     await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
     gate.resolve();
     await done;
@@ -181,7 +202,7 @@ describe("readers that leave", () => {
       await gate.promise;
       throw new Error("late");
     })();
-    const done = pumpFrames(out, someStream(frames), silentLogger);
+    const done = pumpFrames(out, someStream(frames), unreadOf(), silentLogger);
     await vi.advanceTimersByTimeAsync(1);
     out.destroy();
     await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
@@ -219,7 +240,7 @@ describe("slow readers", () => {
     vi.useFakeTimers();
     const out = new SlowReader();
     const counter = { made: 0 };
-    const done = pumpFrames(out, someStream(endless(counter)), silentLogger);
+    const done = pumpFrames(out, someStream(endless(counter)), unreadOf(), silentLogger);
     await vi.advanceTimersByTimeAsync(STALL_MS / 2);
     expect(counter.made).toBe(1);
     out.take();
@@ -234,7 +255,7 @@ describe("slow readers", () => {
     const out = new SlowReader();
     const warn = vi.fn();
     const stream = someStream(endless({ made: 0 }));
-    const done = pumpFrames(out, stream, { ...silentLogger, warn });
+    const done = pumpFrames(out, stream, unreadOf({ ...silentLogger, warn }), silentLogger);
     await vi.advanceTimersByTimeAsync(STALL_MS - 1);
     expect(out.destroyed).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
@@ -252,7 +273,7 @@ describe("slow readers", () => {
     const out = new PassThrough();
     out.destroy();
     const stream = someStream([[frame(0, "end")]]);
-    await pumpFrames(out, stream, silentLogger);
+    await pumpFrames(out, stream, unreadOf(), silentLogger);
     expect(stream.disconnects).toBe(1);
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { InvalidRequestError, NotFoundError, ThreadBusyError, ThreadExistsError } from "../../src/errors.js";
+import {
+  InvalidRequestError,
+  NotFoundError,
+  ThreadBusyError,
+  ThreadExistsError,
+} from "../../src/support/errors.js";
 import { serve } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
 import { fakeService, RUN_ID, THREAD_ID, type FakeParts } from "../helpers/fake-service.js";
@@ -72,7 +77,7 @@ const threads: Row[] = [
 const state: Row[] = [
   [`GET ${thread}/state`, 200],
   [`GET ${thread}/state?subgraphs=true`, 200],
-  [`GET ${thread}/state?subgraphs=`, 422],
+  [`GET ${thread}/state?subgraphs=`, 200],
   [`GET ${thread}/state?subgraphs=1&subgraphs=0`, 422],
   [`POST ${thread}/state`, 200, { values: { a: 1 }, as_node: "n" }],
   [`POST ${thread}/state`, 422, { values: "text" }],
@@ -106,6 +111,8 @@ const runs: Row[] = [
   [`POST ${thread}/runs/stream`, 422, { assistant_id: 1 }],
   [`GET ${thread}/runs`, 200],
   [`GET ${thread}/runs?limit=5&offset=2&status=success`, 200],
+  [`GET ${thread}/runs?select=run_id&select=status`, 200],
+  [`GET ${thread}/runs?select=nope`, 422],
   [`GET ${thread}/runs?status=done`, 422],
   [`GET ${thread}/runs?offset=-1`, 422],
   [`GET ${thread}/runs/${RUN_ID}`, 200],
@@ -125,6 +132,7 @@ describe.each([
     const [method = "", path = ""] = request.split(" ");
     const answer = await server.request(method, path, body);
     expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     if (method !== "HEAD" && !UNDOCUMENTED.has(path)) expectDocumented(method, path, answer);
   });
 });

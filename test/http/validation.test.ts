@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Issue } from "../../src/errors.js";
+import type { Issue } from "../../src/support/errors.js";
 import { serve } from "../helpers/app.js";
 import { fakeService, THREAD_ID } from "../helpers/fake-service.js";
 
@@ -159,7 +159,7 @@ describe("query values", () => {
       seen = query;
       return [];
     };
-    const { request } = await serve(fakeService({ runs: { list } }));
+    const { request } = await serve(fakeService({ runs: { listSelected: list } }));
     await request("GET", `/threads/${THREAD_ID}/runs?limit=5&offset=2&status=error&extra=1&__proto__=x`);
     expect(seen).toEqual({ limit: 5, offset: 2, status: "error" });
   });

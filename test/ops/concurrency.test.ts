@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GraphServeError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
+import { GraphServeError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -98,6 +98,21 @@ describe("a busy thread", () => {
     expect(await calls[2]).toBe("thread_busy");
     gate.open();
     expect(await Promise.all(calls)).toEqual(["success", "success", "thread_busy"]);
+  });
+});
+
+describe("a full queue", () => {
+  it("refuses runs in the background at once, and stores none", async () => {
+    const { service, thread_id, gate } = await busyThread({ settings: { max_queued_runs: 1 } });
+    const waiting = await service.runs.background(thread_id, say("x"));
+    await expect(service.runs.background(thread_id, say("y"))).rejects.toMatchObject({ code: "thread_busy" });
+    expect((await service.runs.list(thread_id, {})).map(({ status }) => status)).toEqual([
+      "pending",
+      "running",
+    ]);
+    gate.open();
+    const { answer } = await service.joins.join(thread_id, waiting.run_id);
+    expect(await answer).not.toHaveProperty("__error__");
   });
 });
 

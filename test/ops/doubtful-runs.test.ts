@@ -1,12 +1,17 @@
-import { expect, it, onTestFinished } from "vitest";
-import { StorageUnavailableError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { StorageUnavailableError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { MetadataStore } from "../../src/storage/storage.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
+
+/** The heartbeats of the services here come when they are asked for. */
+const HEARTBEAT_MS = 5_000;
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+afterEach(() => void vi.useRealTimers());
 
 /** A service whose storage can carry a call out and then fail to answer. */
 async function openForgetful() {
@@ -47,19 +52,18 @@ async function openForgetful() {
 const say = { assistant_id: "chat", input: { messages: ["hi"] } };
 const away = { code: "storage_unavailable" };
 
-it("a run that was stored without an answer does not keep its thread busy", { timeout: 60_000 }, async () => {
+it("a run that was stored without an answer does not keep its thread busy", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
   loseAnswerOf("insertRun");
   await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
   expect((await service.threads.get(thread_id)).status).toBe("busy");
-  await expect
-    .poll(() => service.threads.get(thread_id), { timeout: 30_000 })
-    .toMatchObject({ status: "idle", error: null });
+  await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
+  await expect.poll(() => service.threads.get(thread_id)).toMatchObject({ status: "idle", error: null });
   const [run] = await service.runs.list(thread_id, {});
   expect(run).toMatchObject({ status: "error", error: expect.stringContaining("never began") as string });
 });
 
-it("the next run settles the one before it first", { timeout: 60_000 }, async () => {
+it("the next run settles the one before it first", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
   loseAnswerOf("insertRun");
   await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
@@ -69,32 +73,27 @@ it("the next run settles the one before it first", { timeout: 60_000 }, async ()
   expect((await service.threads.get(thread_id)).status).toBe("idle");
 });
 
-it(
-  "a queued run that was stored without an answer leaves the run in flight alone",
-  { timeout: 60_000 },
-  async () => {
-    const { service, thread_id, loseAnswerOf } = await openForgetful();
-    const name = newId();
-    const first = service.runs.create(thread_id, {
-      assistant_id: "gate",
-      input: { gate: name, deaf: false },
-    });
-    await gateOf(name).entered;
-    loseAnswerOf("insertRun");
-    await expect(service.runs.background(thread_id, say)).rejects.toMatchObject(away);
-    expect((await service.threads.get(thread_id)).status).toBe("busy");
-    gateOf(name).open();
-    expect((await first).status).toBe("success");
-    await expect
-      .poll(async () => (await service.runs.list(thread_id, {})).map(({ status }) => status).sort(), {
-        timeout: 30_000,
-      })
-      .toEqual(["error", "success"]);
-    expect((await service.threads.get(thread_id)).status).toBe("idle");
-  },
-);
+it("a queued run that was stored without an answer leaves the run in flight alone", async () => {
+  const { service, thread_id, loseAnswerOf } = await openForgetful();
+  const name = newId();
+  const first = service.runs.create(thread_id, {
+    assistant_id: "gate",
+    input: { gate: name, deaf: false },
+  });
+  await gateOf(name).entered;
+  loseAnswerOf("insertRun");
+  await expect(service.runs.background(thread_id, say)).rejects.toMatchObject(away);
+  expect((await service.threads.get(thread_id)).status).toBe("busy");
+  gateOf(name).open();
+  expect((await first).status).toBe("success");
+  await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
+  await expect
+    .poll(async () => (await service.runs.list(thread_id, {})).map(({ status }) => status).sort())
+    .toEqual(["error", "success"]);
+  expect((await service.threads.get(thread_id)).status).toBe("idle");
+});
 
-it("a queued run that cannot wake its thread leaves it idle", { timeout: 60_000 }, async () => {
+it("a queued run that cannot wake its thread leaves it idle", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
   const name = newId();
   const first = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name, deaf: false } });
@@ -104,9 +103,7 @@ it("a queued run that cannot wake its thread leaves it idle", { timeout: 60_000 
   gateOf(name).open();
   await first;
   await expect
-    .poll(() => service.runs.get(thread_id, run_id), { timeout: 30_000 })
+    .poll(() => service.runs.get(thread_id, run_id))
     .toMatchObject({ status: "error", error: "the answer was lost" });
-  await expect
-    .poll(() => service.threads.get(thread_id), { timeout: 30_000 })
-    .toMatchObject({ status: "idle" });
+  await expect.poll(() => service.threads.get(thread_id)).toMatchObject({ status: "idle" });
 });

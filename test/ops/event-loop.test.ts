@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { StreamMode } from "../../src/models/run.js";
 import { FakeModel } from "../fixtures/fake-model.js";
 import { openTestService } from "../helpers/service.js";
+import { turnsDuring } from "../helpers/turns.js";
 
 /** Milliseconds of computing that a run does in all, and in one superstep or token. */
 const WORK = 300;
@@ -41,20 +42,6 @@ const tokens = new StateGraph(MessagesAnnotation)
   .addEdge(START, "answer")
   .addEdge("answer", END)
   .compile({ name: "tokens" });
-
-/** How often the event loop turns while `work` goes on. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const turn = () => {
-    turns += 1;
-    if (!isOver) setImmediate(turn);
-  };
-  turn();
-  await work;
-  isOver = true;
-  return turns;
-}
 
 describe("a run that never waits", () => {
   it.each<[string, StreamMode, object]>([

@@ -1,6 +1,6 @@
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { RunCheckpointer } from "../../src/ops/run-checkpointer.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { ThreadLease } from "../../src/storage/storage.js";
@@ -25,6 +25,7 @@ async function open() {
     watch: (lease: Partial<ThreadLease> = {}) =>
       checkpointer.watch(run_id, {
         lease: { release: () => undefined, ...lease },
+        origin: { graphs: ["agent"], scope: null },
         onFailure: (error) => failures.push(error),
       }),
     drained: () => checkpointer.drained(run_id),

@@ -1,12 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { FramesLostError } from "../../src/models/run-stream.js";
-import { RunLog } from "../../src/ops/run-log.js";
-import { RunLogs } from "../../src/ops/run-logs.js";
+import { FramesLostError, type RunFrame } from "../../src/models/run-stream.js";
+import { type LogReader, RunLog, RunLogs } from "../../src/ops/run-log.js";
 
-async function idsOf(log: RunLog, after?: number): Promise<number[]> {
-  const ids: number[] = [];
-  for await (const batch of log.read(after)) ids.push(...batch.map(({ id }) => id));
-  return ids;
+async function allBatches(reader: LogReader): Promise<(readonly RunFrame[])[]> {
+  const batches: (readonly RunFrame[])[] = [];
+  for await (const batch of reader) batches.push(batch);
+  return batches;
+}
+
+async function idsOf(source: RunLog | LogReader, after?: number): Promise<number[]> {
+  const batches = await allBatches(source instanceof RunLog ? source.read(after) : source);
+  return batches.flat().map(({ id }) => id);
 }
 
 describe("a run's log", () => {
@@ -42,7 +46,7 @@ describe("a run's log", () => {
   it("never shows a gap to a slow reader", async () => {
     const log = new RunLog();
     log.push("values", "first");
-    const reader = log.read();
+    const reader = log.read()[Symbol.asyncIterator]();
     await reader.next();
     for (let index = 0; index < 40; index++) log.push("values", "x".repeat(1024 * 1024));
     await expect(reader.next()).rejects.toThrow(FramesLostError);
@@ -54,6 +58,52 @@ describe("a run's log", () => {
     for (let index = 0; index < 50_000; index++) log.push("values", "x");
     log.close();
     expect(await ids).toHaveLength(50_000);
+  });
+});
+
+describe("a reader that leaves", () => {
+  it("ends at once, though no frame comes", async () => {
+    const log = new RunLog();
+    log.push("metadata", "1");
+    const [leaving, staying] = [log.read(), log.read()];
+    const [left, stayed] = [idsOf(leaving), idsOf(staying)];
+    const unread = log.read();
+    expect(log.readers).toBe(3);
+    leaving.leave();
+    unread.leave();
+    expect(log.readers).toBe(1);
+    expect(await left).toEqual([0]);
+    expect(await idsOf(unread)).toEqual([]);
+    log.push("end", "2");
+    log.close();
+    expect(await stayed).toEqual([0, 1]);
+    expect(log.readers).toBe(0);
+  });
+
+  it("keeps no frames for itself", async () => {
+    const log = new RunLog();
+    const reader = log.read();
+    reader.leave();
+    for (let index = 0; index < 12_000; index++) log.push("values", "x");
+    expect(log.reaches(-1)).toBe(false);
+  });
+});
+
+describe("what a slow reader holds", () => {
+  it("is little, and large frames are those of all", async () => {
+    const log = new RunLog();
+    for (let index = 0; index < 2000; index++)
+      log.push("messages", "x".repeat(index % 100 === 0 ? 100_000 : 600));
+    log.close();
+    const batches = await allBatches(log.read());
+    expect(batches.flat().map(({ id }) => id)).toEqual(Array.from({ length: 2000 }, (_, index) => index));
+    for (const batch of batches) {
+      const characters = batch.reduce((sum, { data }) => sum + data.length, 0);
+      expect(batch.length === 1 || characters <= 64 * 1024).toBe(true);
+    }
+    const large = batches.flat().filter(({ data }) => data.length === 100_000);
+    const [again] = (await allBatches(log.read(large[3]!.id - 1))).flat();
+    expect(again).toBe(large[3]);
   });
 });
 

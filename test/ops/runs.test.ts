@@ -1,7 +1,7 @@
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { GraphServeError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
+import { GraphServeError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";

@@ -80,10 +80,19 @@ describe("the scope of a caller", () => {
     const team = { team: "north", level: 2 };
     const { thread_id } = await service.as(callerOf("ann", team)).threads.create({});
     expect((await service.as(callerOf("bob", team)).threads.get(thread_id)).metadata).toEqual(team);
-    const wider = service.as(callerOf("carl", { team: "north" }));
-    expect(await wider.threads.count({})).toBe(1);
-    const other = service.as(callerOf("dora", { team: "north", level: 3 }));
-    await expect(other.threads.get(thread_id)).rejects.toThrow("does not exist");
+    for (const scope of [
+      { team: "north" },
+      { level: 2 },
+      { ...team, level: 3 },
+      { ...team, level: "2" },
+      { ...team, role: "admin" },
+    ]) {
+      const other = service.as(callerOf("carl", scope));
+      expect(await other.threads.count({})).toBe(0);
+      await expect(other.threads.get(thread_id)).rejects.toThrow("does not exist");
+    }
+    const turned = service.as(callerOf("dora", { level: 2, team: "north" }));
+    expect(await turned.threads.count({})).toBe(1);
   });
 
   it("keeps threads of nobody from everybody", async () => {

@@ -1,5 +1,6 @@
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
@@ -110,6 +111,8 @@ describe("a history", () => {
     const inputs = await service.state.history(thread_id, { metadata: { source: "input" } });
     expect(inputs.map(({ metadata }) => metadata.step)).toEqual([-1]);
     expect(await service.state.history(thread_id, { metadata: { nested: { a: 1 } } })).toEqual([]);
+    const byWrites = service.state.history(thread_id, { metadata: { writes: { step: { n: 1 } } } });
+    await expect(byWrites).rejects.toMatchObject({ issues: [{ loc: ["body", "metadata", "writes"] }] });
   });
 
   it("of a subgraph is found by its namespace", async () => {
@@ -177,5 +180,36 @@ describe("a state write", () => {
     const before = await service.state.get(thread_id);
     await expect(service.state.update(thread_id, request)).rejects.toMatchObject({ code });
     expect(await service.state.get(thread_id)).toEqual(before);
+  });
+});
+
+describe("two writes to one key in one superstep", () => {
+  const graph = new StateGraph(Annotation.Root({ topic: Annotation<string>, word: Annotation<string> }))
+    .addNode("one", () => ({ word: "first word" }))
+    .addNode("two", () => ({ word: "second word" }))
+    .addNode("calm", () => ({ word: "calm" }))
+    .addConditionalEdges(START, ({ topic }) => (topic === "calm" ? ["calm"] : ["one", "two"]), [
+      "calm",
+      "one",
+      "two",
+    ])
+    .compile();
+
+  it("fail the run in words that repeat none of them, and leave a thread that can be read", async () => {
+    const service = await openTestService({ graphs: { graph } });
+    const { thread_id } = await service.threads.create({});
+    const run = await service.runs.create(thread_id, { assistant_id: "graph", input: { topic: "cats" } });
+    expect(run.status).toBe("error");
+    expect(run.error).toMatch(/^Invalid update for channel "word": LastValue can only receive one value/);
+    const state = await service.state.get(thread_id, { subgraphs: true });
+    expect(state).toMatchObject({ values: { topic: "cats" }, next: ["one", "two"] });
+    expect(await service.threads.get(thread_id)).toMatchObject({
+      status: "error",
+      values: { topic: "cats" },
+    });
+    const copy = await service.threads.copy(thread_id);
+    expect(copy.values).toEqual({ topic: "cats" });
+    const next = await service.runs.create(thread_id, { assistant_id: "graph", input: { topic: "calm" } });
+    expect(next).toMatchObject({ status: "success", error: null });
   });
 });

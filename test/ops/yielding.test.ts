@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { takeAll } from "../../src/ops/yielding.js";
+import { takeAll } from "../../src/ops/execute.js";
 
 afterEach(() => {
   vi.restoreAllMocks();

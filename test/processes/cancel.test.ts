@@ -1,6 +1,6 @@
 /** Following and stopping a run through a server that does not execute it. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { onSharedBackends, PATIENCE, type ServerProcess } from "../helpers/server-processes.js";
 import { allEvents } from "../helpers/sse.js";
 

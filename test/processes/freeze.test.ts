@@ -1,7 +1,7 @@
 /** A server that stands still for longer than its heartbeat and its locks last, and then goes on. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import type { Run } from "../../src/models/run.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withPostgres } from "../helpers/postgres.js";

@@ -1,6 +1,6 @@
 /** A server that is killed under load, while others on its database go on. */
 import { beforeAll, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import type { Run } from "../../src/models/run.js";
 import { onSharedBackends, PATIENCE, type ServerProcess } from "../helpers/server-processes.js";
 

@@ -1,6 +1,6 @@
 /** Servers under load on shared threads: what the graph wrote down itself is held against what the servers say. */
 import { beforeAll, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import type { Run } from "../../src/models/run.js";
 import { onSharedBackends, type ServerProcess } from "../helpers/server-processes.js";
 

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contains } from "../../src/storage/contains.js";
+import { contains, containing } from "../../src/storage/rows.js";
+import { plainContains } from "../helpers/plain-contains.js";
+import { newSeed } from "../helpers/seeds.js";
 
 const json = () => fc.jsonValue({ maxDepth: 4 });
 const parsed = (text: string): unknown => JSON.parse(text);
@@ -43,6 +45,63 @@ describe("contains", () => {
         return contains(value, filter) || !contains(value, [...filter, more]);
       }),
     );
+  });
+
+  const seed = newSeed();
+  // Few different values, so that many are contained in others.
+  const { near } = fc.letrec((tie) => ({
+    near: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom<unknown>(0, 1, "0", "a", "", null, true, -0, 1e300),
+      fc.array(tie("near"), { maxLength: 5 }),
+      fc.dictionary(fc.constantFrom("a", "b", "__proto__", "0"), tie("near"), { noNullPrototype: true }),
+    ),
+  }));
+
+  it(`is as it is defined (seed ${seed})`, () => {
+    const contained = { yes: 0, no: 0 };
+    fc.assert(
+      fc.property(near, near, (value, filter) => {
+        const expected = plainContains(value, filter);
+        contained[expected ? "yes" : "no"] += 1;
+        expect(containing(filter)(value)).toBe(expected);
+        expect(contains([value, filter], [filter])).toBe(true);
+      }),
+      { seed, numRuns: 3000 },
+    );
+    // A test that never sees both answers shows nothing.
+    expect(Math.min(contained.yes, contained.no)).toBeGreaterThan(50);
+  });
+
+  const MANY = 60_000;
+  const each = <T>(of: (index: number) => T): T[] => Array.from({ length: MANY }, (_, index) => of(index));
+
+  it.each<[what: string, value: unknown[], filter: unknown[], expected: boolean]>([
+    ["numbers", each((index) => index), each((index) => MANY - 1 - index), true],
+    ["numbers, none of which is there", each((index) => index), each((index) => -1 - index), false],
+    ["texts", each((index) => `text ${index}`), each((index) => `text ${MANY - 1 - index}`), true],
+    ["objects", each((id) => ({ id, a: 1 })), each((index) => ({ id: MANY - 1 - index })), true],
+    [
+      "objects that share all but one entry",
+      each((id) => ({ id, a: 1, b: 2 })),
+      each((id) => ({ a: 1, id, b: 3 })),
+      false,
+    ],
+    [
+      "objects in objects",
+      each((id) => ({ in: { id } })),
+      each((index) => ({ in: { id: MANY - 1 - index } })),
+      true,
+    ],
+    ["lists", each((index) => [index, "a"]), each((index) => ["a", MANY - 1 - index]), true],
+    ["lists in lists", each((index) => [[index]]), each((index) => [[MANY - 1 - index]]), true],
+    ["the same, again and again", each(() => ({ a: 1 })), each(() => ({ b: 1 })), false],
+    ["empty objects and lists", each((index) => index), each((index) => (index % 2 ? [] : {})), false],
+  ])("of many in many is found soon: %s", (_what, value, filter, expected) => {
+    const start = performance.now();
+    expect(contains({ list: value }, { list: filter })).toBe(expected);
+    // Each with each takes from a quarter of a minute on.
+    expect(performance.now() - start).toBeLessThan(8000);
   });
 
   it("inherited keys never match a filter", () => {

@@ -36,7 +36,7 @@ export function storageContract(
     searchTests(() => storage);
     runTests(() => storage);
     lockTests(() => storage);
-    checkpointTests(() => storage);
+    checkpointTests(() => storage, { inDatabase: durable });
     forkTests(() => storage);
     if (items) itemTests(() => storage);
   });

@@ -1,5 +1,5 @@
-import { ThreadMemorySaver } from "../../src/storage/memory-saver.js";
-import { openMemory } from "../../src/storage/memory.js";
+import { ThreadMemorySaver } from "../../src/storage/memory/saver.js";
+import { openMemory } from "../../src/storage/memory/open.js";
 import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";
 

@@ -1,8 +1,8 @@
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { StorageUnavailableError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
-import { explainMongodb } from "../../src/storage/mongodb-errors.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
+import { explainMongodb } from "../../src/storage/mongodb/errors.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunOutcome, RunRow, Storage, ThreadRow } from "../../src/storage/storage.js";
 import { MongodbDouble, type Fate } from "../doubles/mongodb-double.js";
@@ -16,7 +16,10 @@ beforeAll(async () => {
   double = await MongodbDouble.start();
 });
 beforeEach(async () => {
-  storage = await openStorage({ ...options, checkpointer_uri: `${double.uri}/faults` });
+  storage = await openStorage({
+    ...options,
+    checkpointer_uri: `${double.uri}/faults?minHeartbeatFrequencyMS=50`,
+  });
 });
 afterEach(async () => {
   double.fateOf = () => "run";

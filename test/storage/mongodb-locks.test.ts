@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Storage } from "../../src/storage/storage.js";
-import { explainMongodb } from "../../src/storage/mongodb-errors.js";
-import { MongodbThreadLocks } from "../../src/storage/mongodb-locks.js";
+import { explainMongodb } from "../../src/storage/mongodb/errors.js";
+import { MongodbThreadLocks } from "../../src/storage/mongodb/locks.js";
 import { deferred } from "../helpers/deferred.js";
 import { withMongodb } from "../helpers/mongodb.js";
 
@@ -67,6 +67,36 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(two.isHeld("t")).toBe(true);
     expect(two.waiting("t")).toBe(0);
     await next!.release();
+  });
+
+  it("no more wait than may, however close they come, behind another process", async () => {
+    const [one, two] = [await open(), await open(2)];
+    const lease = await one.acquire("t", { wait: true });
+    for (let round = 0; round < 3; round += 1) {
+      const leave = new AbortController();
+      const calls = Array.from({ length: 6 }, () => two.acquire("t", { wait: true, signal: leave.signal }));
+      const refused: unknown[] = [];
+      for (const call of calls) call.catch((error: unknown) => refused.push(error));
+      await expect.poll(() => refused.length).toBe(4);
+      expect(refused).toMatchObject(Array.from({ length: 4 }, () => ({ code: "thread_busy" })));
+      expect(two.waiting("t")).toBe(2);
+      leave.abort(new Error("gone"));
+      await Promise.allSettled(calls);
+      expect(two.waiting("t")).toBe(0);
+    }
+    await lease!.release();
+  });
+
+  it("as many wait behind one here as may, however close they come", async () => {
+    const one = await open(2);
+    const calls = Array.from({ length: 5 }, () => one.acquire("t", { wait: true }));
+    const refused: unknown[] = [];
+    for (const call of calls) call.catch((error: unknown) => refused.push(error));
+    const first = await calls[0];
+    await expect.poll(() => refused.length).toBe(2);
+    expect(one.waiting("t")).toBe(2);
+    await first!.release();
+    for (const call of calls.slice(1, 3)) await (await call)!.release();
   });
 
   it("another process goes before the own queue", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/errors.js";
+import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/support/errors.js";
 import { openStorage } from "../../src/storage/open.js";
 import { MongodbDouble } from "../doubles/mongodb-double.js";
 import { threadRow } from "./contract/rows.js";

@@ -1,5 +1,5 @@
-import { createSaver, setUp } from "../../src/storage/mongodb-saver.js";
-import { loadMongodbDriver } from "../../src/storage/mongodb-driver.js";
+import { createSaver, setUp } from "../../src/storage/mongodb/saver.js";
+import { loadMongodbDriver } from "../../src/storage/mongodb/schema.js";
 import { openStorage } from "../../src/storage/open.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { conformance } from "./conformance.js";

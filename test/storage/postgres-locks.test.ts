@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ConfigError, StorageUnavailableError, ThreadBusyError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
+import { ConfigError, ThreadBusyError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
 import type { Storage, ThreadLease } from "../../src/storage/storage.js";
 import { withPostgres } from "../helpers/postgres.js";
-import { StorageProcess } from "../helpers/postgres-processes.js";
-import { TcpRelay } from "../helpers/tcp-relay.js";
 
 async function take({ locks }: Storage, threadId: string): Promise<ThreadLease> {
   const lease = await locks.acquire(threadId, { wait: false });
@@ -16,20 +14,9 @@ const lost = (lease: ThreadLease) =>
   new Promise<void>((resolve) => lease.lost?.addEventListener("abort", () => resolve(), { once: true }));
 
 withPostgres("postgres thread locks", (postgres) => {
-  const processes: StorageProcess[] = [];
-  afterEach(async () => {
-    for (const child of processes.splice(0)) await child.kill();
-    await postgres.close();
-  });
+  afterEach(() => postgres.close());
 
   const both = async () => [await postgres.open(), await postgres.open()] as const;
-
-  async function startProcess(): Promise<StorageProcess> {
-    const child = new StorageProcess(postgres.options());
-    processes.push(child);
-    await child.told("open");
-    return child;
-  }
 
   /** Locks that sessions of this file's storages hold or wait with. */
   async function advisoryLocks(): Promise<number> {
@@ -93,6 +80,40 @@ withPostgres("postgres thread locks", (postgres) => {
   });
 
   describe("waiting", () => {
+    it("no more wait than may, however close they come, behind another storage", async () => {
+      const [one, two] = await both();
+      const id = newId();
+      const lease = await take(one, id);
+      for (let round = 0; round < 3; round += 1) {
+        const leave = new AbortController();
+        const calls = Array.from({ length: 6 }, () =>
+          two.locks.acquire(id, { wait: true, signal: leave.signal }),
+        );
+        const refused: unknown[] = [];
+        for (const call of calls) call.catch((error: unknown) => refused.push(error));
+        await expect.poll(() => refused.length).toBe(4);
+        expect(refused.every((error) => error instanceof ThreadBusyError)).toBe(true);
+        expect(two.locks.waiting(id)).toBe(2);
+        leave.abort(new Error("gone"));
+        await Promise.allSettled(calls);
+        expect(two.locks.waiting(id)).toBe(0);
+      }
+      await lease.release();
+    });
+
+    it("as many wait behind one here as may, however close they come", async () => {
+      const [one] = await both();
+      const id = newId();
+      const calls = Array.from({ length: 5 }, () => one.locks.acquire(id, { wait: true }));
+      const refused: unknown[] = [];
+      for (const call of calls) call.catch((error: unknown) => refused.push(error));
+      const first = await calls[0];
+      await expect.poll(() => refused.length).toBe(2);
+      expect(one.locks.waiting(id)).toBe(2);
+      await first?.release();
+      for (const call of calls.slice(1, 3)) await (await call)?.release();
+    });
+
     it("waiters of a process proceed in order", async () => {
       const [one, two] = await both();
       const id = newId();
@@ -150,32 +171,6 @@ withPostgres("postgres thread locks", (postgres) => {
     });
   });
 
-  describe("between processes", () => {
-    it("two processes never hold a thread together", async () => {
-      const [one, two] = [await startProcess(), await startProcess()];
-      const storage = await postgres.open();
-      one.tell({ acquire: "t" });
-      await one.told("acquired t");
-      two.tell({ acquire: "t" });
-      expect(await storage.locks.acquire("t", { wait: false })).toBeUndefined();
-      one.tell({ release: "t" });
-      await two.told("acquired t");
-      expect(await storage.locks.acquire("t", { wait: false })).toBeUndefined();
-      two.tell({ release: "t" });
-      await two.told("released t");
-      expect(await storage.locks.acquire("t", { wait: false })).toBeDefined();
-    });
-
-    it("a dead process frees its threads", async () => {
-      const [dying, storage] = [await startProcess(), await postgres.open()];
-      dying.tell({ acquire: "t" });
-      await dying.told("acquired t");
-      const waiting = storage.locks.acquire("t", { wait: true });
-      await dying.kill();
-      expect(await waiting).toBeDefined();
-    });
-  });
-
   describe("a process that stood still", () => {
     it("asks the server whether its lease stands", async () => {
       const lease = await take(await postgres.open(), newId());
@@ -227,25 +222,6 @@ withPostgres("postgres thread locks", (postgres) => {
       await lease.release();
       expect(await one.locks.acquire(id, { wait: false })).toBeUndefined();
       await next?.release();
-    });
-
-    it("a silent server is noticed, then reported", { timeout: 60_000 }, async () => {
-      const { relay, uri } = await TcpRelay.before(postgres.uri, 5432);
-      const storage = await postgres.open({ lock_uri: uri });
-      const lease = await take(storage, "t");
-      relay.block();
-      const before = performance.now();
-      await lost(lease);
-      expect(performance.now() - before).toBeLessThan(10_000);
-      const error = await storage.locks.acquire("u", { wait: false }).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(StorageUnavailableError);
-      expect(error).toHaveProperty("message", expect.stringMatching(/^(PostgreSQL at|the thread locks)/));
-      relay.unblock();
-      await lease.release();
-      await (await storage.locks.acquire("t", { wait: true }))?.release();
-      await storage.close();
-      postgres.forget(storage);
-      await relay.close();
     });
   });
 

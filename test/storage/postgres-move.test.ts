@@ -1,19 +1,18 @@
 /** Coming from the official PostgresSaver, and going back: what one writes, the other reads. */
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { Command } from "@langchain/langgraph";
 import { BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
-import type { RunnableConfig } from "@langchain/core/runnables";
 import { beforeAll, describe, expect, it } from "vitest";
-import { newId } from "../../src/ids.js";
-import { loadPostgresDriver } from "../../src/storage/postgres-driver.js";
-import { explainPostgres } from "../../src/storage/postgres-errors.js";
-import { readPostgresOptions } from "../../src/storage/postgres-options.js";
-import { PostgresPool } from "../../src/storage/postgres-pool.js";
-import { FastPostgresSaver } from "../../src/storage/postgres-saver.js";
+import { explainPostgres } from "../../src/storage/postgres/errors.js";
+import { loadPostgresDriver, readPostgresOptions } from "../../src/storage/postgres/options.js";
+import { PostgresPool } from "../../src/storage/postgres/pool.js";
+import { FastPostgresSaver } from "../../src/storage/postgres/saver.js";
 import type { Checkpointer } from "../../src/storage/storage.js";
-import { openTestService } from "../helpers/service.js";
+import { newId } from "../../src/support/ids.js";
 import { withPostgres } from "../helpers/postgres.js";
+import { openTestService } from "../helpers/service.js";
 import { askingGraph } from "./contract/graphs.js";
 
 /** Writes with one saver and reads with another, as an application that has moved. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, StorageUnavailableError } from "../../src/errors.js";
+import { ConfigError, StorageUnavailableError } from "../../src/support/errors.js";
 import { openStorage } from "../../src/storage/open.js";
-import { explainPostgres } from "../../src/storage/postgres-errors.js";
+import { explainPostgres } from "../../src/storage/postgres/errors.js";
 import { withPostgres } from "../helpers/postgres.js";
 
 const SECRET = "s3cret";

@@ -3,7 +3,7 @@ import { emptyCheckpoint, uuid6, type CheckpointTuple } from "@langchain/langgra
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import type { Checkpointer, Storage } from "../../src/storage/storage.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { askingGraph, nestedGraph } from "./contract/graphs.js";
@@ -101,11 +101,12 @@ withPostgres("postgres checkpointer", (postgres) => {
   });
 
   describe("statements", () => {
-    /** Statements that pg was given while `work` ran. */
+    /** Statements that pg was given while `work` ran, but for the heartbeats of the locks. */
     async function statements(work: () => Promise<unknown>): Promise<number> {
       const query = vi.spyOn(pg.Client.prototype, "query");
       await work();
-      const { length } = query.mock.calls.filter(([config]) => typeof config === "object");
+      const given = query.mock.calls.map(([config]) => config as string | { name?: string });
+      const { length } = given.filter((one) => typeof one === "object" && one.name !== "gs_locks");
       query.mockRestore();
       return length;
     }

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { StorageUnavailableError } from "../../src/errors.js";
-import { withPostgres } from "../helpers/postgres.js";
-import { StorageProcess } from "../helpers/postgres-processes.js";
-import { threadRow } from "./contract/rows.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
+import { SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
+import { withOwnSchema } from "../helpers/postgres.js";
+import { threadRow, tick } from "./contract/rows.js";
 
-withPostgres("postgres set-up", (postgres) => {
+withOwnSchema("postgres set-up", (postgres) => {
   const drop = () => postgres.sql(`DROP SCHEMA IF EXISTS "${postgres.schema}" CASCADE`);
   beforeEach(drop);
   afterEach(() => postgres.close());
@@ -14,21 +14,22 @@ withPostgres("postgres set-up", (postgres) => {
       (row) => row.version,
     );
 
-  it("four processes set one schema up together", async () => {
-    const processes = [1, 2, 3, 4].map(() => new StorageProcess(postgres.options()));
-    try {
-      await Promise.all(processes.map((child) => child.told("open")));
-    } finally {
-      await Promise.all(processes.map((child) => child.kill()));
-    }
-    expect(await version()).toEqual([2]);
-    const { metadata } = await postgres.open();
-    expect(await metadata.insertThread(threadRow())).toBe(true);
-  });
-
   it("eight storages set one schema up together", async () => {
     await Promise.all(Array.from({ length: 8 }, () => postgres.open({ pool_max_size: 1 })));
-    expect(await version()).toEqual([2]);
+    expect(await version()).toEqual([SCHEMA_VERSION]);
+  });
+
+  it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
+    const row = threadRow({ metadata: { owner: "ann" } });
+    await (await postgres.open()).metadata.insertThread(row);
+    await postgres.close();
+    const s = `"${postgres.schema}"`;
+    await postgres.sql(`ALTER TABLE ${s}.gs_threads DROP COLUMN scope, DROP COLUMN graphs`);
+    await postgres.sql(`UPDATE ${s}.gs_schema SET version = 2`);
+    const { metadata } = await postgres.open();
+    expect(await metadata.getThread(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
+    const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
+    expect(await metadata.updateThread(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
   it("tables of a later release are refused", async () => {
@@ -38,7 +39,7 @@ withPostgres("postgres set-up", (postgres) => {
     expect(error).toBeInstanceOf(StorageUnavailableError);
     expect(error).toHaveProperty(
       "message",
-      expect.stringMatching(/later graph-serve.*version 99.*knows version 2/),
+      expect.stringMatching(/later graph-serve.*version 99.*knows version \d/),
     );
   });
 

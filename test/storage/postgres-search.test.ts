@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
 import type { Storage, ThreadQuery } from "../../src/storage/storage.js";
-import { withPostgres } from "../helpers/postgres.js";
+import { withOwnSchema } from "../helpers/postgres.js";
 import { threadRow, tick } from "./contract/rows.js";
 
 const THREADS = 10_000;
@@ -17,7 +17,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-withPostgres("postgres searches", (postgres) => {
+withOwnSchema("postgres searches", (postgres) => {
   let storage: Storage;
   beforeAll(async () => {
     storage = await postgres.open();

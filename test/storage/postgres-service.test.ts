@@ -1,7 +1,7 @@
 import pg from "pg";
-import { afterEach, expect, it, vi } from "vitest";
-import { newId } from "../../src/ids.js";
-import { silentLogger } from "../../src/log.js";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
+import { newId } from "../../src/support/ids.js";
+import { silentLogger } from "../../src/support/log.js";
 import { openService, type Service } from "../../src/service.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -34,6 +34,9 @@ withPostgres("a service on postgres", (postgres) => {
   it.each(["async", "sync", "exit"] as const)(
     "ten steps (%s) take at most 30 queries",
     async (durability) => {
+      // Time stands still: no heartbeat is among the queries, however long they take.
+      vi.useFakeTimers({ toFake: ["Date", "performance", "setInterval", "clearInterval"] });
+      onTestFinished(() => void vi.useRealTimers());
       const { threads, runs, state } = await serve(postgres);
       const { thread_id } = await threads.create({});
       const query = vi.spyOn(pg.Client.prototype, "query");

@@ -1,9 +1,8 @@
 import { afterEach, beforeAll } from "vitest";
-import { explainPostgres } from "../../src/storage/postgres-errors.js";
-import { loadPostgresDriver } from "../../src/storage/postgres-driver.js";
-import { readPostgresOptions } from "../../src/storage/postgres-options.js";
-import { PostgresPool } from "../../src/storage/postgres-pool.js";
-import { FastPostgresSaver } from "../../src/storage/postgres-saver.js";
+import { explainPostgres } from "../../src/storage/postgres/errors.js";
+import { loadPostgresDriver, readPostgresOptions } from "../../src/storage/postgres/options.js";
+import { PostgresPool } from "../../src/storage/postgres/pool.js";
+import { FastPostgresSaver } from "../../src/storage/postgres/saver.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";

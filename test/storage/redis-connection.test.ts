@@ -1,7 +1,7 @@
 /** A connection to Redis that ends in the middle of calls: no call ever gets the answer of another. */
 import { expect, it, onTestFinished } from "vitest";
-import { RedisConnection } from "../../src/storage/redis-client.js";
-import { loadRedisDriver } from "../../src/storage/redis-driver.js";
+import { RedisConnection } from "../../src/storage/redis/client.js";
+import { loadRedisDriver } from "../../src/storage/redis/options.js";
 import { withRedis } from "../helpers/redis.js";
 import { TcpRelay } from "../helpers/tcp-relay.js";
 

@@ -1,12 +1,12 @@
 import { emptyCheckpoint, uuid6, type ChannelVersions } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { afterEach, describe, expect, it } from "vitest";
-import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/errors.js";
-import { newId } from "../../src/ids.js";
+import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/support/errors.js";
+import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
-import { RedisConnection } from "../../src/storage/redis-client.js";
-import { loadRedisDriver } from "../../src/storage/redis-driver.js";
-import { RedisSaver } from "../../src/storage/redis-saver.js";
+import { RedisConnection } from "../../src/storage/redis/client.js";
+import { loadRedisDriver } from "../../src/storage/redis/options.js";
+import { RedisSaver } from "../../src/storage/redis/saver.js";
 import type { Checkpointer } from "../../src/storage/storage.js";
 import { withRedis } from "../helpers/redis.js";
 

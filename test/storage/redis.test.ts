@@ -1,8 +1,8 @@
 import { beforeAll } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
-import { RedisConnection } from "../../src/storage/redis-client.js";
-import { loadRedisDriver } from "../../src/storage/redis-driver.js";
-import { RedisSaver } from "../../src/storage/redis-saver.js";
+import { RedisConnection } from "../../src/storage/redis/client.js";
+import { loadRedisDriver } from "../../src/storage/redis/options.js";
+import { RedisSaver } from "../../src/storage/redis/saver.js";
 import { withRedis } from "../helpers/redis.js";
 import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";

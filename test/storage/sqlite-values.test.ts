@@ -2,9 +2,9 @@ import { emptyCheckpoint, type Checkpoint } from "@langchain/langgraph-checkpoin
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyDelta, byteDelta } from "../../src/storage/byte-delta.js";
-import { SqliteSaver } from "../../src/storage/sqlite-saver.js";
-import { migrate } from "../../src/storage/sqlite-schema.js";
+import { applyDelta, byteDelta } from "../../src/storage/sqlite/values.js";
+import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
+import { migrate } from "../../src/storage/sqlite/schema.js";
 
 function openSaver() {
   const db = new Database(":memory:");

@@ -3,7 +3,7 @@
  * stdout when it is stored.
  */
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
-import { openSqlite } from "../../src/storage/sqlite.js";
+import { openSqlite } from "../../src/storage/sqlite/open.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
 
 const { metadata, checkpointer } = await openSqlite({

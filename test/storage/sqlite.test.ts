@@ -4,11 +4,11 @@ import { pathToFileURL } from "node:url";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ConfigError, StorageUnavailableError } from "../../src/errors.js";
+import { ConfigError, StorageUnavailableError } from "../../src/support/errors.js";
 import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
-import { SqliteSaver } from "../../src/storage/sqlite-saver.js";
-import { migrate } from "../../src/storage/sqlite-schema.js";
-import { openSqlite } from "../../src/storage/sqlite.js";
+import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
+import { migrate } from "../../src/storage/sqlite/schema.js";
+import { openSqlite } from "../../src/storage/sqlite/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";
@@ -120,6 +120,21 @@ describe("sqlite file", () => {
       }[];
       expect(steps.map(({ detail }) => detail).join("; ")).toMatch(/^(SCAN|SEARCH) \w+ USING ((?!TEMP).)*$/);
     }
+  });
+
+  it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
+    const file = freshFile();
+    const row = threadRow({ metadata: { owner: "ann" } });
+    await (await open(file)).metadata.insertThread(row);
+    await opened.pop()?.close();
+    const db = new Database(file);
+    db.exec(`ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
+      UPDATE gs_schema SET version = 1`);
+    db.close();
+    const { metadata } = await open(file);
+    expect(await metadata.getThread(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
+    const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
+    expect(await metadata.updateThread(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
   it("tables of a later release are refused", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ThreadBusyError } from "../../src/errors.js";
+import { ThreadBusyError } from "../../src/support/errors.js";
 import { createThreadLocks } from "../../src/storage/thread-locks.js";
 import type { ThreadLease } from "../../src/storage/storage.js";
 

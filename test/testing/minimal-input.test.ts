@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { minimalInput } from "../../src/testing/minimal-input.js";
+import { minimalInput } from "../../src/testing/smoke.js";
 
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 

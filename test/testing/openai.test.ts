@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StreamMode } from "../../src/models/run.js";
-import { newId } from "../../src/ids.js";
+import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
 import { readCaseFile } from "../../src/testing/case-files.js";
 import { createRedaction } from "../../src/testing/redact.js";
-import { steady } from "../../src/testing/steady.js";
-import { serviceTarget } from "../../src/testing/target.js";
-import { Tapes, type TapeMode } from "../../src/testing/tape/tapes.js";
+import { steady } from "../../src/testing/normalized.js";
+import { serviceTarget } from "../../src/testing/graphs.js";
+import { Tapes, type TapeMode } from "../../src/testing/recording/recorder.js";
 import { cli, createProject, type CliResult, type Project } from "../cli/harness.js";
 import { openAiAgent, openAiGraph, startModelServer, type ModelServer } from "./model-server.js";
 

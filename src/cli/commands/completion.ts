@@ -1,11 +1,16 @@
-import { Argument } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import type { CommandLike } from "../completion/tree.js";
+import { type Command, Argument } from "@commander-js/extra-typings";
+import { examples, type Runner } from "../command.js";
+import {
+  bashCompletion,
+  type CommandLike,
+  completionTree,
+  fishCompletion,
+  zshCompletion,
+} from "../completion/tree.js";
+import type { Session } from "../session.js";
 
-export function addCompletionCommand(program: Parent & CommandLike, run: Runner): void {
-  program
-    .command("completion")
-    .description("Print a script that completes commands and flags in a shell.")
+export function completionCommand(command: Command, run: Runner): void {
+  command
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"] as const))
     .addHelpText(
       "after",
@@ -15,9 +20,16 @@ export function addCompletionCommand(program: Parent & CommandLike, run: Runner)
         "graph-serve completion fish > graph-serve.fish",
       ),
     )
-    .action((shell, _options, command) =>
-      run(command, async (session) =>
-        (await import("../actions/completion.js")).completion(session, shell, program),
-      ),
-    );
+    .action((shell) => run(command, async (session) => completion(session, shell, command.parent)));
+}
+
+const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
+type Shell = keyof typeof SCRIPTS;
+
+/** `completion`: print the script that completes commands and flags in a shell. */
+async function completion({ print }: Session, shell: Shell, program: CommandLike | null): Promise<number> {
+  const script = SCRIPTS[shell](completionTree(program as CommandLike));
+  if (print.flags.json) print.json({ shell, script });
+  else print.data(script.trimEnd());
+  return 0;
 }

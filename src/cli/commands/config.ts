@@ -1,33 +1,106 @@
-import { examples, type Parent, type Runner } from "../command.js";
+import type { Command } from "@commander-js/extra-typings";
+import type { LoadedConfig, SettingOrigin } from "../../config/load.js";
+import { maskSettings } from "../../config/settings.js";
+import { type SettingName, SettingsSchema } from "../../config/settings.js";
+import { ConfigError } from "../../support/errors.js";
+import { wrapped } from "../../view/text.js";
+import { examples, type Runner } from "../command.js";
+import { shortPath } from "../report-error.js";
+import { loadServableSettings, loadSettings, type Session, unheededText } from "../session.js";
 
-export function addConfigCommand(program: Parent, run: Runner): void {
-  const config = program
-    .command("config")
-    .description("Show the settings and where they come from.")
-    .addHelpText("after", examples("graph-serve config print --origin", "graph-serve config path"));
-  const load = () => import("../actions/config.js");
+export function configCommand(config: Command, run: Runner): void {
+  config.addHelpText("after", examples("graph-serve config print --origin", "graph-serve config path"));
   config
     .command("print")
     .description("Print the settings that hold, secrets masked.")
     .option("--origin", "also print where each one comes from")
     .option("--show-secrets", "print secrets as they are")
     .addHelpText("after", examples("graph-serve config print --origin", "graph-serve config print --json"))
-    .action((options, command) =>
-      run(command, async (session) => (await load()).printConfig(session, options)),
-    );
+    .action((options, command) => run(command, async (session) => printConfig(session, options)));
   config
     .command("path")
     .description("Print the path of the configuration file.")
     .addHelpText("after", examples("graph-serve config path"))
-    .action((_options, command) => run(command, async (session) => (await load()).printPath(session)));
+    .action((_options, command) => run(command, async (session) => printPath(session)));
   config
     .command("validate")
     .description("Check the configuration without loading a graph.")
     .addHelpText("after", examples("graph-serve config validate -c graph-server.config.json"))
-    .action((_options, command) => run(command, async (session) => (await load()).validateConfig(session)));
+    .action((_options, command) => run(command, async (session) => validateConfig(session)));
   config
     .command("schema")
     .description("Print the JSON schema of the configuration.")
     .addHelpText("after", examples("graph-serve config schema > graph-server.schema.json"))
-    .action((_options, command) => run(command, async (session) => (await load()).printSchema(session)));
+    .action((_options, command) => run(command, async (session) => printSchema(session)));
+}
+
+interface ConfigPrintFlags {
+  origin?: boolean;
+  showSecrets?: boolean;
+}
+
+/** `config print`: the settings that hold. */
+async function printConfig(session: Session, flags: ConfigPrintFlags): Promise<number> {
+  const { print, io } = session;
+  const config = await loadSettings(session);
+  const settings: Record<string, unknown> = flags.showSecrets
+    ? config.settings
+    : maskSettings(config.settings);
+  if (print.flags.json) {
+    print.json({ file: config.file ?? null, settings, ...(flags.origin && { origins: config.origins }) });
+    return 0;
+  }
+  const rows = Object.entries(settings).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+    ...(flags.origin ? [originText(config.origins[name as SettingName], io.cwd)] : []),
+  ]);
+  await print.table(["SETTING", "VALUE", ...(flags.origin ? ["ORIGIN"] : [])], rows);
+  return 0;
+}
+
+function originText({ kind, detail }: SettingOrigin, cwd: string): string {
+  if (kind === "file" && detail !== undefined) return shortPath(detail, cwd);
+  return detail ?? kind;
+}
+
+/** `config path`: the file that was read. */
+async function printPath(session: Session): Promise<number> {
+  const { file } = await loadSettings(session);
+  if (file === undefined) {
+    throw new ConfigError(`there is no configuration file in ${session.io.cwd} or above it`, {
+      hint: "graph-serve init --config-only makes one",
+    });
+  }
+  if (session.print.flags.json) session.print.json({ path: file });
+  else session.print.data(file);
+  return 0;
+}
+
+/** `config validate`: loading it is the check. */
+async function validateConfig(session: Session): Promise<number> {
+  const config = await loadServableSettings(session);
+  const { print } = session;
+  const warnings = [...config.warnings, ...config.unheeded.map(unheededText)];
+  if (print.flags.json) print.json({ file: config.file ?? null, warnings });
+  else
+    for (const line of wrapped(summary({ ...config, warnings }, session.io.cwd), print.width))
+      print.data(line);
+  return 0;
+}
+
+function summary({ file, settings, warnings }: LoadedConfig, cwd: string): string {
+  const name =
+    file === undefined ? "no configuration file, the defaults hold" : `${shortPath(file, cwd)} is valid`;
+  const graphs = Object.keys(settings.graphs);
+  const parts = [name, graphs.length > 0 ? `graphs: ${graphs.join(", ")}` : "no graphs"];
+  return [...parts, ...(warnings.length > 0 ? [`${warnings.length} warnings`] : [])].join("; ");
+}
+
+/** `config schema`: for editors that complete and check the file. */
+async function printSchema({ print }: Session): Promise<number> {
+  print.data(
+    JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...SettingsSchema }, null, 2),
+  );
+  return 0;
 }

@@ -1,24 +1,41 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { listenOptions, storageOptions } from "./listen-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { basename, resolve } from "node:path";
+import { noteUnhandled } from "../../support/run-context.js";
+import { errorMessage } from "../../support/errors.js";
+import { createRedaction } from "../../testing/redact.js";
+import { examples, type Runner } from "../command.js";
+import { type BannerFacts, bannerLines, listenForKeys, openInBrowser, plainLines } from "../dev/banner.js";
+import { DevServer } from "../dev/dev-server.js";
+import { type FileWatcher, watchFiles } from "../dev/watch.js";
+import { TRANSCRIPTS } from "../open.js";
+import {
+  addStorageOptions,
+  type ListenFlags,
+  listenOptions,
+  listenSettings,
+  settingsOfFlags,
+} from "../options.js";
+import { errorText, shortPath } from "../report-error.js";
+import type { Session } from "../session.js";
+import { Closers, listenForStop, type StopListener } from "../stop.js";
+import { warnIfPublic } from "./start.js";
 
-export function addDevCommand(program: Parent, run: Runner): void {
-  program
-    .command("dev")
-    .description("Serve graphs on this machine, and load them anew when a file is saved.")
-    .argument(
-      "[graph...]",
-      "files such as ./graph.ts:graph, or keys of the configuration; the first is the default",
-    )
-    .addOption(listenOptions.port())
-    .addOption(listenOptions.host())
-    .option("--no-reload", "do not watch files")
-    .option(
-      "--record [dir]",
-      "keep what models and tools answer, a file a run (default .graph-serve/transcripts)",
-    )
-    .option("--open", "open the API documentation in a browser")
-    .addOption(storageOptions.schemeOrFile())
-    .addOption(storageOptions.uri())
+export function devCommand(command: Command, run: Runner): void {
+  addStorageOptions(
+    command
+      .argument(
+        "[graph...]",
+        "files such as ./graph.ts:graph, or keys of the configuration; the first is the default",
+      )
+      .addOption(listenOptions.port())
+      .addOption(listenOptions.host())
+      .option("--no-reload", "do not watch files")
+      .option(
+        "--record [dir]",
+        "keep what models and tools answer, a file a run (default .graph-serve/transcripts)",
+      )
+      .option("--open", "open the API documentation in a browser"),
+  )
     .addOption(listenOptions.corsOrigin())
     .addOption(listenOptions.allowHost())
     .addHelpText(
@@ -26,11 +43,154 @@ export function addDevCommand(program: Parent, run: Runner): void {
       examples(
         "graph-serve dev",
         "graph-serve dev ./graph.ts:graph -p 3000",
-        "graph-serve dev --checkpointer-scheme memory",
+        "graph-serve dev --db memory",
         "graph-serve dev --record",
       ),
     )
-    .action((graphs, options, command) =>
-      run(command, async (session) => (await import("../actions/dev.js")).dev(session, graphs, options)),
-    );
+    .action((graphs, options) => run(command, async (session) => dev(session, graphs, options)));
+}
+
+interface DevFlags extends ListenFlags {
+  reload: boolean;
+  open?: boolean;
+  /** Folder of the recordings; true for the usual one. */
+  record?: string | true;
+}
+
+/** `dev`: serve on this machine until told to stop. */
+async function dev(session: Session, graphs: readonly string[], flags: DevFlags): Promise<number> {
+  const start = performance.now();
+  const closers = new Closers();
+  const server = await DevServer.open(session, { graphs, settings: settingsOfFlags(listenSettings(flags)) });
+  const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
+  closers.add(() => server.close());
+  try {
+    const note = (error: unknown) => noteUnhandled(error, server.service);
+    session.unhandled = { rejection: note, exception: note };
+    const reloader = new Reloader(session, server);
+    closers.add(() => reloader.close());
+    if (flags.reload) await reloader.watch();
+    if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
+    const hasKeys = await announce(session, server, graphs[0], Math.round(performance.now() - start));
+    if (hasKeys) closers.add(listenForKeys(session.io, keyActions(server, reloader, stop)));
+    if (flags.open) openInBrowser(`${server.url}/docs`);
+    await stop.stopped;
+  } finally {
+    await closers.close();
+  }
+  stop.done();
+  return 0;
+}
+
+/** Print what is served, where; returns whether keys are listened to. */
+async function announce(
+  session: Session,
+  server: DevServer,
+  target: string | undefined,
+  ms: number,
+): Promise<boolean> {
+  const { io, print } = session;
+  const { storage } = server.service;
+  const location =
+    storage.location === undefined ? undefined : shortPath(storage.location, server.config.baseDir);
+  const hasKeys = print.isWatched && io.stdin.isTTY === true;
+  const facts: BannerFacts = {
+    ms,
+    url: server.url,
+    graphs: await server.service.graphs(),
+    ...(target !== undefined && { target }),
+    storage: {
+      scheme: storage.scheme,
+      durable: storage.durable,
+      ...(location !== undefined && { location }),
+    },
+    hasKeys,
+  };
+  warnIfPublic(server.config.settings, (message) => print.warn(message));
+  const lines = print.isWatched ? bannerLines(facts, print.noteColors) : plainLines(facts);
+  for (const line of lines) print.note(line);
+  if (print.flags.json)
+    print.json({ url: facts.url, pid: process.pid, graphs: facts.graphs, storage: facts.storage });
+  return hasKeys;
+}
+
+/** From now on, what models and tools answer is kept; returns what ends it. */
+async function recordRuns(
+  { io, print }: Session,
+  { config }: DevServer,
+  to: string | true,
+): Promise<() => Promise<void>> {
+  const { Transcripts } = await import("../../testing/recording/recorder.js");
+  const folder = resolve(config.baseDir, to === true ? TRANSCRIPTS : to);
+  const transcripts = await Transcripts.open({
+    folder,
+    redact: createRedaction({ ...io.env, ...config.env }),
+    onError: (error) => print.warn(`a call could not be recorded: ${errorMessage(error)}`),
+  });
+  print.note(`recording models and tools in ${shortPath(folder, io.cwd)}`);
+  return () => transcripts.close();
+}
+
+function keyActions(server: DevServer, reloader: Reloader, stop: StopListener) {
+  return {
+    reload: () => void reloader.reload(server.service.watchedFiles().slice(0, 1)),
+    openDocs: () => openInBrowser(`${server.url}/docs`),
+    quit: () => stop.stop("q"),
+  };
+}
+
+function showFault({ io, print }: Session, error: unknown): void {
+  io.stderr.write(errorText(error, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose }));
+}
+
+/** Loads anew what changed, one change at a time, and says so. */
+class Reloader {
+  readonly #session: Session;
+  readonly #server: DevServer;
+  #watcher: FileWatcher | undefined;
+  #lastFault: string | undefined;
+  #work = Promise.resolve();
+
+  constructor(session: Session, server: DevServer) {
+    this.#session = session;
+    this.#server = server;
+  }
+
+  async watch(): Promise<void> {
+    this.#watcher = await watchFiles(this.#server.files, (files) => void this.reload(files));
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher?.close();
+    await this.#work;
+  }
+
+  /** Load anew what these files hold, after what is still being loaded. */
+  reload(files: readonly string[]): Promise<void> {
+    this.#work = this.#work.then(() => this.#reload(files));
+    return this.#work;
+  }
+
+  async #reload(files: readonly string[]): Promise<void> {
+    const start = performance.now();
+    const restart = this.#server.needsRestart(files);
+    try {
+      await (restart ? this.#server.restart() : this.#server.reload());
+      this.#lastFault = undefined;
+      const names = files.map((file) => basename(file)).join(", ");
+      this.#session.print.note(`reloaded ${names} in ${Math.round(performance.now() - start)} ms`);
+    } catch (error) {
+      this.#show(error);
+    }
+    this.#watcher?.watch(this.#server.files);
+  }
+
+  /** The same fault is shown once, however often the file is saved with it. */
+  #show(error: unknown): void {
+    const fault = errorMessage(error);
+    if (fault === this.#lastFault) return;
+    this.#lastFault = fault;
+    showFault(this.#session, error);
+    this.#session.print.note("       the last good graphs go on serving");
+  }
 }

@@ -1,28 +1,31 @@
-import { Option } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import { DIFF_FORMATS } from "../diff/formats.js";
-import { listOption } from "../key-values.js";
-import { sourceOptions } from "../source/source-options.js";
+import { type Command, Option } from "@commander-js/extra-typings";
+import { changeLines, type Mark } from "../../view/change-lines.js";
+import { type Change, changesBetween, jsonPatch } from "../../view/changes.js";
+import { examples, type Runner } from "../command.js";
+import { diffPage } from "../diff/page.js";
+import { fileSide, narrowed, type Side, stepsOf, threadSide } from "../diff/side.js";
+import { addSourceOptions, listOption, sourceOptions } from "../options.js";
+import type { Session } from "../session.js";
+import { openSource } from "../source/open-source.js";
+import type { Source, SourceFlags } from "../source/source.js";
+import type { Printer } from "../terminal/print.js";
+import { clipped } from "../terminal/text.js";
 
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
 const SIDE = "thread, thread@step, thread@checkpoint (@-1 is the latest), or a file of JSON";
 
-export function addDiffCommand(program: Parent, run: Runner): void {
-  program
-    .command("diff")
-    .description("Compare the values of two checkpoints, of one thread or of two, or of files.")
-    .argument("<a>", SIDE)
-    .argument("<b>", SIDE)
-    .option("--path <path>", "compare only what stands there, such as messages[-1]")
-    .addOption(listOption("--ignore <path>", "leave out what stands there; * is any key or item"))
-    .option("--exit-code", "exit 1 when they differ")
-    .addOption(
-      new Option("--format <format>", "form of the result").choices(DIFF_FORMATS).default("text" as const),
-    )
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function diffCommand(command: Command, run: Runner): void {
+  addSourceOptions(
+    command
+      .argument("<a>", SIDE)
+      .argument("<b>", SIDE)
+      .option("--path <path>", "compare only what stands there, such as messages[-1]")
+      .addOption(listOption("--ignore <path>", "leave out what stands there; * is any key or item"))
+      .option("--exit-code", "exit 1 when they differ")
+      .addOption(
+        new Option("--format <format>", "form of the result").choices(DIFF_FORMATS).default("text" as const),
+      ),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -33,7 +36,75 @@ export function addDiffCommand(program: Parent, run: Runner): void {
         `graph-serve diff ${EXAMPLE}@0 ${EXAMPLE} --format html > diff.html`,
       ),
     )
-    .action((a, b, options, command) =>
-      run(command, async (session) => (await import("../actions/diff.js")).diff(session, a, b, options)),
-    );
+    .action((a, b, options) => run(command, async (session) => diff(session, a, b, options)));
 }
+
+interface DiffFlags extends SourceFlags {
+  path?: string;
+  ignore?: string[];
+  exitCode?: boolean;
+  format: DiffFormat;
+}
+
+const DIFFER_EXIT = 1;
+
+/** `diff`: what differs between the values of two checkpoints, or of files. */
+async function diff(session: Session, a: string, b: string, flags: DiffFlags): Promise<number> {
+  const path = flags.path === undefined ? [] : stepsOf("--path", flags.path);
+  const ignored = (flags.ignore ?? []).map((text) => stepsOf("--ignore", text));
+  const [before, after] = await readSides(session, [a, b], flags);
+  const values = [before, after].map((side) => narrowed(side.values, path, ignored));
+  const changes = changesBetween(values[0], values[1]);
+  show(session.print, [before.label, after.label], changes, flags.format);
+  return flags.exitCode && changes.length > 0 ? DIFFER_EXIT : 0;
+}
+
+/** Files need no storage: it is opened when a thread is named. */
+async function readSides(
+  session: Session,
+  texts: [string, string],
+  flags: SourceFlags,
+): Promise<[Side, Side]> {
+  let source: Source | undefined;
+  const read = async (text: string): Promise<Side> => {
+    const file = await fileSide(session, text);
+    if (file) return file;
+    source ??= await openSource(session, flags);
+    return threadSide(session, source, text);
+  };
+  try {
+    return [await read(texts[0]), await read(texts[1])];
+  } finally {
+    await source?.close();
+  }
+}
+
+function show(
+  print: Printer,
+  labels: [string, string],
+  changes: readonly Change[],
+  format: DiffFlags["format"],
+): void {
+  if (format === "json-patch") print.json(jsonPatch(changes));
+  else if (print.isJson) print.json({ a: labels[0], b: labels[1], equal: changes.length === 0, changes });
+  else if (format === "html") print.part(diffPage(labels, changeLines(changes)));
+  else showText(print, labels, changes);
+}
+
+function showText(print: Printer, labels: [string, string], changes: readonly Change[]): void {
+  if (changes.length === 0) {
+    print.note("they are equal");
+    return;
+  }
+  const { green, red, yellow, bold } = print.colors;
+  const paint: Record<Mark, (text: string) => string> = { "+": green, "-": red, "~": yellow };
+  print.data(red(clipped(`--- ${labels[0]}`, print.width)));
+  print.data(green(clipped(`+++ ${labels[1]}`, print.width)));
+  for (const { mark, place, text } of changeLines(changes)) {
+    const room = Math.max(8, print.width - place.length - 4);
+    print.data(`${paint[mark](`${mark} ${bold(clipped(place, print.width - 2))}`)}: ${clipped(text, room)}`);
+  }
+}
+
+const DIFF_FORMATS = ["text", "json-patch", "html"] as const;
+type DiffFormat = (typeof DIFF_FORMATS)[number];

@@ -1,14 +1,132 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { storageOptions } from "./listen-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseGraphTarget } from "../../config/graph-target.js";
+import type { LoadedConfig } from "../../config/load.js";
+import { maskPasswords } from "../../support/secrets.js";
+import { escapeControl, wrapped } from "../../view/text.js";
+import { examples, type Runner } from "../command.js";
+import {
+  type Check,
+  type CheckStatus,
+  copiesCheck,
+  failure,
+  graphChecks,
+  nodeCheck,
+  ok,
+  packageChecks,
+  storageChecks,
+  tracingCheck,
+  warn,
+} from "../doctor/check.js";
+import { storageConfig } from "../open.js";
+import { addStorageOptions, type StorageFlags } from "../options.js";
+import { shortPath } from "../report-error.js";
+import { type Session, unheededError, unheededText } from "../session.js";
 
-export function addDoctorCommand(program: Parent, run: Runner): void {
-  program
-    .command("doctor")
-    .description("Look for faults of the setup, each with its fix: exit 1 when there is one.")
-    .addOption(storageOptions.scheme())
-    .addOption(storageOptions.uri())
+export function doctorCommand(command: Command, run: Runner): void {
+  addStorageOptions(command)
     .addHelpText("after", examples("graph-serve doctor", "graph-serve doctor --json"))
-    .action((options, command) =>
-      run(command, async (session) => (await import("../actions/doctor.js")).doctor(session, options)),
-    );
+    .action((options) => run(command, async (session) => doctor(session, options)));
+}
+
+const FAILED_EXIT = 1;
+const NARROWEST = 40;
+
+interface Manifest {
+  engines: { node: string };
+  peerDependencies: Record<string, string>;
+}
+
+/** `doctor`: look at everything a server needs, and say how to put right what is not. */
+async function doctor(session: Session, flags: StorageFlags): Promise<number> {
+  const checks = await allChecks(session, flags);
+  report(session, checks);
+  return checks.some(({ status }) => status === "fail") ? FAILED_EXIT : 0;
+}
+
+async function allChecks(session: Session, flags: StorageFlags): Promise<Check[]> {
+  const { io } = session;
+  const { engines, peerDependencies } = manifest();
+  const checks: Check[] = [nodeCheck(process.versions.node, engines.node)];
+  let config: LoadedConfig;
+  try {
+    // Warnings are lines of their own below.
+    config = await storageConfig(session, flags, () => undefined);
+  } catch (error) {
+    return [
+      ...checks,
+      tracingCheck(io.env),
+      ...packageChecks(io.cwd, peerDependencies),
+      failure("config", error, "see graph-serve config schema"),
+    ];
+  }
+  return [
+    ...checks,
+    tracingCheck({ ...config.env, ...io.env }),
+    ...packageChecks(graphFolder(config), peerDependencies),
+    copiesCheck(graphFiles(config)),
+    ...configChecks(config, io.cwd),
+    ...(await graphChecks(config)),
+    ...(await storageChecks(config)),
+  ];
+}
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as Manifest;
+}
+
+function graphFiles({ settings, baseDir }: LoadedConfig): string[] {
+  return Object.values(settings.graphs).map((source) => resolve(baseDir, parseGraphTarget(source).path));
+}
+
+function graphFolder(config: LoadedConfig): string {
+  const [file] = graphFiles(config);
+  return file === undefined ? config.baseDir : dirname(file);
+}
+
+function configChecks({ file, warnings, unheeded }: LoadedConfig, cwd: string): Check[] {
+  return [
+    ok("config", file === undefined ? "no file, the defaults hold" : shortPath(file, cwd)),
+    ...warnings.map((warning) => warn("config", warning, "see graph-serve config print --origin")),
+    ...unheeded.map((field) =>
+      field.protects
+        ? failure("config", unheededError(field), field.hint)
+        : warn("config", unheededText(field), field.hint),
+    ),
+  ];
+}
+
+function report({ print }: Session, checks: readonly Check[]): void {
+  const count = (status: CheckStatus) => checks.filter((check) => check.status === status).length;
+  const [fails, warns] = [count("fail"), count("warn")];
+  const shown = checks.map((check) => ({
+    ...check,
+    detail: maskPasswords(check.detail),
+    ...(check.fix !== undefined && { fix: maskPasswords(check.fix) }),
+  }));
+  if (print.flags.json) {
+    print.json({ items: shown, next: null });
+    return;
+  }
+  const { green, yellow, red, dim } = print.colors;
+  const paint = { ok: green, warn: yellow, fail: red };
+  const names = Math.max(...shown.map(({ check }) => check.length));
+  // On a narrow terminal what is said stands below its name.
+  const isNarrow = print.width < names + NARROWEST;
+  const indent = " ".repeat(isNarrow ? 6 : names + 8);
+  for (const { check, status, detail, fix } of shown) {
+    const lines = wrapped(escapeControl(detail), print.width - indent.length);
+    const fixes =
+      fix === undefined || status === "ok"
+        ? []
+        : wrapped(escapeControl(fix), print.width - indent.length - 4);
+    const head = `${paint[status](status.padEnd(4))}  ${escapeControl(check)}`;
+    const gap = " ".repeat(Math.max(0, names - escapeControl(check).length) + 2);
+    print.data(isNarrow ? head : `${head}${gap}${lines.shift() ?? ""}`.trimEnd());
+    for (const line of lines) print.data(indent + line);
+    for (const [index, line] of fixes.entries())
+      print.data(`${indent}${index === 0 ? dim("fix ") : "    "}${line}`);
+  }
+  print.note(fails + warns === 0 ? "all is well" : `${fails} to put right, ${warns} to know of`);
 }

@@ -1,22 +1,27 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { InvalidRequestError } from "../../support/errors.js";
+import { escapeControl } from "../../view/text.js";
+import { examples, type Runner } from "../command.js";
+import { fork, type Forked, runOn, valuesFlag } from "../fork/branch.js";
+import { addSourceOptions } from "../options.js";
+import { nextCommand, type RunOutcome } from "../run/outcome.js";
+import type { Session } from "../session.js";
+import { findState, findThreadId } from "../source/find.js";
+import { withSource } from "../source/open-source.js";
+import type { SourceFlags } from "../source/source.js";
 
 const CHECKPOINT = "checkpoint: an id, its beginning, a step, or -1 for the latest";
 
-export function addForkCommand(program: Parent, run: Runner): void {
-  program
-    .command("fork")
-    .description("Give a thread another future: on a copy of it, or as a branch.")
-    .argument("<thread>", "id of the thread, or its beginning")
-    .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
-    .option("--values <json>", "values to write first, through the graph's reducers")
-    .option("--as-node <node>", "node that the values are attributed to")
-    .option("--branch", "stay on the thread: the checkpoint gets another successor")
-    .option("--run", "go on at once")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function forkCommand(command: Command, run: Runner): void {
+  addSourceOptions(
+    command
+      .argument("<thread>", "id of the thread, or its beginning")
+      .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
+      .option("--values <json>", "values to write first, through the graph's reducers")
+      .option("--as-node <node>", "node that the values are attributed to")
+      .option("--branch", "stay on the thread: the checkpoint gets another successor")
+      .option("--run", "go on at once"),
+  )
     .addHelpText(
       "after",
       examples(
@@ -25,29 +30,20 @@ export function addForkCommand(program: Parent, run: Runner): void {
         "graph-serve fork 0198c0de --at -2 --branch --run",
       ),
     )
-    .action((thread, options, command) =>
-      run(command, async (session) =>
-        (await import("../actions/fork.js")).forkThread(session, thread, options),
-      ),
-    );
+    .action((thread, options) => run(command, async (session) => forkThread(session, thread, options)));
 }
 
-export function addStateCommand(program: Parent, run: Runner): void {
-  const state = program
-    .command("state")
-    .description("Edit the state of a thread.")
-    .addHelpText("after", examples("graph-serve state set 0198c0de --values '{\"count\": 3}'"));
-  state
-    .command("set")
-    .description("Write values into the state of a thread, through the graph's reducers.")
-    .argument("<thread>", "id of the thread, or its beginning")
-    .option("--values <json>", "values to write")
-    .option("--as-node <node>", "node that the values are attributed to")
-    .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function stateCommand(state: Command, run: Runner): void {
+  state.addHelpText("after", examples("graph-serve state set 0198c0de --values '{\"count\": 3}'"));
+  addSourceOptions(
+    state
+      .command("set")
+      .description("Write values into the state of a thread, through the graph's reducers.")
+      .argument("<thread>", "id of the thread, or its beginning")
+      .option("--values <json>", "values to write")
+      .option("--as-node <node>", "node that the values are attributed to")
+      .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`),
+  )
     .addHelpText(
       "after",
       examples(
@@ -56,8 +52,92 @@ export function addStateCommand(program: Parent, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) =>
-        (await import("../actions/state.js")).setState(session, thread, options),
-      ),
+      run(command, async (session) => setState(session, thread, options)),
     );
+}
+
+interface ForkFlags extends SourceFlags {
+  at?: string;
+  values?: string;
+  asNode?: string;
+  branch?: boolean;
+  run?: boolean;
+}
+
+const FAILED_EXIT = 1;
+
+/** `fork`: another future for a thread, on a copy or as a branch of it. */
+async function forkThread(session: Session, thread: string, flags: ForkFlags): Promise<number> {
+  const values = valuesFlag(flags.values);
+  const { branch = false, asNode } = flags;
+  const needsGraph = values !== undefined || asNode !== undefined;
+  const { graph, ...forked } = await withSource(
+    session,
+    flags,
+    { access: "write", graphs: needsGraph ? "required" : "optional" },
+    async (source) => {
+      const from = await findState(source, await findThreadId(source, thread), { at: flags.at });
+      const made = await fork(source, from, { branch, values, asNode });
+      return { ...made, graph: source.graphOf(made.thread) };
+    },
+  );
+  const outcome = flags.run
+    ? await runOn(session, { thread: forked.thread, flags, checkpointId: forked.checkpointId })
+    : undefined;
+  show(session, forked, { outcome, graph, flags });
+  return outcome?.error ? FAILED_EXIT : 0;
+}
+
+function show(
+  { print, flags: globals }: Session,
+  { thread, checkpointId }: Forked,
+  { outcome, graph, flags }: { outcome?: RunOutcome; graph?: string; flags: ForkFlags },
+): void {
+  const { thread_id } = thread;
+  if (print.isJson) {
+    print.json({ thread_id, checkpoint_id: checkpointId ?? null, thread, run: outcome ?? null });
+    return;
+  }
+  print.data(checkpointId === undefined || outcome ? thread_id : `${thread_id} ${checkpointId}`);
+  if (outcome) {
+    const error = outcome.error ? `: ${escapeControl(outcome.error.message)}` : "";
+    print.note(`  ${outcome.status}${error}`);
+  }
+  const waiting = outcome?.interrupts ?? Object.values(thread.interrupts ?? {}).flat();
+  const next = nextCommand({ thread_id, interrupts: waiting }, graph, { ...globals, ...flags });
+  const from = checkpointId !== undefined && !outcome ? ` --checkpoint ${checkpointId}` : "";
+  print.note(`  ${print.noteColors.dim("next")}  ${next}${from}`);
+}
+
+interface StateSetFlags extends SourceFlags {
+  values?: string;
+  asNode?: string;
+  at?: string;
+}
+
+/** `state set`: write values into a thread's state, through the reducers of its graph. */
+async function setState(session: Session, thread: string, flags: StateSetFlags): Promise<number> {
+  const values = valuesFlag(flags.values);
+  if (values === undefined) {
+    throw new InvalidRequestError("there is nothing to write", undefined, {
+      hint: `give --values '{"count": 3}'`,
+    });
+  }
+  const written = await withSource(
+    session,
+    flags,
+    { access: "write", graphs: "required" },
+    async (source) => {
+      const threadId = await findThreadId(source, thread);
+      const at = flags.at === undefined ? undefined : await findState(source, threadId, { at: flags.at });
+      return source.state.update(threadId, {
+        values,
+        ...(flags.asNode !== undefined && { as_node: flags.asNode }),
+        ...(at?.checkpoint && { checkpoint: at.checkpoint }),
+      });
+    },
+  );
+  if (session.print.isJson) session.print.json(written);
+  else session.print.data(written.checkpoint.checkpoint_id ?? "");
+  return 0;
 }

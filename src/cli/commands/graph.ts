@@ -1,25 +1,34 @@
-import { Option } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import { readFile } from "node:fs/promises";
+import { extname, resolve } from "node:path";
+import { type Command, Option } from "@commander-js/extra-typings";
+import type { GraphDrawing } from "../../models/assistant.js";
+import { ConfigError, errorMessage } from "../../support/errors.js";
+import { type Diagram, diagramOf } from "../../view/diagram.js";
+import { examples, type Runner } from "../command.js";
+import { marksOf, type Progress, threadProgress, toDot, toMermaid } from "../draw/as-text.js";
+import { drawAscii } from "../draw/ascii.js";
+import { openGraph } from "../open.js";
+import { addSourceOptions } from "../options.js";
+import type { Session } from "../session.js";
+import { findThreadId } from "../source/find.js";
+import { withSource } from "../source/open-source.js";
+import { serverGraph } from "../source/remote-source.js";
+import type { Source, SourceFlags } from "../source/source.js";
 
 const FORMATS = ["ascii", "mermaid", "dot", "json"] as const;
 
-export function addGraphCommand(program: Parent, run: Runner): void {
-  program
-    .command("graph")
-    .description("Draw a graph in the terminal, or as Mermaid, Graphviz or JSON.")
-    .argument(
-      "[graph]",
-      "file such as ./graph.ts:graph, key of the configuration, or assistant of the server",
-    )
-    .addOption(new Option("--format <format>", "form of the drawing (default ascii)").choices(FORMATS))
-    .option("--xray", "draw the nodes of subgraphs in their place")
-    .option("--thread <id>", "mark what this thread has done and does next")
-    .option("--check <file>", "compare with a file: exit 1 when it differs")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function graphCommand(command: Command, run: Runner): void {
+  addSourceOptions(
+    command
+      .argument(
+        "[graph]",
+        "file such as ./graph.ts:graph, key of the configuration, or assistant of the server",
+      )
+      .addOption(new Option("--format <format>", "form of the drawing (default ascii)").choices(FORMATS))
+      .option("--xray", "draw the nodes of subgraphs in their place")
+      .option("--thread <id>", "mark what this thread has done and does next")
+      .option("--check <file>", "compare with a file: exit 1 when it differs"),
+  )
     .addHelpText(
       "after",
       examples(
@@ -29,7 +38,147 @@ export function addGraphCommand(program: Parent, run: Runner): void {
         "graph-serve graph --check graph.mmd",
       ),
     )
-    .action((graph, options, command) =>
-      run(command, async (session) => (await import("../actions/graph.js")).graph(session, graph, options)),
-    );
+    .action((graph, options) => run(command, async (session) => drawGraph(session, graph, options)));
+}
+
+type GraphFormat = "ascii" | "mermaid" | "dot" | "json";
+
+interface GraphFlags extends SourceFlags {
+  format?: GraphFormat;
+  xray?: boolean;
+  thread?: string;
+  check?: string;
+}
+
+interface Drawn {
+  graphId: string;
+  drawing: GraphDrawing;
+  thread?: Progress & { thread_id: string };
+}
+
+const MOST_DIFFERENCES = 10;
+const FORMAT_OF_EXTENSION: Record<string, GraphFormat> = {
+  ".mmd": "mermaid",
+  ".mermaid": "mermaid",
+  ".dot": "dot",
+  ".gv": "dot",
+  ".json": "json",
+};
+
+/** `graph`: draw a graph, with the progress of a thread, or compare its drawing with a file. */
+async function drawGraph(session: Session, target: string | undefined, flags: GraphFlags): Promise<number> {
+  const drawn = await draw(session, target, flags);
+  const marks = drawn.thread
+    ? marksOf(
+        drawn.thread,
+        drawn.drawing.nodes.map(({ id }) => String(id)),
+      )
+    : undefined;
+  const diagram = diagramOf(drawn.drawing, marks);
+  if (flags.check !== undefined) return check(session, drawn, diagram, flags.check, flags.format);
+  show(session, drawn, diagram, flags.format ?? "ascii");
+  return 0;
+}
+
+async function draw(session: Session, target: string | undefined, flags: GraphFlags): Promise<Drawn> {
+  const options = { xray: flags.xray ?? false };
+  if (flags.url === undefined && flags.thread === undefined) return drawLocal(session, target, options);
+  return withSource(session, flags, {}, async (source) => {
+    const thread = flags.thread === undefined ? undefined : await progressOf(source, flags.thread);
+    const { graphId: own, ...progress } = thread ?? {};
+    const asked = target ?? own;
+    const drawn =
+      flags.url === undefined
+        ? await drawLocal(session, asked, options)
+        : await drawRemote(source, asked, options);
+    return { ...drawn, ...(thread && { thread: progress as Progress & { thread_id: string } }) };
+  });
+}
+
+async function drawLocal(
+  session: Session,
+  target: string | undefined,
+  options: { xray: boolean },
+): Promise<Drawn> {
+  const opened = await openGraph(session, target);
+  try {
+    return { graphId: opened.id, drawing: await opened.service.assistants.draw(opened.id, options) };
+  } finally {
+    await opened.close();
+  }
+}
+
+async function drawRemote(
+  source: Source,
+  target: string | undefined,
+  options: { xray: boolean },
+): Promise<Drawn> {
+  const graphId = await serverGraph(source, target);
+  return { graphId, drawing: await source.assistants.draw(graphId, options) };
+}
+
+async function progressOf(source: Source, text: string) {
+  const thread_id = await findThreadId(source, text);
+  const { metadata } = await source.threads.get(thread_id);
+  const { graph_id } = metadata;
+  return {
+    thread_id,
+    graphId: typeof graph_id === "string" ? graph_id : undefined,
+    ...(await threadProgress(source, thread_id)),
+  };
+}
+
+function textOf({ drawing, thread }: Drawn, diagram: Diagram, format: GraphFormat, width: number): string {
+  if (format === "mermaid") return toMermaid(diagram);
+  if (format === "dot") return toDot(diagram);
+  if (format === "json") return JSON.stringify({ ...drawing, ...(thread && { thread }) }, null, 2);
+  return drawAscii(diagram, width);
+}
+
+function show({ print }: Session, drawn: Drawn, diagram: Diagram, format: GraphFormat): void {
+  const { graphId, drawing, thread } = drawn;
+  if (!print.flags.json) print.data(textOf(drawn, diagram, format, print.width));
+  else if (format === "mermaid" || format === "dot")
+    print.json({ graph_id: graphId, format, text: textOf(drawn, diagram, format, Infinity) });
+  else print.json({ graph_id: graphId, ...drawing, ...(thread && { thread }) });
+}
+
+async function check(
+  { io, print }: Session,
+  drawn: Drawn,
+  diagram: Diagram,
+  file: string,
+  asked: GraphFormat | undefined,
+): Promise<number> {
+  const format = asked ?? FORMAT_OF_EXTENSION[extname(file).toLowerCase()] ?? "ascii";
+  const now = linesOf(textOf(drawn, diagram, format, Infinity));
+  const before = linesOf(await readDrawing(resolve(io.cwd, file), file));
+  const [added, removed] = [without(now, before), without(before, now)];
+  const matches = now.join("\n") === before.join("\n");
+  if (print.flags.json) print.json({ graph_id: drawn.graphId, format, matches, added, removed });
+  else if (matches) print.data(`${file} is up to date`);
+  else {
+    const lines = [...removed.map((line) => `- ${line}`), ...added.map((line) => `+ ${line}`)];
+    print.data(`${file} differs from the graph "${drawn.graphId}":`);
+    for (const line of lines.slice(0, MOST_DIFFERENCES)) print.data(line);
+    if (lines.length > MOST_DIFFERENCES) print.data(`and ${lines.length - MOST_DIFFERENCES} more lines`);
+    print.note(`graph-serve graph ${drawn.graphId} --format ${format} > ${file} brings it up to date`);
+  }
+  return matches ? 0 : 1;
+}
+
+const linesOf = (text: string): string[] => text.trimEnd().split(/\r?\n/);
+
+function without(lines: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return lines.filter((line) => !known.has(line));
+}
+
+async function readDrawing(path: string, file: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: unknown) => {
+    throw new ConfigError(`${file} cannot be read: ${errorMessage(error)}`, {
+      hint: `make it first: graph-serve graph > ${file}`,
+      cause: error,
+    });
+  });
 }

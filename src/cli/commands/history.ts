@@ -1,27 +1,40 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import type { ThreadState, ThreadStateSearchRequest } from "../../models/state.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { Lanes } from "../../view/lanes.js";
+import { examples, type Runner } from "../command.js";
+import {
+  entryLines,
+  entryOf,
+  type HistoryEntry,
+  historySteps,
+  RunStarts,
+  type Step,
+} from "../history/entries.js";
+import { addSourceOptions, optionalNumber, sourceOptions } from "../options.js";
+import type { Session } from "../session.js";
+import { findState, findThreadId } from "../source/find.js";
+import { warnHidden, withSource } from "../source/open-source.js";
+import type { Source, SourceFlags } from "../source/source.js";
+import { Trail, walkOldestFirst, walkStates } from "../source/walk.js";
+import { printJsonList } from "../terminal/json-list.js";
+import type { Printer } from "../terminal/print.js";
 
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
 
-export function addHistoryCommand(program: Parent, run: Runner): void {
-  program
-    .command("history")
-    .description(
-      "Show the checkpoints of a thread, newest first, with the branches of forks and time travel.",
-    )
-    .argument("<thread>", "id of the thread, or its beginning")
-    .option("--limit <n>", "most checkpoints to show; all when left out")
-    .option("--before <checkpoint>", "only checkpoints before this one")
-    .option("--run <run>", "only checkpoints of this run")
-    .option("--node <node>", "only checkpoints that this node led to")
-    .option("--ns <namespace>", "namespace of a subgraph")
-    .option("--reverse", "oldest first")
-    .option("--graph", "draw the branches; done anyway unless --oneline, --reverse or --node is given")
-    .option("--oneline", "a line a checkpoint")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function historyCommand(command: Command, run: Runner): void {
+  addSourceOptions(
+    command
+      .argument("<thread>", "id of the thread, or its beginning")
+      .option("--limit <n>", "most checkpoints to show; all when left out")
+      .option("--before <checkpoint>", "only checkpoints before this one")
+      .option("--run <run>", "only checkpoints of this run")
+      .option("--node <node>", "only checkpoints that this node led to")
+      .option("--ns <namespace>", "namespace of a subgraph")
+      .option("--reverse", "oldest first")
+      .option("--graph", "draw the branches; done anyway unless --oneline, --reverse or --node is given")
+      .option("--oneline", "a line a checkpoint"),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -32,9 +45,150 @@ export function addHistoryCommand(program: Parent, run: Runner): void {
         `graph-serve history ${EXAMPLE} --url http://127.0.0.1:2024 --jsonl`,
       ),
     )
-    .action((thread, options, command) =>
-      run(command, async (session) =>
-        (await import("../actions/history.js")).history(session, thread, options),
-      ),
-    );
+    .action((thread, options) => run(command, async (session) => history(session, thread, options)));
+}
+
+interface HistoryFlags extends SourceFlags {
+  limit?: string;
+  before?: string;
+  run?: string;
+  node?: string;
+  ns?: string;
+  reverse?: boolean;
+  graph?: boolean;
+  oneline?: boolean;
+}
+
+/** `history`: the checkpoints of a thread, newest first, one page in memory at a time. */
+async function history(session: Session, thread: string, flags: HistoryFlags): Promise<number> {
+  refuseContradictions(flags);
+  const limit = optionalNumber("--limit", flags.limit, 1) ?? Infinity;
+  await withSource(session, flags, {}, async (source) => {
+    const threadId = await findThreadId(source, thread);
+    const request = await requestOf(source, threadId, flags);
+    warnHidden(session.print, source, [await source.threads.get(threadId)]);
+    const found = new Found(source, threadId, { request, limit, node: flags.node });
+    if (session.print.isJson) await printStates(session.print, found, flags.reverse ?? false);
+    else await printEntries(session.print, found, flags);
+  });
+  return 0;
+}
+
+function refuseContradictions({ graph, reverse, node }: HistoryFlags): void {
+  if (!graph || (!reverse && node === undefined)) return;
+  throw new InvalidRequestError(
+    `--graph and ${reverse ? "--reverse" : "--node"} exclude each other`,
+    undefined,
+    {
+      hint: "branches are drawn from the newest checkpoint down, with none left out",
+    },
+  );
+}
+
+async function requestOf(
+  source: Source,
+  threadId: string,
+  { before, run, ns }: HistoryFlags,
+): Promise<ThreadStateSearchRequest> {
+  const last = before === undefined ? undefined : await findState(source, threadId, { at: before, ns });
+  return {
+    ...(ns !== undefined && { checkpoint: { checkpoint_ns: ns } }),
+    ...(run !== undefined && { metadata: { run_id: run.toLowerCase() } }),
+    ...(last?.checkpoint?.checkpoint_id && { before: last.checkpoint.checkpoint_id }),
+  };
+}
+
+interface Wanted {
+  request: ThreadStateSearchRequest;
+  limit: number;
+  node: string | undefined;
+}
+
+/** The checkpoints that the flags ask for, as states and as entries. */
+class Found {
+  readonly source: Source;
+  readonly threadId: string;
+  readonly #wanted: Wanted;
+  /** The last checkpoint shown, when there are more behind it. */
+  next: string | null = null;
+
+  constructor(source: Source, threadId: string, wanted: Wanted) {
+    this.source = source;
+    this.threadId = threadId;
+    this.#wanted = wanted;
+  }
+
+  /** Newest first; whoever stops reading stops the asking. */
+  async *read(): AsyncGenerator<Step> {
+    const { request, limit, node } = this.#wanted;
+    // One more than is shown tells whether there are more.
+    const reads = node === undefined && limit !== Infinity ? { ...request, limit: limit + 1 } : request;
+    let count = 0;
+    let last: string | null = null;
+    const states = walkStates(this.source, this.threadId, reads);
+    for await (const step of historySteps(this.source, this.threadId, states)) {
+      if (node !== undefined && !step.entry.nodes.includes(node)) continue;
+      if (count === limit) {
+        this.next = last;
+        return;
+      }
+      count += 1;
+      last = step.entry.id;
+      yield step;
+    }
+  }
+
+  /** The same states from the other end. */
+  async *oldestFirst(): AsyncGenerator<ThreadState> {
+    if (this.#isAll) yield* walkOldestFirst(this.source, this.threadId);
+    else yield* (await Trail.of(this.source, this.threadId, onlyStates(this))).states();
+  }
+
+  /** The same entries from the other end. */
+  async *readReversed(): AsyncGenerator<Step> {
+    const runs = new RunStarts(this.source, this.threadId);
+    let before: ThreadState | undefined;
+    for await (const state of this.oldestFirst()) {
+      yield { state, entry: await entryOf(this.source, this.threadId, state, before, runs) };
+      before = state;
+    }
+  }
+
+  get #isAll(): boolean {
+    const { request, limit, node } = this.#wanted;
+    return limit === Infinity && node === undefined && Object.keys(request).length === 0;
+  }
+}
+
+async function printStates(print: Printer, found: Found, reverse: boolean): Promise<void> {
+  const states = reverse ? found.oldestFirst() : onlyStates(found);
+  await printJsonList(print, states, () => found.next);
+}
+
+async function* onlyStates(found: Found): AsyncGenerator<ThreadState> {
+  for await (const { state } of found.read()) yield state;
+}
+
+async function printEntries(print: Printer, found: Found, flags: HistoryFlags): Promise<void> {
+  const { reverse = false, oneline = false, node } = flags;
+  const lanes = (flags.graph ?? (!oneline && !reverse && node === undefined)) ? new Lanes() : undefined;
+  let count = 0;
+  for await (const { entry } of reverse ? found.readReversed() : found.read()) {
+    count += 1;
+    printEntry(print, entry, oneline, lanes);
+    await print.drained();
+  }
+  if (count === 0) print.note("no such checkpoints on this thread");
+  if (found.next !== null) print.note(`there are more: --before ${found.next}`);
+}
+
+function printEntry(print: Printer, entry: HistoryEntry, oneline: boolean, lanes: Lanes | undefined): void {
+  const drawn = lanes?.draw(entry);
+  const room = print.width - (drawn ? drawn.own.length + 1 : 0);
+  const [head = "", ...rest] = entryLines(print, entry, { oneline }, room);
+  const beside = (lane: string | undefined, text: string): string =>
+    lane === undefined ? text : `${print.colors.dim(lane)} ${text}`;
+  for (const line of drawn?.before ?? []) print.data(print.colors.dim(line));
+  print.data(beside(drawn?.own, head));
+  for (const line of rest) print.data(beside(drawn?.after, line).trimEnd());
 }

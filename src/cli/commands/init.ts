@@ -1,11 +1,13 @@
-import { Option } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import { PACKAGE_MANAGERS, TEMPLATES } from "../init/choices.js";
+import { basename, relative, resolve } from "node:path";
+import { isCancel, select } from "@clack/prompts";
+import { type Command, Option } from "@commander-js/extra-typings";
+import { ConfigError } from "../../support/errors.js";
+import { examples, type Runner } from "../command.js";
+import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
+import type { Session } from "../session.js";
 
-export function addInitCommand(program: Parent, run: Runner): void {
-  program
-    .command("init")
-    .description("Make a project with a graph that runs without an API key.")
+export function initCommand(command: Command, run: Runner): void {
+  command
     .argument("[dir]", "folder of the project", ".")
     .addOption(new Option("-t, --template <name>", "what to start from (default chat)").choices(TEMPLATES))
     .addOption(new Option("--pm <name>", "package manager of the commands shown").choices(PACKAGE_MANAGERS))
@@ -15,7 +17,93 @@ export function addInitCommand(program: Parent, run: Runner): void {
       "after",
       examples("graph-serve init my-agent", "graph-serve init my-agent -t agent-tools --pm pnpm"),
     )
-    .action((dir, options, command) =>
-      run(command, async (session) => (await import("../actions/init.js")).init(session, dir, options)),
-    );
+    .action((dir, options) => run(command, async (session) => init(session, dir, options)));
 }
+
+interface InitFlags {
+  template?: Template;
+  pm?: PackageManager;
+  configOnly?: boolean;
+  force?: boolean;
+}
+
+const MOST_NAMES = 3;
+
+/** `init`: copy a template into a folder, or only make a configuration there. */
+async function init(session: Session, dir: string, flags: InitFlags): Promise<number> {
+  const { io, print } = session;
+  const folder = resolve(io.cwd, dir);
+  const template = flags.configOnly ? undefined : (flags.template ?? (await chooseTemplate(session)));
+  const files =
+    template === undefined ? await configFiles(folder) : await templateFiles(template, basename(folder));
+  const taken = await existingFiles(folder, files);
+  if (taken.length > 0 && !flags.force) throw wouldOverwrite(taken);
+  await writeFiles(folder, files);
+  const next = nextCommands(session, folder, flags);
+  const paths = files.map(({ path }) => path);
+  if (print.flags.json) print.json({ dir: folder, template: template ?? null, files: paths, next });
+  else describe(session, folder, paths, next);
+  return 0;
+}
+
+async function chooseTemplate({ io, print, flags }: Session): Promise<Template> {
+  if (!io.stdin.isTTY || !print.isWatched || flags.yes || flags.json) return "chat";
+  return askTemplate();
+}
+
+function wouldOverwrite(taken: ProjectFile[]): ConfigError {
+  const names = taken.slice(0, MOST_NAMES).map(({ path }) => path);
+  const more = taken.length > MOST_NAMES ? ` and ${taken.length - MOST_NAMES} more` : "";
+  return new ConfigError(`there is already ${names.join(", ")}${more}`, {
+    hint: "name another folder, or write over them with --force",
+  });
+}
+
+function nextCommands({ io }: Session, folder: string, { pm, configOnly }: InitFlags): string[] {
+  const manager = pm ?? managerOf(io.env.npm_config_user_agent);
+  const execute = { npm: "npx", pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" }[manager];
+  const run = manager === "npm" ? "npm run" : manager === "bun" ? "bun run" : manager;
+  if (configOnly) {
+    return ["validate", "dev", 'run --message "hello"'].map((command) => `${execute} graph-serve ${command}`);
+  }
+  const place = relative(io.cwd, folder);
+  const enter = place === "" ? [] : [`cd ${/\s/.test(place) ? JSON.stringify(place) : place}`];
+  const talk = place === "" ? [`${execute} graph-serve run --message "hello"`] : [];
+  return [...enter, `${manager} install`, `${run} dev`, ...talk];
+}
+
+/** The package manager that called us, from its user agent. */
+function managerOf(agent: string | undefined): PackageManager {
+  return PACKAGE_MANAGERS.find((name) => agent?.startsWith(`${name}/`)) ?? "npm";
+}
+
+function describe({ io, print }: Session, folder: string, paths: string[], next: string[]): void {
+  const { bold, dim } = print.colors;
+  print.data(`made ${paths.length} files in ${relative(io.cwd, folder) || "this folder"}`);
+  for (const path of paths) print.data(`  ${dim(path)}`);
+  print.data("");
+  print.data("next");
+  for (const command of next) print.data(`  ${bold(command)}`);
+}
+
+/** Ask on the terminal what to start from. */
+async function askTemplate(): Promise<Template> {
+  const answer = await select<Template>({
+    message: "What do you want to start from?",
+    options: [
+      { value: "chat", label: "chat", hint: "a conversation that remembers" },
+      { value: "agent-tools", label: "agent-tools", hint: "an agent that calls tools" },
+      { value: "hitl", label: "hitl", hint: "a graph that asks a human" },
+      { value: "minimal", label: "minimal", hint: "the smallest graph" },
+    ],
+  });
+  if (isCancel(answer))
+    throw new ConfigError("nothing was made", { hint: "name a template: graph-serve init -t chat" });
+  return answer;
+}
+
+const TEMPLATES = ["chat", "agent-tools", "hitl", "minimal"] as const;
+type Template = (typeof TEMPLATES)[number];
+
+const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
+type PackageManager = (typeof PACKAGE_MANAGERS)[number];

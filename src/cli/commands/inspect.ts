@@ -1,32 +1,44 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { isRecord } from "../../models/common.js";
+import type { ThreadState, ThreadTask } from "../../models/state.js";
+import { parsePath, valueAt } from "../../models/value-path.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { escapeControl } from "../../view/text.js";
+import { examples, type Runner } from "../command.js";
+import { printInspectedRun, superstepsOf } from "../inspect/run.js";
+import { inspectedThread, printInspectedThread } from "../inspect/thread.js";
+import { unfinishedFields } from "../inspect/unfinished.js";
+import { addSourceOptions, sourceOptions } from "../options.js";
+import type { Session } from "../session.js";
+import { findRun, findState, findThreadId } from "../source/find.js";
+import { warnHidden, withSource } from "../source/open-source.js";
+import type { SourceFlags } from "../source/source.js";
+import { printFields } from "../terminal/columns.js";
+import { printJsonWithList } from "../terminal/json-list.js";
+import type { Printer } from "../terminal/print.js";
+import { clipped, errorLine } from "../terminal/text.js";
+import { valueTree } from "../terminal/value-tree.js";
 
 const THREAD = "id of the thread, or its beginning";
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
-const load = () => import("../actions/inspect.js");
 
-export function addInspectCommand(program: Parent, run: Runner): void {
-  const inspect = program
-    .command("inspect")
-    .description("Look into threads, runs and checkpoints, with or without a server.")
-    .addHelpText("after", examples(`graph-serve inspect thread ${EXAMPLE}`));
+export function inspectCommand(inspect: Command, run: Runner): void {
+  inspect.addHelpText("after", examples(`graph-serve inspect thread ${EXAMPLE}`));
   addThread(inspect, run);
   addRun(inspect, run);
   addCheckpoint(inspect, run);
   addState(inspect, run);
 }
 
-function addThread(inspect: Parent, run: Runner): void {
-  inspect
-    .command("thread")
-    .description("Show what a thread holds: status, runs, tokens, errors, open questions, latest values.")
-    .argument("<thread>", THREAD)
-    .option("--values", "show the values alone")
-    .option("--full", "fold and cut nothing")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+function addThread(inspect: Command, run: Runner): void {
+  addSourceOptions(
+    inspect
+      .command("thread")
+      .description("Show what a thread holds: status, runs, tokens, errors, open questions, latest values.")
+      .argument("<thread>", THREAD)
+      .option("--values", "show the values alone")
+      .option("--full", "fold and cut nothing"),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -37,20 +49,18 @@ function addThread(inspect: Parent, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => (await load()).inspectThread(session, thread, options)),
+      run(command, async (session) => inspectThread(session, thread, options)),
     );
 }
 
-function addRun(inspect: Parent, run: Runner): void {
-  inspect
-    .command("run")
-    .description("Show a run superstep by superstep: nodes, durations, what changed.")
-    .argument("<run>", "id of the run; its thread is found")
-    .option("--thread <thread>", "thread of the run, which saves looking for it")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+function addRun(inspect: Command, run: Runner): void {
+  addSourceOptions(
+    inspect
+      .command("run")
+      .description("Show a run superstep by superstep: nodes, durations, what changed.")
+      .argument("<run>", "id of the run; its thread is found")
+      .option("--thread <thread>", "thread of the run, which saves looking for it"),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -60,23 +70,21 @@ function addRun(inspect: Parent, run: Runner): void {
       ),
     )
     .action((runId, options, command) =>
-      run(command, async (session) => (await load()).inspectRun(session, runId, options)),
+      run(command, async (session) => inspectRun(session, runId, options)),
     );
 }
 
-function addCheckpoint(inspect: Parent, run: Runner): void {
-  inspect
-    .command("checkpoint")
-    .description("Show a checkpoint: where it stands, what comes next, its values.")
-    .argument("<thread>", THREAD)
-    .argument("[checkpoint]", "its id or the beginning of it, a step, or -1 for the latest")
-    .option("--ns <namespace>", "namespace of a subgraph")
-    .option("--writes", "also show what the tasks after it wrote")
-    .option("--full", "fold and cut nothing")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+function addCheckpoint(inspect: Command, run: Runner): void {
+  addSourceOptions(
+    inspect
+      .command("checkpoint")
+      .description("Show a checkpoint: where it stands, what comes next, its values.")
+      .argument("<thread>", THREAD)
+      .argument("[checkpoint]", "its id or the beginning of it, a step, or -1 for the latest")
+      .option("--ns <namespace>", "namespace of a subgraph")
+      .option("--writes", "also show what the tasks after it wrote")
+      .option("--full", "fold and cut nothing"),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -87,22 +95,20 @@ function addCheckpoint(inspect: Parent, run: Runner): void {
       ),
     )
     .action((thread, checkpoint, options, command) =>
-      run(command, async (session) => (await load()).inspectCheckpoint(session, thread, checkpoint, options)),
+      run(command, async (session) => inspectCheckpoint(session, thread, checkpoint, options)),
     );
 }
 
-function addState(inspect: Parent, run: Runner): void {
-  inspect
-    .command("state")
-    .description("Print the values of a thread, or one of them, ready for a pipe.")
-    .argument("<thread>", THREAD)
-    .option("--at <checkpoint>", "a checkpoint's id or the beginning of it, a step, or -1 for the latest")
-    .option("--path <path>", "one value, such as messages[-1].content")
-    .option("--ns <namespace>", "namespace of a subgraph")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+function addState(inspect: Command, run: Runner): void {
+  addSourceOptions(
+    inspect
+      .command("state")
+      .description("Print the values of a thread, or one of them, ready for a pipe.")
+      .argument("<thread>", THREAD)
+      .option("--at <checkpoint>", "a checkpoint's id or the beginning of it, a step, or -1 for the latest")
+      .option("--path <path>", "one value, such as messages[-1].content")
+      .option("--ns <namespace>", "namespace of a subgraph"),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -113,6 +119,149 @@ function addState(inspect: Parent, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => (await load()).inspectState(session, thread, options)),
+      run(command, async (session) => inspectState(session, thread, options)),
     );
 }
+
+interface InspectThreadFlags extends SourceFlags {
+  values?: boolean;
+  full?: boolean;
+}
+
+/** `inspect thread`: its card. */
+async function inspectThread(session: Session, thread: string, flags: InspectThreadFlags): Promise<number> {
+  const { print } = session;
+  await withSource(session, flags, {}, async (source) => {
+    const found = await inspectedThread(source, await findThreadId(source, thread));
+    warnHidden(print, source, [found.thread]);
+    if (print.isJson) print.json(flags.values ? found.thread.values : found);
+    else await printInspectedThread(session, source, found, flags);
+  });
+  return 0;
+}
+
+interface InspectRunFlags extends SourceFlags {
+  thread?: string;
+}
+
+/** `inspect run`: superstep by superstep. */
+async function inspectRun(session: Session, runId: string, flags: InspectRunFlags): Promise<number> {
+  const { print } = session;
+  await withSource(session, flags, {}, async (source) => {
+    const { threadId, run } = await findRun(source, runId, flags.thread);
+    warnHidden(print, source, [await source.threads.get(threadId)]);
+    const supersteps = superstepsOf(source, threadId, run);
+    if (print.isJson) await printJsonWithList(print, { run }, "supersteps", supersteps);
+    else await printInspectedRun(print, run, supersteps);
+  });
+  return 0;
+}
+
+interface InspectCheckpointFlags extends SourceFlags {
+  ns?: string;
+  writes?: boolean;
+  full?: boolean;
+}
+
+/** `inspect checkpoint`: one checkpoint, the latest when none is named. */
+async function inspectCheckpoint(
+  session: Session,
+  thread: string,
+  checkpoint: string | undefined,
+  flags: InspectCheckpointFlags,
+): Promise<number> {
+  const { print } = session;
+  await withSource(session, flags, {}, async (source) => {
+    const threadId = await findThreadId(source, thread);
+    const state = await findState(source, threadId, { at: checkpoint, ns: flags.ns });
+    warnHidden(print, source, [await source.threads.get(threadId)]);
+    if (print.isJson) print.json(state);
+    else printCheckpoint(print, state, flags);
+  });
+  return 0;
+}
+
+interface InspectStateFlags extends SourceFlags {
+  ns?: string;
+  at?: string;
+  path?: string;
+}
+
+/** `inspect state`: a value alone, ready for a pipe. */
+async function inspectState(session: Session, thread: string, flags: InspectStateFlags): Promise<number> {
+  const { print } = session;
+  await withSource(session, flags, {}, async (source) => {
+    const threadId = await findThreadId(source, thread);
+    const { values } = await findState(source, threadId, { at: flags.at, ns: flags.ns });
+    warnHidden(print, source, [await source.threads.get(threadId)]);
+    const value = stateValue(values, flags.path);
+    if (print.isJson || typeof value !== "string") print.json(value);
+    else print.data(escapeControl(value));
+  });
+  return 0;
+}
+
+interface CheckpointFlags {
+  /** Also what the tasks after it wrote. */
+  writes?: boolean;
+  /** Fold nothing. */
+  full?: boolean;
+}
+
+/** A checkpoint: where it stands, what comes next, its values. */
+function printCheckpoint(print: Printer, state: ThreadState, { writes, full }: CheckpointFlags): void {
+  const { checkpoint, parent_checkpoint, metadata, created_at, next, tasks } = state;
+  const { colors, width } = print;
+  const { source, step, run_id, thread_id, parents: _parents, ...others } = metadata;
+  printFields(print, [
+    ["thread", checkpoint?.thread_id ?? text(thread_id)],
+    ["checkpoint", checkpoint?.checkpoint_id ?? "none"],
+    ["namespace", checkpoint?.checkpoint_ns],
+    ["parent", parent_checkpoint?.checkpoint_id ?? undefined],
+    ["source", text(source)],
+    ["step", text(step)],
+    ["run", text(run_id)],
+    ["created", created_at ?? undefined],
+    ["next", next.join(", ")],
+    ...unfinishedFields(state),
+    ["metadata", JSON.stringify(others)],
+  ]);
+  if (tasks.length > 0) print.data(colors.dim("tasks"));
+  for (const task of tasks) {
+    print.data(`  ${clipped(taskLine(task), width - 2)}`);
+    if (writes && task.result !== null) {
+      for (const line of valueTree(task.result, { colors, width, full }, 2)) print.data(line);
+    }
+  }
+  print.data(colors.dim("values"));
+  for (const line of valueTree(state.values, { colors, width, full })) print.data(line);
+}
+
+function taskLine({ name, id, error, interrupts }: ThreadTask): string {
+  const waits = interrupts.map(({ value }) => `waits for ${JSON.stringify(value)}`);
+  return [name, id, ...(error === null ? [] : [`failed: ${errorLine(error)}`]), ...waits].join("  ");
+}
+
+const text = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value;
+  return value == null ? undefined : JSON.stringify(value);
+};
+
+/**
+ * What a path such as `messages[-1].content` reaches in the values; all of them without one.
+ * @throws InvalidRequestError when it cannot be read or leads nowhere (`invalid_request`)
+ */
+function stateValue(values: unknown, path: string | undefined): unknown {
+  if (path === undefined) return values;
+  const steps = parsePath(path);
+  if (!steps)
+    throw new InvalidRequestError(`--path cannot be read: ${path}`, undefined, { hint: PATH_EXAMPLE });
+  const value = valueAt(values, steps);
+  if (value !== undefined) return value;
+  const keys = isRecord(values) ? Object.keys(values) : [];
+  throw new InvalidRequestError(`--path ${path} leads to nothing in this state`, undefined, {
+    hint: keys.length > 0 ? `its keys are ${keys.join(", ")}` : "the state has no keys to see",
+  });
+}
+
+const PATH_EXAMPLE = "such as --path messages[-1].content";

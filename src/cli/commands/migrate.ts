@@ -1,8 +1,19 @@
-import { Option } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import { storageOptions } from "./listen-options.js";
+import { type Command, Option } from "@commander-js/extra-typings";
+import type { SchemaPart, SchemaState } from "../../migration.js";
+import { examples, type Runner } from "../command.js";
+import {
+  configuredPlace,
+  type CopyFlags,
+  exitCodeOf,
+  printReport,
+  ProgressView,
+  sidesOf,
+} from "../migrate/sides.js";
+import { prepareProcess, storageConfig } from "../open.js";
+import { addStorageOptions, type StorageFlags } from "../options.js";
+import type { Session } from "../session.js";
+import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
 
-const load = () => import("../actions/migrate.js");
 const side = (name: "from" | "to", what: string) => ({
   uri: () => new Option(`--${name} <uri>`, `connection string of ${what} (default the configured storage)`),
   scheme: () =>
@@ -12,27 +23,22 @@ const side = (name: "from" | "to", what: string) => ({
 const from = side("from", "the storage to read");
 const to = side("to", "the storage to fill");
 
-export function addMigrateCommand(program: Parent, run: Runner): void {
-  const migrate = program
-    .command("migrate")
-    .description("Bring a storage up to this release, or copy one to another.")
-    .addHelpText("after", examples("graph-serve migrate status"));
-  migrate
-    .command("status")
-    .description("Show the versions that a storage stands at; exit code 1 when up has something to do.")
-    .addOption(storageOptions.scheme())
-    .addOption(storageOptions.uri())
+export function migrateCommand(migrate: Command, run: Runner): void {
+  migrate.addHelpText("after", examples("graph-serve migrate status"));
+  addStorageOptions(
+    migrate
+      .command("status")
+      .description("Show the versions that a storage stands at; exit code 1 when up has something to do."),
+  )
     .addHelpText("after", examples("graph-serve migrate status", "graph-serve migrate status --json"))
-    .action((flags, command) =>
-      run(command, async (session) => (await load()).migrateStatus(session, flags)),
-    );
-  migrate
-    .command("up")
-    .description("Make what a storage lacks and bring it up to this release, as start does by itself.")
-    .addOption(storageOptions.scheme())
-    .addOption(storageOptions.uri())
+    .action((flags, command) => run(command, async (session) => migrateStatus(session, flags)));
+  addStorageOptions(
+    migrate
+      .command("up")
+      .description("Make what a storage lacks and bring it up to this release, as start does by itself."),
+  )
     .addHelpText("after", examples("graph-serve migrate up"))
-    .action((flags, command) => run(command, async (session) => (await load()).migrateUp(session, flags)));
+    .action((flags, command) => run(command, async (session) => migrateUp(session, flags)));
   migrate
     .command("copy")
     .description("Copy all threads, runs, checkpoints and long-term memory to another storage.")
@@ -50,5 +56,107 @@ export function addMigrateCommand(program: Parent, run: Runner): void {
         "graph-serve migrate copy --to postgresql://user:password@host:5432/database",
       ),
     )
-    .action((flags, command) => run(command, async (session) => (await load()).migrateCopy(session, flags)));
+    .action((flags, command) => run(command, async (session) => migrateCopy(session, flags)));
+}
+
+const BEHIND_EXIT = 1;
+
+/** `migrate status`: what the storage stands at, and what `up` would do. */
+async function migrateStatus(session: Session, flags: StorageFlags): Promise<number> {
+  const config = await storageConfig(session, flags);
+  prepareProcess(config);
+  const { storageSchema } = await import("../../migration.js");
+  const place = configuredPlace(config);
+  const state = await storageSchema(place);
+  await printState(session, place.checkpointer_scheme, state);
+  return state.parts.every((part) => stateOf(part) === "current") ? 0 : BEHIND_EXIT;
+}
+
+/** `migrate up`: what a server does when it starts, without starting one. */
+async function migrateUp(session: Session, flags: StorageFlags): Promise<number> {
+  const config = await storageConfig(session, flags);
+  prepareProcess(config);
+  const { bringUp, storageSchema } = await import("../../migration.js");
+  const place = configuredPlace(config);
+  const before = await storageSchema(place);
+  await bringUp(place);
+  const after = await storageSchema(place);
+  await printState(session, place.checkpointer_scheme, after, before);
+  return 0;
+}
+
+/** `migrate copy`: all that one storage keeps, into another. */
+async function migrateCopy(session: Session, flags: CopyFlags): Promise<number> {
+  const { io, print } = session;
+  const config = await storageConfig(session, {});
+  const { from, to } = sidesOf(flags, configuredPlace(config), io.cwd);
+  prepareProcess(config);
+  const { migrateStorage } = await import("../../migration.js");
+  const view = new ProgressView(print);
+  const stop = abortOnStop(io);
+  const { signal } = stop;
+  try {
+    const report = await migrateStorage({
+      from,
+      to,
+      overwrite: flags.overwrite ?? false,
+      signal,
+      onProgress: (progress) => view.show(progress),
+    });
+    view.end();
+    await printReport(print, report);
+    return exitCodeOf(report);
+  } catch (error) {
+    view.end();
+    if (!signal.aborted) throw error;
+    print.note("stopped; the same command goes on where it was");
+    return SIGNAL_EXITS[String(signal.reason)] ?? BEHIND_EXIT;
+  } finally {
+    stop.dispose();
+  }
+}
+
+type PartState = "current" | "missing" | "behind" | "newer";
+
+function stateOf({ version, wanted }: SchemaPart): PartState {
+  if (version === wanted) return "current";
+  if (version === 0) return "missing";
+  return version < wanted ? "behind" : "newer";
+}
+
+const TEXTS: Readonly<Record<PartState, string>> = {
+  current: "nothing",
+  missing: "make it",
+  behind: "bring it up to this release",
+  newer: "refuse it: a later release wrote it",
+};
+
+async function printState(
+  { print }: Session,
+  scheme: string,
+  { location, parts }: SchemaState,
+  before?: SchemaState,
+): Promise<void> {
+  const versionBefore = (name: string) => before?.parts.find((part) => part.name === name)?.version;
+  const items = parts.map((part) => ({ ...part, state: stateOf(part) }));
+  if (print.isJson) {
+    const shown = items.map((item) => (before ? { ...item, before: versionBefore(item.name) ?? 0 } : item));
+    print.json({ scheme, location: location ?? null, items: shown, next: null });
+    return;
+  }
+  print.note(`${scheme}${location === undefined ? "" : ` ${location}`}`);
+  if (items.length === 0) return print.note("this storage has no versions: there is nothing to do");
+  await print.table(
+    ["PART", "VERSION", "OF THIS RELEASE", before ? "BEFORE" : "UP WOULD"],
+    items.map(({ name, version, wanted, state }) => [
+      name,
+      version === 0 ? "not there" : String(version),
+      String(wanted),
+      before ? String(versionBefore(name) ?? 0) : TEXTS[state],
+    ]),
+  );
+  if (before) return;
+  if (items.some(({ state }) => state === "newer")) print.note("upgrade graph-serve");
+  else if (items.some(({ state }) => state !== "current"))
+    print.note("graph-serve migrate up does it, and so does a server that starts");
 }

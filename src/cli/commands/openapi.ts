@@ -1,9 +1,12 @@
-import { examples, type Parent, type Runner } from "../command.js";
+import type { Command } from "@commander-js/extra-typings";
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { ConfigError, errorMessage } from "../../support/errors.js";
+import { examples, type Runner } from "../command.js";
+import type { Session } from "../session.js";
 
-export function addOpenapiCommand(program: Parent, run: Runner): void {
-  program
-    .command("openapi")
-    .description("Print the OpenAPI document of the HTTP interface.")
+export function openapiCommand(command: Command, run: Runner): void {
+  command
     .option("--out <file>", "write it to a file")
     .option("--yaml", "as YAML")
     .option("--check <file>", "compare it with a file: exit 1 when they differ")
@@ -11,7 +14,77 @@ export function addOpenapiCommand(program: Parent, run: Runner): void {
       "after",
       examples("graph-serve openapi --out openapi.json", "graph-serve openapi --check openapi.json"),
     )
-    .action((options, command) =>
-      run(command, async (session) => (await import("../actions/openapi.js")).openapi(session, options)),
-    );
+    .action((options) => run(command, async (session) => openapi(session, options)));
+}
+
+interface OpenapiFlags {
+  out?: string;
+  yaml?: boolean;
+  check?: string;
+}
+
+const MOST_DIFFERENCES = 10;
+
+/** `openapi`: print the document, write it, or compare it with a file. */
+async function openapi(session: Session, flags: OpenapiFlags): Promise<number> {
+  const [{ buildOpenApi }, { ROUTES }] = await Promise.all([
+    import("../../http/openapi.js"),
+    import("../../http/route-table.js"),
+  ]);
+  // As a client reads it: without keys that are undefined.
+  const document = JSON.parse(JSON.stringify(buildOpenApi(ROUTES))) as unknown;
+  if (flags.check !== undefined) return check(session, document, flags.check);
+  const text = flags.yaml ? await toYaml(document) : JSON.stringify(document, null, 2);
+  if (flags.out === undefined) {
+    session.print.data(text.trimEnd());
+    return 0;
+  }
+  await writeFile(resolve(session.io.cwd, flags.out), `${text.trimEnd()}\n`);
+  session.print.note(`wrote ${flags.out}`);
+  return 0;
+}
+
+async function toYaml(document: unknown): Promise<string> {
+  const { stringify } = await import("yaml");
+  return stringify(document, { aliasDuplicateObjects: false });
+}
+
+async function check({ io, print }: Session, document: unknown, file: string): Promise<number> {
+  const found = differences(document, await readDocument(resolve(io.cwd, file)));
+  if (print.flags.json) print.json({ matches: found.length === 0, differences: found });
+  else if (found.length === 0) print.data(`${file} is up to date`);
+  else {
+    print.data(`${file} differs from the interface:`);
+    for (const difference of found.slice(0, MOST_DIFFERENCES)) print.data(`  ${difference}`);
+    if (found.length > MOST_DIFFERENCES) print.data(`  and ${found.length - MOST_DIFFERENCES} more`);
+    print.note(`graph-serve openapi --out ${file} brings it up to date`);
+  }
+  return found.length === 0 ? 0 : 1;
+}
+
+async function readDocument(file: string): Promise<unknown> {
+  const { parse } = await import("yaml");
+  try {
+    return parse(await readFile(file, "utf8")) as unknown;
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read as an OpenAPI document: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Paths at which two documents differ, and how. */
+function differences(ours: unknown, theirs: unknown, path = ""): string[] {
+  if (Object.is(ours, theirs)) return [];
+  if (typeof ours !== "object" || typeof theirs !== "object" || ours === null || theirs === null) {
+    return [`${path || "/"} changed`];
+  }
+  const [left, right] = [ours as Record<string, unknown>, theirs as Record<string, unknown>];
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((key) => {
+    const place = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    if (!Object.hasOwn(right, key)) return [`${place} is missing in the file`];
+    return Object.hasOwn(left, key)
+      ? differences(left[key], right[key], place)
+      : [`${place} is only in the file`];
+  });
 }

@@ -1,15 +1,83 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { storageOptions } from "./listen-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import type { LoadedConfig } from "../../config/load.js";
+import type { UnfinishedRun } from "../../service.js";
+import { ConfigError } from "../../support/errors.js";
+import { examples, type Runner } from "../command.js";
+import { openStorageOf, storageConfig } from "../open.js";
+import { addStorageOptions, type StorageFlags } from "../options.js";
+import type { Session } from "../session.js";
 
-export function addRecoverCommand(program: Parent, run: Runner): void {
-  program
-    .command("recover")
-    .description("List the runs that a dead server left unfinished, or settle them.")
-    .option("--apply", "mark them as failed, and set their threads right")
-    .addOption(storageOptions.scheme())
-    .addOption(storageOptions.uri())
+export function recoverCommand(command: Command, run: Runner): void {
+  addStorageOptions(command.option("--apply", "mark them as failed, and set their threads right"))
     .addHelpText("after", examples("graph-serve recover", "graph-serve recover --apply"))
-    .action((options, command) =>
-      run(command, async (session) => (await import("../actions/recover.js")).recover(session, options)),
-    );
+    .action((options) => run(command, async (session) => recover(session, options)));
+}
+
+interface RecoverFlags extends StorageFlags {
+  apply?: boolean;
+}
+
+/** `recover`: list the runs that a dead server left unfinished, and settle them when asked to. */
+async function recover(session: Session, { apply = false, ...flags }: RecoverFlags): Promise<number> {
+  const config = await storageConfig(session, flags);
+  if (config.settings.checkpointer_scheme === "memory") {
+    throw new ConfigError("scheme memory keeps no runs to recover", {
+      hint: "name a storage with --db",
+    });
+  }
+  const stale = await staleRuns(config);
+  if (apply && stale.length > 0) await settle(config);
+  // A database may keep the threads of a dead process for some seconds more.
+  const left = apply && stale.length > 0 ? await staleRuns(config) : stale;
+  await report(session, stale, { apply, left: left.length });
+  return 0;
+}
+
+async function staleRuns(config: LoadedConfig): Promise<UnfinishedRun[]> {
+  const service = await openStorageOf(config, "read");
+  try {
+    return await service.cutOffRuns();
+  } finally {
+    await service.close(0);
+  }
+}
+
+/** Opened as a server opens it, a storage is settled. */
+async function settle(config: LoadedConfig): Promise<void> {
+  const service = await openStorageOf(config, "serve");
+  await service.close(0);
+}
+
+async function report(
+  { print }: Session,
+  stale: UnfinishedRun[],
+  { apply, left }: { apply: boolean; left: number },
+): Promise<void> {
+  if (print.flags.json) {
+    print.json({
+      items: stale.map(({ run_id, thread_id, owner }) => ({ run_id, thread_id, owner: owner ?? null })),
+      next: null,
+      applied: apply,
+    });
+    return;
+  }
+  if (stale.length === 0) {
+    print.note("no run was left unfinished");
+    return;
+  }
+  await print.table(
+    ["RUN", "THREAD", "OWNER", "LAST SEEN"],
+    stale.map(({ run_id, thread_id, owner }) => [
+      run_id,
+      thread_id,
+      owner ? `${owner.host} pid ${owner.pid}` : "unknown",
+      owner?.seen_at ?? "",
+    ]),
+  );
+  if (!apply) {
+    print.note("graph-serve recover --apply marks them as failed");
+    return;
+  }
+  print.note(`${stale.length - left} marked as failed`);
+  if (left > 0) print.note(`${left} on threads that are still taken: try again in 15 seconds`);
 }

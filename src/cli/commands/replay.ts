@@ -1,34 +1,50 @@
-import { Option } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Command, Option } from "@commander-js/extra-typings";
+import { InvalidRequestError } from "../../support/errors.js";
+import { examples, type Runner } from "../command.js";
+import { fork, runOn, valuesFlag } from "../fork/branch.js";
+import { addSourceOptions, optionalNumber, sourceOptions } from "../options.js";
+import { comparedHeading, comparedLines, type ComparedStep, compareFrames } from "../replay/compare.js";
+import { StepKeys } from "../replay/keys.js";
+import { pageHead, pageSteps, replayPage } from "../replay/page.js";
+import { type Frame, framesOf, idsAfter, openReel, Reel, startOfLastRun } from "../replay/reel.js";
+import { frameLines, hasNews } from "../replay/text.js";
+import type { RunOutcome } from "../run/outcome.js";
+import type { Session } from "../session.js";
+import { findState, findThreadId } from "../source/find.js";
+import { warnHidden, withSource } from "../source/open-source.js";
+import type { SourceFlags } from "../source/source.js";
+import { Trail } from "../source/walk.js";
+import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
+import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
+import { clipped } from "../terminal/text.js";
 
-export function addReplayCommand(program: Parent, run: Runner): void {
-  program
-    .command("replay")
-    .description("Go through a thread checkpoint by checkpoint; no node is executed, but with --execute.")
-    .argument("<thread>", "id of the thread, or its beginning")
-    .option("--from <checkpoint>", "first checkpoint: an id, its beginning, a step, or -1 for the latest")
-    .option("--to <checkpoint>", "last checkpoint")
-    .option("--delay <ms>", "wait this long between two")
-    .option("--step", "go on by keys: space, p back, q quit")
-    .option("--changed-only", "leave out those that changed nothing")
-    .addOption(
-      new Option("--format <format>", "html is one page that needs nothing else")
-        .choices(["text", "html"] as const)
-        .default("text"),
-    )
-    .option("--execute", "run the thread again from a checkpoint, on a copy")
-    .option("--in-place", "with --execute: run on the thread itself, as a branch")
-    .option("--at <checkpoint>", "with --execute: checkpoint to run from (default the start of the last run)")
-    .option("--values <json>", "with --execute: values to write first")
-    .option("--as-node <node>", "with --execute: node that the values are attributed to")
-    .option("--against <graph>", "with --execute: graph to run instead, such as ./graph.ts:graph")
-    .option("--compare", "with --execute: show old and new side by side")
-    .option("--exit-code", "with --compare: exit 1 when they differ")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function replayCommand(command: Command, run: Runner): void {
+  addSourceOptions(
+    command
+      .argument("<thread>", "id of the thread, or its beginning")
+      .option("--from <checkpoint>", "first checkpoint: an id, its beginning, a step, or -1 for the latest")
+      .option("--to <checkpoint>", "last checkpoint")
+      .option("--delay <ms>", "wait this long between two")
+      .option("--step", "go on by keys: space, p back, q quit")
+      .option("--changed-only", "leave out those that changed nothing")
+      .addOption(
+        new Option("--format <format>", "html is one page that needs nothing else")
+          .choices(["text", "html"] as const)
+          .default("text"),
+      )
+      .option("--execute", "run the thread again from a checkpoint, on a copy")
+      .option("--in-place", "with --execute: run on the thread itself, as a branch")
+      .option(
+        "--at <checkpoint>",
+        "with --execute: checkpoint to run from (default the start of the last run)",
+      )
+      .option("--values <json>", "with --execute: values to write first")
+      .option("--as-node <node>", "with --execute: node that the values are attributed to")
+      .option("--against <graph>", "with --execute: graph to run instead, such as ./graph.ts:graph")
+      .option("--compare", "with --execute: show old and new side by side")
+      .option("--exit-code", "with --compare: exit 1 when they differ"),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -39,11 +55,266 @@ export function addReplayCommand(program: Parent, run: Runner): void {
         "graph-serve replay 0198c0de --execute --against ./graph.ts:graph --compare",
       ),
     )
-    .action((thread, options, command) =>
+    .action((thread, options) =>
       run(command, async (session) =>
-        options.execute
-          ? (await import("../actions/replay-execute.js")).replayExecute(session, thread, options)
-          : (await import("../actions/replay.js")).replay(session, thread, options),
+        options.execute ? replayExecute(session, thread, options) : replay(session, thread, options),
       ),
     );
+}
+
+interface ReplayExecuteFlags extends SourceFlags {
+  at?: string;
+  values?: string;
+  asNode?: string;
+  inPlace?: boolean;
+  against?: string;
+  compare?: boolean;
+  exitCode?: boolean;
+  step?: boolean;
+  format: "text" | "html";
+}
+
+interface Executed {
+  /** The thread that was run again, and the checkpoint it was run from. */
+  of: string;
+  from: string;
+  /** Checkpoints that had come of it, oldest first. */
+  oldIds: string[];
+  /** The thread that it ran on, and the checkpoint that what came now follows on. */
+  threadId: string;
+  base: string;
+  outcome: RunOutcome;
+}
+
+const FAILED_EXIT = 1;
+
+/** `replay --execute`: run a thread again from one of its checkpoints, and show what came of it this time. */
+async function replayExecute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<number> {
+  refuseExecuteContradictions(flags);
+  const executed = await execute(session, thread, flags);
+  const { of, oldIds, threadId, base, outcome } = executed;
+  return withSource(session, flags, {}, async (source) => {
+    const old = new Reel(source, of, new Trail(source, of, oldIds));
+    const now = new Reel(
+      source,
+      threadId,
+      new Trail(source, threadId, await idsAfter(source, threadId, base)),
+    );
+    const differs = flags.compare
+      ? await showCompared(session, executed, compareFrames(old.frames(), now.frames()))
+      : await showFrames(session, executed, now);
+    noteOutcome(session, executed, now.length);
+    if (flags.exitCode) return differs ? FAILED_EXIT : 0;
+    return outcome.error && !flags.compare ? FAILED_EXIT : 0;
+  });
+}
+
+function refuseExecuteContradictions(flags: ReplayExecuteFlags): void {
+  const refuse = (fault: string, hint: string): never => {
+    throw new InvalidRequestError(fault, undefined, { hint });
+  };
+  if (flags.exitCode && !flags.compare) refuse("--exit-code needs something to compare", "add --compare");
+  if (flags.against !== undefined && flags.url !== undefined)
+    refuse("--against runs in this process, --url does not", "leave one of them out");
+  if (flags.step || flags.format === "html")
+    refuse("--execute goes without --step and --format html", "replay the new thread afterwards");
+}
+
+async function execute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<Executed> {
+  const { at, asNode, inPlace = false, against } = flags;
+  const values = valuesFlag(flags.values);
+  const needsGraph = values !== undefined || asNode !== undefined;
+  const started = await withSource(
+    session,
+    flags,
+    { access: "write", graphs: needsGraph ? "required" : "optional" },
+    async (source) => {
+      const threadId = await findThreadId(source, thread);
+      const from =
+        at === undefined ? await startOfLastRun(source, threadId) : await findState(source, threadId, { at });
+      const start = from.checkpoint?.checkpoint_id ?? "";
+      const oldIds = start === "" ? [] : await idsAfter(source, threadId, start);
+      const forked = await fork(source, from, { branch: inPlace, values, asNode });
+      return { of: threadId, from: start, oldIds, forked };
+    },
+  );
+  const { forked, ...before } = started;
+  const { thread: target, checkpointId, base } = forked;
+  const outcome = await runOn(session, { thread: target, flags, against, checkpointId });
+  return { ...before, threadId: target.thread_id, base, outcome };
+}
+
+const documentHead = ({ from, threadId, outcome }: Executed) => ({
+  thread_id: threadId,
+  from_checkpoint_id: from,
+  run: outcome,
+});
+
+function noteOutcome({ print }: Session, { outcome, threadId, oldIds }: Executed, now: number): void {
+  if (print.isJson) return;
+  const error = outcome.error ? `: ${clipped(outcome.error.message, 200)}` : "";
+  print.note(`${outcome.status}${error}, thread ${threadId}, ${oldIds.length} steps before, ${now} now`);
+}
+
+/** Nothing was compared: nothing differs. */
+async function showFrames({ print }: Session, executed: Executed, now: Reel): Promise<boolean> {
+  const head = documentHead(executed);
+  if (print.isJson) await printJsonWithList(print, head, "items", executedDocuments(now.frames()));
+  else
+    for await (const frame of now.frames()) {
+      for (const line of frameLines(print, frame)) print.data(line);
+      await print.drained();
+    }
+  return false;
+}
+
+async function* executedDocuments(frames: AsyncIterable<Frame>): AsyncGenerator<object> {
+  for await (const { state, changes } of frames) yield { ...state, changes };
+}
+
+/** True when a step differs. */
+async function showCompared(
+  { print }: Session,
+  executed: Executed,
+  compared: AsyncIterable<ComparedStep>,
+): Promise<boolean> {
+  const steps: ComparedStep[] = [];
+  let equal = true;
+  let before: ComparedStep | undefined;
+  if (!print.isJson) print.data(comparedHeading(print));
+  for await (const step of compared) {
+    equal &&= step.equal;
+    if (print.isJson) steps.push(step);
+    else for (const line of comparedLines(print, step, before)) print.data(line);
+    before = step;
+    await print.drained();
+  }
+  if (print.isJson) print.json({ ...documentHead(executed), equal, steps });
+  return !equal;
+}
+
+interface ReplayFlags extends SourceFlags {
+  from?: string;
+  to?: string;
+  delay?: string;
+  step?: boolean;
+  changedOnly?: boolean;
+  format: "text" | "html";
+}
+
+/** `replay`: the stored checkpoints of a thread, one after the other; no node is executed. */
+async function replay(session: Session, thread: string, flags: ReplayFlags): Promise<number> {
+  const delay = optionalNumber("--delay", flags.delay) ?? 0;
+  refuseContradictions(session, flags);
+  const stop = abortOnStop(session.io);
+  let isInterrupted = false;
+  try {
+    await withSource(session, flags, {}, async (source) => {
+      const threadId = await findThreadId(source, thread);
+      const found = await source.threads.get(threadId);
+      warnHidden(session.print, source, [found]);
+      session.print.note(`thread ${threadId}  ${found.status}  ${source.place}`);
+      const { print } = session;
+      const frames = () => framesOf(source, threadId, flags);
+      if (print.isJson) await printJsonList(print, documents(frames(), flags));
+      else if (flags.format === "html")
+        await print.parts(replayPage(pageHead(found, source.place), pageSteps(frames())));
+      else if (flags.step) {
+        const reel = await openReel(source, threadId, flags);
+        isInterrupted = await stepThrough(session, reel, { ...flags, signal: stop.signal });
+      } else await play(session, frames(), { ...flags, delay, signal: stop.signal });
+    });
+    if (isInterrupted) return SIGNAL_EXITS.SIGINT ?? 1;
+    return stop.signal.aborted ? (SIGNAL_EXITS[String(stop.signal.reason)] ?? 1) : 0;
+  } finally {
+    stop.dispose();
+  }
+}
+
+function refuseContradictions({ io, print }: Session, { step, delay, format }: ReplayFlags): void {
+  const refuse = (fault: string, hint: string): never => {
+    throw new InvalidRequestError(fault, undefined, { hint });
+  };
+  if (!step) return;
+  if (delay !== undefined) refuse("--step and --delay exclude each other", "leave one of them out");
+  if (format === "html" || print.isJson) refuse("--step is for text", "the HTML page has keys of its own");
+  if (!io.stdin.isTTY)
+    refuse("--step needs a terminal to press keys on", "use --delay 500, or --format html");
+}
+
+/** Frames as JSON: the state of the interface, and what led to it. */
+async function* documents(
+  frames: AsyncIterable<Frame>,
+  { changedOnly }: ReplayFlags,
+): AsyncGenerator<object> {
+  for await (const frame of frames) {
+    if (changedOnly && !hasNews(frame)) continue;
+    const { nodes, ms } = frame.entry;
+    yield { ...frame.state, nodes, ms: ms ?? null, changes: frame.changes };
+  }
+}
+
+async function play(
+  { print }: Session,
+  frames: AsyncIterable<Frame>,
+  { changedOnly, delay, signal }: { changedOnly?: boolean; delay: number; signal: AbortSignal },
+): Promise<void> {
+  let count = 0;
+  for await (const frame of frames) {
+    if (signal.aborted) return;
+    if (changedOnly && !hasNews(frame)) continue;
+    if (count > 0 && delay > 0) await wait(delay, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    count += 1;
+    for (const line of frameLines(print, frame)) print.data(line);
+    await print.drained();
+  }
+  if (count === 0) print.note("there is nothing to replay");
+}
+
+const HELP = "keys: space next, p back, q quit";
+
+/** True when Ctrl-C ended it. */
+async function stepThrough(
+  { io, print }: Session,
+  reel: Reel,
+  { changedOnly, signal }: { changedOnly?: boolean; signal: AbortSignal },
+): Promise<boolean> {
+  let index = await nextShown(reel, -1, 1, changedOnly);
+  if (!index) {
+    print.note("there is nothing to replay");
+    return false;
+  }
+  print.note(HELP);
+  const show = (frame: Frame) => frameLines(print, frame).forEach((line) => print.data(line));
+  // Before anything is shown: whoever sees it may press a key.
+  const keys = new StepKeys(io, signal);
+  try {
+    show(index.frame);
+    for await (const key of keys) {
+      if (key === "quit" || key === "interrupt") return key === "interrupt";
+      const found = await nextShown(reel, index.at, key === "next" ? 1 : -1, changedOnly);
+      if (!found && key === "next") return false;
+      if (!found) continue;
+      index = found;
+      show(index.frame);
+    }
+  } finally {
+    keys.close();
+  }
+  return false;
+}
+
+/** The nearest frame in a direction that is to be shown. */
+async function nextShown(
+  reel: Reel,
+  from: number,
+  direction: 1 | -1,
+  changedOnly = false,
+): Promise<{ at: number; frame: Frame } | undefined> {
+  for (let at = from + direction; at >= 0 && at < reel.length; at += direction) {
+    const frame = await reel.frame(at);
+    if (!changedOnly || hasNews(frame)) return { at, frame };
+  }
+  return undefined;
 }

@@ -1,29 +1,38 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
-import { storageOptions } from "./listen-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { reportedTokens, type StreamMode } from "../../models/run.js";
+import { GraphServeError } from "../../support/errors.js";
+import { newId } from "../../support/ids.js";
+import { escapeControl } from "../../view/text.js";
+import { examples, type Runner } from "../command.js";
+import { addStorageOptions, sourceOptions } from "../options.js";
+import { conversation, LiveView } from "../run/live-view.js";
+import { applyEvent, newOutcome, nextCommand, type PlaceFlags, type RunOutcome } from "../run/outcome.js";
+import { type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
+import type { RunTarget } from "../run/target.js";
+import type { Session } from "../session.js";
+import { openTarget } from "../source/open-source.js";
+import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
 
-export function addRunCommand(program: Parent, run: Runner): void {
-  program
-    .command("run")
-    .description("Run a graph once, in this process or on a server, and show what it does.")
-    .argument(
-      "[graph]",
-      "file such as ./graph.ts:graph, key of the configuration, or assistant of the server (default: the graph of --thread, else the first)",
-    )
-    .option("-i, --input <json>", "input: JSON, @file, or - for stdin")
-    .option("--message <text>", "input: one message of the user")
-    .option("--thread <id>", "thread to run on, or new", "new")
-    .option("--stream <modes>", "stream modes, separated by commas")
-    .option("--run-config <json>", "config of the run")
-    .option("--context <json>", "context of the run")
-    .option("--resume <json>", "answer to the open interrupt")
-    .option("--goto <node>", "node to go to")
-    .option("--checkpoint <id>", "checkpoint to start from")
-    .option("--interactive", "go on with one message, or one answer, a line")
-    .option("--url <url>", "run on this server instead of in this process")
-    .addOption(sourceOptions.apiKey())
-    .addOption(storageOptions.schemeOrFile())
-    .addOption(storageOptions.uri())
+export function runCommand(command: Command, run: Runner): void {
+  addStorageOptions(
+    command
+      .argument(
+        "[graph]",
+        "file such as ./graph.ts:graph, key of the configuration, or assistant of the server (default: the graph of --thread, else the first)",
+      )
+      .option("-i, --input <json>", "input: JSON, @file, or - for stdin")
+      .option("--message <text>", "input: one message of the user")
+      .option("--thread <id>", "thread to run on, or new", "new")
+      .option("--stream <modes>", "stream modes, separated by commas")
+      .option("--run-config <json>", "config of the run")
+      .option("--context <json>", "context of the run")
+      .option("--resume <json>", "answer to the open interrupt")
+      .option("--goto <node>", "node to go to")
+      .option("--checkpoint <id>", "checkpoint to start from")
+      .option("--interactive", "go on with one message, or one answer, a line")
+      .option("--url <url>", "run on this server instead of in this process")
+      .addOption(sourceOptions.apiKey()),
+  )
     .addHelpText(
       "after",
       examples(
@@ -33,7 +42,146 @@ export function addRunCommand(program: Parent, run: Runner): void {
         'graph-serve run --url http://127.0.0.1:2024 --message "hello" --jsonl',
       ),
     )
-    .action((graph, options, command) =>
-      run(command, async (session) => (await import("../actions/run.js")).run(session, graph, options)),
-    );
+    .action((graph, options) => run(command, async (session) => runGraph(session, graph, options)));
+}
+
+type RunFlags = RequestFlags & PlaceFlags;
+
+const FAILED_EXIT = 1;
+const WATCHED_MODES: readonly StreamMode[] = ["messages-tuple", "tasks", "custom"];
+const RAW_MODES: readonly StreamMode[] = ["values", "updates", "messages-tuple", "custom"];
+
+/** `run`: one run of a graph, or a conversation with it. */
+async function runGraph(session: Session, graph: string | undefined, flags: RunFlags): Promise<number> {
+  const body = await runBody(flags, session.io);
+  const modes = modesOf(session, flags);
+  const closers = new Closers();
+  const stop = abortOnStop(session.io);
+  closers.add(() => stop.dispose());
+  try {
+    const target = await openTarget(session, graph, flags);
+    closers.add(() => target.close());
+    const runner = new RunCommand(session, target, { graph, flags, modes, signal: stop.signal });
+    if (!flags.interactive || body.input !== undefined || body.command) await runner.execute(body);
+    if (flags.interactive) await runner.converse();
+    return runner.exitCode;
+  } finally {
+    await closers.close();
+  }
+}
+
+function modesOf({ print }: Session, { stream }: RunFlags): StreamMode[] {
+  if (print.flags.jsonl) return streamModes(stream, RAW_MODES);
+  // The outcome is read from the values.
+  return [...new Set<StreamMode>(["values", ...streamModes(stream, print.flags.json ? [] : WATCHED_MODES)])];
+}
+
+interface RunnerOptions {
+  graph: string | undefined;
+  flags: RunFlags;
+  modes: StreamMode[];
+  signal: AbortSignal;
+}
+
+/** Executes runs of one thread, one after the other, and shows them. */
+class RunCommand {
+  readonly #session: Session;
+  readonly #target: RunTarget;
+  readonly #options: RunnerOptions;
+  readonly #threadId: string;
+  #last: RunOutcome | undefined;
+  exitCode = 0;
+
+  constructor(session: Session, target: RunTarget, options: RunnerOptions) {
+    this.#session = session;
+    this.#target = target;
+    this.#options = options;
+    this.#threadId = options.flags.thread === "new" ? newId() : options.flags.thread;
+  }
+
+  async converse(): Promise<void> {
+    const { io, print } = this.#session;
+    const { signal } = this.#options;
+    for await (const body of conversation(io, print, () => this.#last, signal)) {
+      await this.execute({ ...body, if_not_exists: "create" });
+    }
+    if (signal.aborted) this.exitCode = signalExit(signal);
+  }
+
+  async execute(body: RunBody): Promise<void> {
+    const start = performance.now();
+    const outcome = await this.#drain(body);
+    this.#last = outcome;
+    this.exitCode = this.#exitCodeOf(outcome);
+    this.#show(outcome, Math.round(performance.now() - start));
+  }
+
+  async #drain(body: RunBody): Promise<RunOutcome> {
+    const { print } = this.#session;
+    const { modes, signal } = this.#options;
+    const outcome = newOutcome(this.#threadId);
+    const view = new LiveView(print);
+    const request = { ...body, assistant_id: await this.#assistantId(), stream_mode: modes };
+    try {
+      for await (const event of this.#target.stream(this.#threadId, request, signal)) {
+        applyEvent(outcome, event);
+        if (print.flags.jsonl) print.json({ ...event, data: JSON.parse(event.data) as unknown });
+        else if (!print.flags.json) view.show(event);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      view.finish();
+    }
+    if (signal.aborted) outcome.status = "interrupted";
+    else if (outcome.status === "running") throw lostStream();
+    return outcome;
+  }
+
+  /** A thread goes on with its own graph unless another is named. */
+  async #assistantId(): Promise<string> {
+    const { graph, flags } = this.#options;
+    const isNew = flags.thread === "new" || graph !== undefined;
+    return (isNew ? undefined : await this.#target.graphOf(this.#threadId)) ?? this.#target.assistantId;
+  }
+
+  #exitCodeOf({ error }: RunOutcome): number {
+    const { signal } = this.#options;
+    if (signal.aborted) return signalExit(signal);
+    return error ? FAILED_EXIT : 0;
+  }
+
+  #show(outcome: RunOutcome, ms: number): void {
+    const { print } = this.#session;
+    if (print.flags.jsonl) return;
+    if (print.flags.json) {
+      print.json(outcome);
+      return;
+    }
+    if (outcome.values !== null) print.data(escapeControl(JSON.stringify(outcome.values, null, 2)));
+    const { dim, red, yellow } = print.noteColors;
+    for (const { id, value } of outcome.interrupts) {
+      print.note(`  ${yellow("waits")}   ${dim(id)}  ${escapeControl(JSON.stringify(value) ?? "")}`);
+    }
+    if (outcome.error) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
+    const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
+    print.note(`  ${outcome.status} in ${ms} ms, ${tokens}, thread ${outcome.thread_id}`);
+    if (this.#target.keepsThreads && !this.#options.flags.interactive)
+      print.note(`  ${dim("next")}    ${this.#next(outcome)}`);
+  }
+
+  #next(outcome: RunOutcome): string {
+    const { graph, flags } = this.#options;
+    return nextCommand(outcome, graph, { ...this.#session.flags, ...flags });
+  }
+}
+
+function signalExit(signal: AbortSignal): number {
+  return SIGNAL_EXITS[String(signal.reason)] ?? FAILED_EXIT;
+}
+
+function lostStream(): GraphServeError {
+  return new GraphServeError("server_unreachable", "the stream ended before the run did", {
+    hint: "the run may still have ended: look at its thread",
+  });
 }

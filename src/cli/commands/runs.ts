@@ -1,26 +1,30 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { type Run, RUN_STATUSES } from "../../models/run.js";
+import { examples, type Runner } from "../command.js";
+import { printRun, runColumns } from "../inspect/run.js";
+import { addSourceOptions, optionalNumber, wholeNumber } from "../options.js";
+import type { Session } from "../session.js";
+import { findRun, findThreadId } from "../source/find.js";
+import { withSource } from "../source/open-source.js";
+import type { Source, SourceFlags } from "../source/source.js";
+import { walkRuns } from "../source/walk.js";
+import { printColumns } from "../terminal/columns.js";
+import { oneOf } from "../threads/list.js";
 
-export function addRunsCommand(program: Parent, run: Runner): void {
-  const load = () => import("../actions/runs.js");
-  const runs = program
-    .command("runs")
-    .description("List and read the runs of a thread, with or without a server.")
-    .addHelpText("after", examples("graph-serve runs list 0198c0de-0000-7000-8000-000000000000"));
-  runs
-    .command("list")
-    .description("List the runs of a thread, newest first.")
-    .argument("<thread>", "id of the thread, or its beginning")
-    .option(
-      "--status <status>",
-      "only runs that are pending, running, success, error, timeout or interrupted",
-    )
-    .option("--limit <n>", "most runs to list", "10")
-    .option("--offset <n>", "runs to skip")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function runsCommand(runs: Command, run: Runner): void {
+  runs.addHelpText("after", examples("graph-serve runs list 0198c0de-0000-7000-8000-000000000000"));
+  addSourceOptions(
+    runs
+      .command("list")
+      .description("List the runs of a thread, newest first.")
+      .argument("<thread>", "id of the thread, or its beginning")
+      .option(
+        "--status <status>",
+        "only runs that are pending, running, success, error, timeout or interrupted",
+      )
+      .option("--limit <n>", "most runs to list", "10")
+      .option("--offset <n>", "runs to skip"),
+  )
     .addHelpText(
       "after",
       examples(
@@ -29,17 +33,15 @@ export function addRunsCommand(program: Parent, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => (await load()).listRuns(session, thread, options)),
+      run(command, async (session) => listRuns(session, thread, options)),
     );
-  runs
-    .command("get")
-    .description("Show a run.")
-    .argument("<thread>", "id of the thread, or its beginning")
-    .argument("<run>", "id of the run")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+  addSourceOptions(
+    runs
+      .command("get")
+      .description("Show a run.")
+      .argument("<thread>", "id of the thread, or its beginning")
+      .argument("<run>", "id of the run"),
+  )
     .addHelpText(
       "after",
       examples(
@@ -47,6 +49,56 @@ export function addRunsCommand(program: Parent, run: Runner): void {
       ),
     )
     .action((thread, runId, options, command) =>
-      run(command, async (session) => (await load()).getRun(session, thread, runId, options)),
+      run(command, async (session) => getRun(session, thread, runId, options)),
     );
+}
+
+interface RunsFlags extends SourceFlags {
+  status?: string;
+  limit: string;
+  offset?: string;
+}
+
+/** `runs list`: the runs of a thread, newest first. */
+async function listRuns(session: Session, thread: string, flags: RunsFlags): Promise<number> {
+  const { print } = session;
+  const query = {
+    limit: wholeNumber("--limit", flags.limit, 1),
+    offset: optionalNumber("--offset", flags.offset) ?? 0,
+    ...(flags.status !== undefined && { status: oneOf("--status", flags.status, RUN_STATUSES) }),
+  };
+  await withSource(session, flags, {}, async (source) => {
+    const { items, next } = await runPage(source, await findThreadId(source, thread), query);
+    if (print.flags.jsonl) items.forEach((run) => print.json(run));
+    else if (print.flags.json) print.json({ items, next });
+    else {
+      if (items.length === 0) print.note("no such runs on this thread");
+      await printColumns(print, runColumns(print), items);
+      if (next !== null) print.note(`there are more: --offset ${next}`);
+    }
+  });
+  return 0;
+}
+
+/** One run more than asked for tells whether there are more. */
+async function runPage(
+  source: Source,
+  threadId: string,
+  query: { limit: number; offset: number; status?: Run["status"] },
+): Promise<{ items: Run[]; next: number | null }> {
+  const items: Run[] = [];
+  for await (const run of walkRuns(source, threadId, { ...query, limit: query.limit + 1 })) items.push(run);
+  const hasMore = items.length > query.limit;
+  return { items: items.slice(0, query.limit), next: hasMore ? query.offset + query.limit : null };
+}
+
+/** `runs get`: one run of a thread. */
+async function getRun(session: Session, thread: string, runId: string, flags: SourceFlags): Promise<number> {
+  const { print } = session;
+  await withSource(session, flags, {}, async (source) => {
+    const { run } = await findRun(source, runId, thread);
+    if (print.isJson) print.json(run);
+    else printRun(print, run);
+  });
+  return 0;
 }

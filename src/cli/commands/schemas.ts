@@ -1,11 +1,31 @@
-import { Option } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Command, Option } from "@commander-js/extra-typings";
+import type { GraphSchema } from "../../models/assistant.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
+import { ConfigError, errorMessage, InvalidRequestError } from "../../support/errors.js";
+import { examples, type Runner } from "../command.js";
+import { openGraph } from "../open.js";
+import { sourceOptions } from "../options.js";
+import { shortPath } from "../report-error.js";
+import { compareSchemas, type SchemaComparison } from "../schemas/compare.js";
+import {
+  isFromChannels,
+  schemaFile,
+  type SchemaKind,
+  schemaKinds,
+  schemaOf,
+  typesFile,
+} from "../schemas/resolve.js";
+import { INSTALL_PARSER, staticSchemas } from "../schemas/static-schemas.js";
+import { toTypeScript, typeName } from "../schemas/to-typescript.js";
+import type { Session } from "../session.js";
+import { withSource } from "../source/open-source.js";
+import { serverGraph } from "../source/remote-source.js";
+import type { SourceFlags } from "../source/source.js";
 
-export function addSchemasCommand(program: Parent, run: Runner): void {
-  program
-    .command("schemas")
-    .description("Print the schemas of a graph as JSON schema or TypeScript, or check them against files.")
+export function schemasCommand(command: Command, run: Runner): void {
+  command
     .argument(
       "[graph]",
       "file such as ./graph.ts:graph, key of the configuration, or assistant of the server",
@@ -30,9 +50,185 @@ export function addSchemasCommand(program: Parent, run: Runner): void {
         "graph-serve schemas --url http://127.0.0.1:2024",
       ),
     )
-    .action((graph, options, command) =>
+    .action((graph, options) =>
       run(command, async (session) => {
-        return (await import("../actions/schemas.js")).schemas(session, graph, options);
+        return schemas(session, graph, options);
       }),
     );
+}
+
+interface SchemasFlags extends Pick<SourceFlags, "url" | "apiKey"> {
+  kind?: string;
+  out?: string;
+  format: "json" | "ts";
+  check?: boolean;
+  static?: boolean;
+}
+
+interface Derived {
+  graphId: string;
+  kinds: SchemaKind[];
+  schemas: GraphSchema;
+}
+
+/** `schemas`: print a graph's schemas, write them, or compare them with the committed files. */
+async function schemas(session: Session, graph: string | undefined, flags: SchemasFlags): Promise<number> {
+  const kinds = schemaKinds(flags.kind);
+  refuseContradictions(flags);
+  const derived = { kinds, ...(await derive(session, graph, flags)) };
+  explainChannels(session, derived);
+  if (flags.check) return check(session, derived, flags.out ?? "");
+  if (flags.out !== undefined) return write(session, derived, flags.out, flags.format);
+  show(session, derived, flags.format);
+  return 0;
+}
+
+function refuseContradictions({ check, out, format, static: isStatic, url }: SchemasFlags): void {
+  const refuse = (fault: string, hint: string): never => {
+    throw new InvalidRequestError(fault, undefined, { hint });
+  };
+  if (isStatic && url !== undefined)
+    refuse("--static reads a source file, --url asks a server", "leave one out");
+  if (check && out === undefined) refuse("--check needs the folder of the files", "add --out DIR");
+  if (check && format === "ts")
+    refuse("--check compares JSON schemas", `leave --format ts out${isStatic ? "; --static may stay" : ""}`);
+}
+
+type Found = Omit<Derived, "kinds">;
+
+async function derive(session: Session, target: string | undefined, flags: SchemasFlags): Promise<Found> {
+  if (flags.url === undefined) return deriveHere(session, target, flags.static ?? false);
+  return withSource(session, flags, {}, async (source) => {
+    const graphId = await serverGraph(source, target);
+    return { graphId, schemas: await source.assistants.schemas(graphId) };
+  });
+}
+
+async function deriveHere(session: Session, target: string | undefined, isStatic: boolean): Promise<Found> {
+  const graph = await openGraph(session, target);
+  try {
+    const { source } = graph.summary;
+    const schemas =
+      isStatic && source !== undefined
+        ? await staticSchemas(source, graph.baseDir, graph.id)
+        : await graph.service.assistants.schemas(graph.id);
+    return { graphId: graph.id, schemas };
+  } finally {
+    await graph.close();
+  }
+}
+
+function explainChannels({ print }: Session, { kinds, schemas }: Derived): void {
+  const partial = kinds.filter((kind) => isFromChannels(schemaOf(schemas, kind)));
+  if (partial.length === 0) return;
+  print.note(
+    `note  ${partial.join(", ")}: an Annotation leaves no types at run time; the keys are complete, types are` +
+      ` only what defaults and reducers show ("x-source": "channels")`,
+  );
+  print.note(`      for full ones: declare the state with zod or StateSchema, or use --static after`);
+  print.note(`      ${INSTALL_PARSER}`);
+}
+
+function show({ print }: Session, { graphId, kinds, schemas }: Derived, format: "json" | "ts"): void {
+  const [only] = kinds;
+  if (format === "ts" && !print.flags.json) print.data(typesOf(graphId, kinds, schemas).trimEnd());
+  else if (kinds.length === 1 && only && !print.flags.json)
+    print.data(JSON.stringify(schemaOf(schemas, only), null, 2));
+  else {
+    const picked = kinds.map((kind) => [`${kind}_schema`, schemaOf(schemas, kind)] as const);
+    print.json({
+      graph_id: graphId,
+      ...(format === "ts" ? { typescript: typesOf(graphId, kinds, schemas) } : Object.fromEntries(picked)),
+    });
+  }
+}
+
+function typesOf(graphId: string, kinds: readonly SchemaKind[], schemas: GraphSchema): string {
+  const named = kinds.flatMap((kind) => {
+    const schema = schemaOf(schemas, kind);
+    return schema ? [{ name: typeName(graphId) + typeName(kind), schema }] : [];
+  });
+  return `// Types of the graph "${graphId.replace(/[\r\n]/g, " ")}", made by: graph-serve schemas --format ts\n\n${toTypeScript(named)}`;
+}
+
+async function write(
+  { io, print }: Session,
+  { graphId, kinds, schemas }: Derived,
+  out: string,
+  format: "json" | "ts",
+): Promise<number> {
+  const folder = resolve(io.cwd, out);
+  await mkdir(folder, { recursive: true });
+  const written: string[] = [];
+  const put = async (name: string, text: string) => {
+    await writeFile(join(folder, name), text);
+    written.push(shortPath(join(folder, name), io.cwd));
+  };
+  if (format === "ts") await put(typesFile(graphId), typesOf(graphId, kinds, schemas));
+  else {
+    for (const kind of kinds) {
+      const schema = schemaOf(schemas, kind);
+      const name = schemaFile(graphId, kind);
+      if (schema) await put(name, `${JSON.stringify(schema, null, 2)}\n`);
+      // What an earlier graph had and this one has not must not stay behind.
+      else await rm(join(folder, name), { force: true });
+    }
+  }
+  if (print.flags.json) print.json({ graph_id: graphId, files: written });
+  else for (const file of written) print.note(`wrote ${file}`);
+  return 0;
+}
+
+async function check(session: Session, { graphId, kinds, schemas }: Derived, out: string): Promise<number> {
+  const folder = resolve(session.io.cwd, out);
+  const committed = await Promise.all(
+    kinds.map((kind) => readCommitted(join(folder, schemaFile(graphId, kind)))),
+  );
+  if (committed.every((schema) => schema === null) && kinds.some((kind) => schemaOf(schemas, kind))) {
+    throw new ConfigError(`${out} holds no schema of the graph "${graphId}"`, {
+      hint: `write them first, and commit them: graph-serve schemas ${graphId} --out ${out}`,
+    });
+  }
+  const compared = kinds.map((kind, index) =>
+    compareSchemas(kind, committed[index] ?? null, schemaOf(schemas, kind)),
+  );
+  report(session, graphId, compared, out);
+  return compared.some(({ result }) => result === "breaking") ? 1 : 0;
+}
+
+/** A committed schema; null when there is none. */
+async function readCommitted(file: string): Promise<JsonObject | null> {
+  try {
+    const schema = JSON.parse(await readFile(file, "utf8")) as unknown;
+    if (isRecord(schema)) return schema;
+    throw new Error("it holds no JSON object");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new ConfigError(`${file} cannot be read as a JSON schema: ${errorMessage(error)}`, {
+      hint: "write it again: graph-serve schemas --out DIR",
+      cause: error,
+      location: { file },
+    });
+  }
+}
+
+function report({ print }: Session, graphId: string, compared: SchemaComparison[], out: string): void {
+  const worst = compared.some(({ result }) => result === "breaking")
+    ? "breaking"
+    : compared.some(({ result }) => result === "compatible")
+      ? "compatible"
+      : "same";
+  if (print.flags.json) {
+    print.json({ graph_id: graphId, result: worst, kinds: compared });
+    return;
+  }
+  const { red, green, dim } = print.colors;
+  const paint = { breaking: red, compatible: green, same: dim };
+  for (const { kind, result, changes } of compared) {
+    print.data(`${kind.padEnd(8)}${paint[result](result)}`);
+    for (const { level, path, message } of changes) {
+      print.data(`  ${paint[level](level.padEnd(10))}  ${path === "" ? "" : `${path}: `}${message}`);
+    }
+  }
+  if (worst !== "same") print.note(`to accept the change: graph-serve schemas ${graphId} --out ${out}`);
 }

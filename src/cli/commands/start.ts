@@ -1,19 +1,33 @@
-import { settingOption } from "../flags.js";
-import { examples, type Parent, type Runner } from "../command.js";
-import { listenOptions, storageOptions } from "./listen-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { pino } from "pino";
+import type { Settings } from "../../config/settings.js";
+import { noteUnhandled } from "../../support/run-context.js";
+import type { Logger } from "../../support/log.js";
+import type { Metrics } from "../../support/metrics.js";
+import { examples, type Runner } from "../command.js";
+import { openConfigured } from "../open.js";
+import {
+  addStorageOptions,
+  bytesText,
+  type ListenFlags,
+  listenOptions,
+  listenSettings,
+  settingOption,
+  settingsOfFlags,
+} from "../options.js";
+import { loadServableSettings, type Session } from "../session.js";
+import { Closers, listenForStop } from "../stop.js";
 
-export function addStartCommand(program: Parent, run: Runner): void {
-  program
-    .command("start")
-    .description("Serve graphs in production: JSON logs, no watching, an orderly end.")
-    .argument(
-      "[graph...]",
-      "files such as ./graph.ts:graph, or keys of the configuration; the first is the default",
-    )
-    .addOption(listenOptions.port())
-    .addOption(listenOptions.host())
-    .addOption(storageOptions.scheme())
-    .addOption(storageOptions.uri())
+export function startCommand(command: Command, run: Runner): void {
+  addStorageOptions(
+    command
+      .argument(
+        "[graph...]",
+        "files such as ./graph.ts:graph, or keys of the configuration; the first is the default",
+      )
+      .addOption(listenOptions.port())
+      .addOption(listenOptions.host()),
+  )
     .addOption(listenOptions.corsOrigin())
     .addOption(listenOptions.allowHost())
     .addOption(settingOption("--shutdown-grace <seconds>", "shutdown_grace_seconds"))
@@ -23,11 +37,88 @@ export function addStartCommand(program: Parent, run: Runner): void {
       "after",
       examples(
         "graph-serve start --host 0.0.0.0 -p 8080 --allow-host agents.example.com",
-        "graph-serve start --checkpointer-scheme sqlite --checkpointer-uri ./data/threads.db",
+        "graph-serve start --db ./data/threads.db",
         "graph-serve start --run-timeout 600 --body-limit 5mb",
       ),
     )
-    .action((graphs, options, command) =>
-      run(command, async (session) => (await import("../actions/start.js")).start(session, graphs, options)),
+    .action((graphs, options) => run(command, async (session) => start(session, graphs, options)));
+}
+
+interface StartFlags extends ListenFlags {
+  shutdownGrace?: string;
+  runTimeout?: string;
+  bodyLimit?: string;
+}
+
+const UNCAUGHT = "uncaught exception";
+const FAULT_EXIT = 70;
+
+/** `start`: serve in production until told to stop. */
+async function start(session: Session, graphs: readonly string[], flags: StartFlags): Promise<number> {
+  const warnings: string[] = [];
+  const config = await loadServableSettings(session, {
+    graphs,
+    settings: settingsOfFlags(startSettings(flags)),
+    warn: (message) => warnings.push(message),
+  });
+  const { settings } = config;
+  const logger = pino({ level: settings.log_level, base: undefined }, session.io.stderr);
+  warnIfPublic(settings, (message) => warnings.push(message));
+  const stop = listenForStop(session.io, settings.shutdown_grace_seconds);
+  const closers = new Closers();
+  let reason: string;
+  try {
+    const observers: { logger: Logger; metrics?: Metrics } = { logger };
+    const rejection = (error: unknown) => noteUnhandled(error, observers);
+    const exception = (error: unknown) => {
+      rejection(error);
+      stop.stop(UNCAUGHT);
+    };
+    session.unhandled = { rejection, exception };
+    const service = await openConfigured(config, logger, { serves: true, callFactories: true });
+    observers.metrics = service.metrics;
+    closers.add(() => service.close());
+    for (const warning of [...warnings, ...service.notices]) logger.warn({}, warning);
+    const { startServer } = await import("../../http/server.js");
+    const server = await startServer(service, { host: settings.host, port: settings.port });
+    closers.add(() => server.close());
+    const { scheme, location } = service.storage;
+    logger.info(
+      { url: server.url, storage: { scheme, location }, graphs: Object.keys(settings.graphs) },
+      "listening",
     );
+    reason = await stop.stopped;
+    logger.info({ reason, grace_seconds: settings.shutdown_grace_seconds }, "stopping");
+  } finally {
+    await closers.close();
+  }
+  logger.info({}, "stopped");
+  if (reason === UNCAUGHT) return FAULT_EXIT;
+  stop.done();
+  return 0;
+}
+
+function startSettings(flags: StartFlags) {
+  return {
+    ...listenSettings(flags),
+    shutdown_grace_seconds: flags.shutdownGrace,
+    run_timeout_seconds: flags.runTimeout,
+    body_limit: flags.bodyLimit === undefined ? undefined : bytesText(flags.bodyLimit),
+  };
+}
+
+/** Warn when other machines can reach the server, which asks nobody who they are. */
+export function warnIfPublic(
+  { host, api_keys, auth, http_app }: Pick<Settings, "host" | "api_keys" | "auth" | "http_app">,
+  warn: (message: string) => void,
+): void {
+  if (isLoopback(host) || api_keys !== undefined || auth !== undefined) return;
+  const unless = http_app === undefined ? "" : `, unless ${http_app} does it`;
+  warn(
+    `${host} is reachable from other machines and callers are not authenticated${unless}: set api_keys or auth, or put a proxy that does it in front`,
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || host.startsWith("127.");
 }

@@ -1,11 +1,20 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { sourceOptions } from "../source/source-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import picocolors from "picocolors";
+import { GraphServeError } from "../../support/errors.js";
+import { publishedSchema } from "../../testing/case-model.js";
+import { examples, type Runner } from "../command.js";
+import { sourceOptions } from "../options.js";
+import type { Session } from "../session.js";
+import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
+import { type TestFlags, testOptions, type TestOptions } from "../suite/flags.js";
+import { createReporter } from "../suite/reporters/create.js";
+import type { Reporter, SuiteReport } from "../suite/reporters/reporter.js";
+import { runPass } from "../suite/suite.js";
 
-export function addTestCommand(program: Parent, run: Runner): void {
-  program
-    .command("test")
-    .alias("smoke")
-    .description("Test graphs by case files; without any, load, draw and run every graph once.")
+export function testCommand(command: Command, run: Runner): void {
+  command
     .argument("[cases...]", "case files such as chat.graph.yaml, or folders (default all below here)")
     .option("-t, --test-name <name>", "run the cases whose name fits this text or regular expression")
     .option("-w, --watch", "run again when a case, a graph or the configuration changes")
@@ -60,7 +69,69 @@ export function addTestCommand(program: Parent, run: Runner): void {
         "graph-serve test --url http://127.0.0.1:2024",
       ),
     )
-    .action((cases, options, command) =>
-      run(command, async (session) => (await import("../actions/test.js")).test(session, cases, options)),
-    );
+    .action((cases, options) => run(command, async (session) => test(session, cases, options)));
+}
+
+export type { TestFlags } from "../suite/flags.js";
+
+/** `test`: smoke tests of graphs, by case files or without any. */
+async function test(session: Session, paths: readonly string[], flags: TestFlags): Promise<number> {
+  if (flags.printSchema) {
+    session.print.data(JSON.stringify(publishedSchema(), null, 2));
+    return 0;
+  }
+  const options = testOptions(session, flags);
+  if (flags.fromRun !== undefined) {
+    const { writeCaseOfRun } = await import("../suite/from-run/from-run.js");
+    await writeCaseOfRun(session, paths, { ...flags, fromRun: flags.fromRun });
+    return 0;
+  }
+  const stop = abortOnStop(session.io);
+  try {
+    if (flags.watch) {
+      const { watchCases } = await import("../suite/suite.js");
+      return await watchCases(session, paths, { flags, options, signal: stop.signal });
+    }
+    const output = await openOutput(session, flags, options);
+    const { report } = await runPass(session, {
+      paths,
+      flags,
+      options,
+      signal: stop.signal,
+      onResult: (result) => output.reporters.forEach((reporter) => reporter.caseEnded?.(result)),
+    });
+    for (const reporter of output.reporters) reporter.ended(report);
+    await output.flush();
+    return exitCodeOf(report);
+  } finally {
+    stop.dispose();
+  }
+}
+
+/** With `--out`, the file gets the report, and people the list. */
+async function openOutput({ io, print }: Session, { out }: TestFlags, { reporter }: TestOptions) {
+  const { cwd } = io;
+  const toStdout = { write: (text: string) => print.part(text), colors: print.colors, cwd };
+  if (out === undefined)
+    return { reporters: [createReporter(reporter, toStdout)], flush: () => Promise.resolve() };
+  const file = resolve(cwd, out);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, "");
+  let text = "";
+  const toFile = {
+    write: (part: string) => void (text += part),
+    colors: picocolors.createColors(false),
+    cwd,
+  };
+  const reporters: Reporter[] = [createReporter(reporter, toFile)];
+  if (reporter !== "list") reporters.push(createReporter("list", toStdout));
+  return { reporters, flush: () => appendFile(file, text) };
+}
+
+/** The signal's; else that of the first graph that could not be opened; else whether something failed. */
+function exitCodeOf({ cases, faults, stoppedBy }: SuiteReport): number {
+  if (stoppedBy !== undefined) return SIGNAL_EXITS[stoppedBy] ?? 1;
+  const fault = cases.find((one) => one.fault instanceof GraphServeError)?.fault;
+  if (fault) return fault.exitCode;
+  return faults.length > 0 || cases.some(({ status }) => status === "failed") ? 1 : 0;
 }

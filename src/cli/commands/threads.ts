@@ -1,7 +1,32 @@
-import { Option } from "@commander-js/extra-typings";
-import { examples, type Parent, type Runner } from "../command.js";
-import { listOption } from "../key-values.js";
-import { sourceOptions } from "../source/source-options.js";
+import { type Command, Option } from "@commander-js/extra-typings";
+import type { Thread } from "../../models/thread.js";
+import { GraphServeError } from "../../support/errors.js";
+import { examples, type Runner } from "../command.js";
+import {
+  addSourceOptions,
+  keyValues,
+  listOption,
+  optionalNumber,
+  sourceOptions,
+  timeOf,
+  wholeNumber,
+} from "../options.js";
+import { confirm, type Session } from "../session.js";
+import { findState, findThreadId } from "../source/find.js";
+import { warnHidden, withSource } from "../source/open-source.js";
+import type { Source, SourceFlags } from "../source/source.js";
+import { printColumns } from "../terminal/columns.js";
+import {
+  type FilterFlags,
+  filterOf,
+  oneOf,
+  printThread,
+  sortOf,
+  threadColumns,
+  threadPage,
+  threadRow,
+  type ThreadRow,
+} from "../threads/list.js";
 
 const THREAD = "id of the thread, or its beginning";
 const CHECKPOINT = "a checkpoint's id or the beginning of it, a step, or -1 for the latest";
@@ -11,39 +36,32 @@ const filters = {
   values: () => listOption("--values <k=v>", "only threads with this value in their state"),
 };
 
-export function addThreadsCommand(program: Parent, run: Runner): void {
-  const threads = program
-    .command("threads")
-    .description("List, read, make, change and delete threads, with or without a server.")
-    .addHelpText(
-      "after",
-      examples("graph-serve threads list", "graph-serve threads prune --older-than 30d --dry-run"),
-    );
+export function threadsCommand(threads: Command, run: Runner): void {
+  threads.addHelpText(
+    "after",
+    examples("graph-serve threads list", "graph-serve threads prune --older-than 30d --dry-run"),
+  );
   addReading(threads, run);
   addWriting(threads, run);
   addRemoving(threads, run);
 }
 
-const load = () => import("../actions/threads.js");
-
-function addReading(threads: Parent, run: Runner): void {
-  threads
-    .command("list")
-    .description("List threads, the one changed last first.")
-    .addOption(filters.status())
-    .addOption(filters.metadata())
-    .addOption(filters.values())
-    .option("--limit <n>", "most threads to list", "10")
-    .option("--offset <n>", "threads to skip")
-    .option(
-      "--sort <field>",
-      "updated_at, created_at, state_updated_at, status or thread_id, with :asc or :desc",
-    )
-    .option("--since <time>", "only threads changed since: a time, or a duration such as 12h")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+function addReading(threads: Command, run: Runner): void {
+  addSourceOptions(
+    threads
+      .command("list")
+      .description("List threads, the one changed last first.")
+      .addOption(filters.status())
+      .addOption(filters.metadata())
+      .addOption(filters.values())
+      .option("--limit <n>", "most threads to list", "10")
+      .option("--offset <n>", "threads to skip")
+      .option(
+        "--sort <field>",
+        "updated_at, created_at, state_updated_at, status or thread_id, with :asc or :desc",
+      )
+      .option("--since <time>", "only threads changed since: a time, or a duration such as 12h"),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -54,36 +72,27 @@ function addReading(threads: Parent, run: Runner): void {
         "graph-serve threads list --url http://127.0.0.1:2024 --sort created_at:asc",
       ),
     )
-    .action((options, command) =>
-      run(command, async (session) => (await load()).listThreads(session, options)),
-    );
-  threads
-    .command("get")
-    .description("Show a thread with its latest values.")
-    .argument("<thread>", THREAD)
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+    .action((options, command) => run(command, async (session) => listThreads(session, options)));
+  addSourceOptions(
+    threads.command("get").description("Show a thread with its latest values.").argument("<thread>", THREAD),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText("after", examples("graph-serve threads get 0198c0de-0000-7000-8000-000000000000 --json"))
     .action((thread, options, command) =>
-      run(command, async (session) => (await load()).getThread(session, thread, options)),
+      run(command, async (session) => getThread(session, thread, options)),
     );
 }
 
-function addWriting(threads: Parent, run: Runner): void {
-  threads
-    .command("create")
-    .description("Make a thread and print its id.")
-    .option("--id <uuid>", "id of the thread; made up when left out")
-    .addOption(listOption("--metadata <k=v>", "metadata of the thread; V is JSON, or else text"))
-    .option("--ttl <minutes>", "delete the thread so long after its last change")
-    .option("--if-exists <what>", "when there is such a thread: raise exits 5, do_nothing prints it")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+function addWriting(threads: Command, run: Runner): void {
+  addSourceOptions(
+    threads
+      .command("create")
+      .description("Make a thread and print its id.")
+      .option("--id <uuid>", "id of the thread; made up when left out")
+      .addOption(listOption("--metadata <k=v>", "metadata of the thread; V is JSON, or else text"))
+      .option("--ttl <minutes>", "delete the thread so long after its last change")
+      .option("--if-exists <what>", "when there is such a thread: raise exits 5, do_nothing prints it"),
+  )
     .addHelpText(
       "after",
       examples(
@@ -91,18 +100,14 @@ function addWriting(threads: Parent, run: Runner): void {
         "graph-serve threads create --ttl 60 --json",
       ),
     )
-    .action((options, command) =>
-      run(command, async (session) => (await load()).createThread(session, options)),
-    );
-  threads
-    .command("copy")
-    .description("Make a thread with the latest state of another, without its history, and print its id.")
-    .argument("<thread>", THREAD)
-    .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+    .action((options, command) => run(command, async (session) => createThread(session, options)));
+  addSourceOptions(
+    threads
+      .command("copy")
+      .description("Make a thread with the latest state of another, without its history, and print its id.")
+      .argument("<thread>", THREAD)
+      .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`),
+  )
     .addHelpText(
       "after",
       examples(
@@ -111,52 +116,44 @@ function addWriting(threads: Parent, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => (await load()).copyThread(session, thread, options)),
+      run(command, async (session) => copyThread(session, thread, options)),
     );
-  threads
-    .command("patch")
-    .description("Change the metadata of a thread, key by key.")
-    .argument("<thread>", THREAD)
-    .addOption(listOption("--metadata <k=v>", "metadata to merge in; V is JSON, or else text"))
-    .option("--ttl <minutes>", "delete the thread so long after its last change")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+  addSourceOptions(
+    threads
+      .command("patch")
+      .description("Change the metadata of a thread, key by key.")
+      .argument("<thread>", THREAD)
+      .addOption(listOption("--metadata <k=v>", "metadata to merge in; V is JSON, or else text"))
+      .option("--ttl <minutes>", "delete the thread so long after its last change"),
+  )
     .addHelpText(
       "after",
       examples("graph-serve threads patch 0198c0de-0000-7000-8000-000000000000 --metadata reviewed=true"),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => (await load()).patchThread(session, thread, options)),
+      run(command, async (session) => patchThread(session, thread, options)),
     );
 }
 
-function addRemoving(threads: Parent, run: Runner): void {
-  threads
-    .command("delete")
-    .description("Delete threads with their runs and checkpoints.")
-    .argument("<thread...>", THREAD)
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+function addRemoving(threads: Command, run: Runner): void {
+  addSourceOptions(
+    threads
+      .command("delete")
+      .description("Delete threads with their runs and checkpoints.")
+      .argument("<thread...>", THREAD),
+  )
     .addHelpText("after", examples("graph-serve threads delete 0198c0de-0000-7000-8000-000000000000 --yes"))
-    .action((ids, options, command) =>
-      run(command, async (session) => (await load()).deleteThreads(session, ids, options)),
-    );
-  threads
-    .command("prune")
-    .description("Delete the threads that have not changed for a while; busy ones stay.")
-    .requiredOption("--older-than <time>", "a duration since the last change, such as 30d, or a time")
-    .option("--dry-run", "only list them")
-    .addOption(filters.status())
-    .addOption(filters.metadata())
-    .addOption(filters.values())
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+    .action((ids, options, command) => run(command, async (session) => deleteThreads(session, ids, options)));
+  addSourceOptions(
+    threads
+      .command("prune")
+      .description("Delete the threads that have not changed for a while; busy ones stay.")
+      .requiredOption("--older-than <time>", "a duration since the last change, such as 30d, or a time")
+      .option("--dry-run", "only list them")
+      .addOption(filters.status())
+      .addOption(filters.metadata())
+      .addOption(filters.values()),
+  )
     .addHelpText(
       "after",
       examples(
@@ -165,8 +162,153 @@ function addRemoving(threads: Parent, run: Runner): void {
       ),
     )
     .action((options, command) =>
-      run(command, async (session) =>
-        (await import("../actions/threads-prune.js")).pruneThreads(session, options),
-      ),
+      run(command, async (session) => (await import("../threads/prune.js")).pruneThreads(session, options)),
     );
+}
+
+interface ListFlags extends SourceFlags, FilterFlags {
+  limit: string;
+  offset?: string;
+  sort?: string;
+  since?: string;
+}
+
+/** `threads list`: one page of threads, newest first unless `--sort` says otherwise. */
+async function listThreads(session: Session, flags: ListFlags): Promise<number> {
+  const { print } = session;
+  const request = { ...filterOf(flags), ...sortOf(flags.sort) };
+  const page = {
+    limit: wholeNumber("--limit", flags.limit, 1),
+    offset: optionalNumber("--offset", flags.offset) ?? 0,
+    since: flags.since === undefined ? undefined : timeOf("--since", flags.since),
+  };
+  await withSource(session, flags, {}, async (source) => {
+    const { items, next } = await threadPage(source, request, page);
+    warnHidden(print, source, items);
+    if (print.flags.jsonl) items.forEach((thread) => print.json(thread));
+    else if (print.flags.json) print.json({ items, next });
+    else await showThreads(session, source, items, next);
+  });
+  return 0;
+}
+
+async function showThreads(
+  { print }: Session,
+  source: Source,
+  threads: Partial<Thread>[],
+  next: number | null,
+): Promise<void> {
+  if (threads.length === 0) print.note(`no such threads in ${source.place}`);
+  const rows: ThreadRow[] = [];
+  for (const thread of threads) rows.push(await threadRow(source, thread));
+  await printColumns(print, threadColumns(print), rows);
+  if (next !== null) print.note(`there are more: --offset ${next}`);
+}
+
+/** `threads get`: one thread. */
+async function getThread(session: Session, thread: string, flags: SourceFlags): Promise<number> {
+  const { print } = session;
+  await withSource(session, flags, {}, async (source) => {
+    const found = await source.threads.get(await findThreadId(source, thread));
+    warnHidden(print, source, [found]);
+    if (print.isJson) print.json(found);
+    else printThread(print, found);
+  });
+  return 0;
+}
+
+interface WriteFlags extends SourceFlags {
+  metadata?: string[];
+  ttl?: string;
+}
+
+interface CreateFlags extends WriteFlags {
+  id?: string;
+  ifExists?: string;
+}
+
+const IF_EXISTS = ["raise", "do_nothing"] as const;
+
+/** `threads create`: prints the new thread's id. */
+async function createThread(session: Session, flags: CreateFlags): Promise<number> {
+  const { id, ifExists } = flags;
+  const request = {
+    ...written(flags),
+    ...(id !== undefined && { thread_id: id }),
+    ...(ifExists !== undefined && { if_exists: oneOf("--if-exists", ifExists, IF_EXISTS) }),
+  };
+  return change(session, flags, (source) => source.threads.create(request).catch(explainTaken(id)));
+}
+
+const explainTaken =
+  (id = "") =>
+  (error: unknown): never => {
+    if (!(error instanceof GraphServeError) || error.code !== "thread_exists") throw error;
+    throw new GraphServeError("thread_exists", `thread "${id}" already exists`, {
+      hint: "add --if-exists do_nothing to print it",
+      cause: error,
+    });
+  };
+
+interface CopyFlags extends SourceFlags {
+  at?: string;
+}
+
+/** `threads copy`: a new thread with the latest state, or that of `--at`; prints its id. */
+function copyThread(session: Session, thread: string, flags: CopyFlags): Promise<number> {
+  const { at } = flags;
+  return change(session, flags, async (source) => {
+    const threadId = await findThreadId(source, thread);
+    if (at === undefined) return source.threads.copy(threadId);
+    const { checkpoint } = await findState(source, threadId, { at });
+    return source.threads.copy(threadId, { checkpoint_id: checkpoint?.checkpoint_id ?? undefined });
+  });
+}
+
+/** `threads patch`: metadata is merged key by key. */
+function patchThread(session: Session, thread: string, flags: WriteFlags): Promise<number> {
+  const request = written(flags);
+  return change(session, flags, async (source) =>
+    source.threads.update(await findThreadId(source, thread), request),
+  );
+}
+
+function written({ metadata, ttl }: WriteFlags) {
+  return {
+    ...(metadata && { metadata: keyValues("--metadata", metadata) }),
+    ...(ttl !== undefined && { ttl: wholeNumber("--ttl", ttl, 1) }),
+  };
+}
+
+/** Change a thread and print it: with `--json` in full, else its id alone, for the next command. */
+async function change(
+  session: Session,
+  flags: SourceFlags,
+  work: (source: Source) => Promise<Thread>,
+): Promise<number> {
+  const { print } = session;
+  const thread = await withSource(session, flags, { access: "write" }, work);
+  if (print.isJson) print.json(thread);
+  else print.data(thread.thread_id);
+  return 0;
+}
+
+/** `threads delete`: with their runs and checkpoints. */
+async function deleteThreads(
+  session: Session,
+  threads: readonly string[],
+  flags: SourceFlags,
+): Promise<number> {
+  const { print } = session;
+  await withSource(session, flags, { access: "write" }, async (source) => {
+    const ids: string[] = [];
+    for (const thread of threads)
+      ids.push((await source.threads.get(await findThreadId(source, thread))).thread_id);
+    const what = ids.length === 1 ? `thread ${ids[0]}` : `${ids.length} threads`;
+    if (!(await confirm(session, `Delete ${what} with all its runs and checkpoints?`))) return;
+    for (const id of ids) await source.threads.delete(id);
+    if (print.isJson) print.json({ deleted: ids });
+    else print.note(`deleted ${what}`);
+  });
+  return 0;
 }

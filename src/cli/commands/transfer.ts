@@ -1,25 +1,41 @@
-import { examples, type Parent, type Runner } from "../command.js";
-import { listOption } from "../key-values.js";
-import { sourceOptions } from "../source/source-options.js";
-import { storageOptions } from "./listen-options.js";
+import type { Command } from "@commander-js/extra-typings";
+import { open, readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { ThreadState } from "../../models/state.js";
+import { type ThreadFile, threadFileFault } from "../../models/thread-file.js";
+import { errorMessage, InvalidRequestError } from "../../support/errors.js";
+import { newId } from "../../support/ids.js";
+import { examples, type Runner } from "../command.js";
+import { stepsOf } from "../diff/side.js";
+import { openStorageOf, storageConfig } from "../open.js";
+import {
+  addSourceOptions,
+  addStorageOptions,
+  listOption,
+  sourceOptions,
+  type StorageFlags,
+} from "../options.js";
+import { shortPath } from "../report-error.js";
+import { nextCommand } from "../run/outcome.js";
+import type { Session } from "../session.js";
+import { findThreadId } from "../source/find.js";
+import { namedGraph } from "../source/offline-source.js";
+import { warnHidden, withSource } from "../source/open-source.js";
+import type { SourceFlags } from "../source/source.js";
+import { threadText } from "../transfer/write-thread.js";
 
-const load = () => import("../actions/transfer.js");
 const options = {
   redact: () =>
     listOption("--redact <path>", "replace what stands there by [redacted], such as messages[*].content"),
 };
 
-export function addTransferCommands(program: Parent, run: Runner): void {
-  program
-    .command("export")
-    .description("Write a thread with all its checkpoints as one JSON file.")
-    .argument("<thread>", "id of the thread, or its beginning")
-    .option("--out <file>", "write it to a file instead of stdout")
-    .addOption(options.redact())
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
-    .addOption(sourceOptions.scheme())
-    .addOption(sourceOptions.uri())
+export function exportCommand(command: Command, run: Runner): void {
+  addSourceOptions(
+    command
+      .argument("<thread>", "id of the thread, or its beginning")
+      .option("--out <file>", "write it to a file instead of stdout")
+      .addOption(options.redact()),
+  )
     .addOption(sourceOptions.raw())
     .addHelpText(
       "after",
@@ -28,26 +44,24 @@ export function addTransferCommands(program: Parent, run: Runner): void {
         "graph-serve export 0198c0de --redact messages[*].content > thread.json",
       ),
     )
-    .action((thread, flags, command) =>
-      run(command, async (session) => (await load()).exportThread(session, thread, flags)),
-    );
-  program
-    .command("import")
-    .description("Store an exported thread: its history can be read, and its latest state run on.")
-    .argument("<file>", "file that export or pull made")
-    .option("--as <id>", "id to store it under, or new (default its own)")
-    .addOption(storageOptions.scheme())
-    .addOption(storageOptions.uri())
+    .action((thread, flags) => run(command, async (session) => exportThread(session, thread, flags)));
+}
+
+export function importCommand(command: Command, run: Runner): void {
+  addStorageOptions(
+    command
+      .argument("<file>", "file that export or pull made")
+      .option("--as <id>", "id to store it under, or new (default its own)"),
+  )
     .addHelpText(
       "after",
       examples("graph-serve import thread.json", "graph-serve import thread.json --as new"),
     )
-    .action((file, flags, command) =>
-      run(command, async (session) => (await load()).importThread(session, file, flags)),
-    );
-  program
-    .command("pull")
-    .description("Fetch a thread from a LangGraph-compatible server as one JSON file.")
+    .action((file, flags) => run(command, async (session) => importThread(session, file, flags)));
+}
+
+export function pullCommand(command: Command, run: Runner): void {
+  command
     .argument("<url>", "address of the server")
     .argument("<thread>", "id of the thread")
     .addOption(sourceOptions.apiKey())
@@ -59,7 +73,110 @@ export function addTransferCommands(program: Parent, run: Runner): void {
         "graph-serve pull http://127.0.0.1:2024 0198c0de-0000-7000-8000-000000000000 --out thread.json",
       ),
     )
-    .action((url, thread, flags, command) =>
-      run(command, async (session) => (await load()).exportThread(session, thread, { ...flags, url })),
+    .action((url, thread, flags) =>
+      run(command, async (session) => exportThread(session, thread, { ...flags, url })),
     );
+}
+
+interface ExportFlags extends SourceFlags {
+  redact?: string[];
+  out?: string;
+}
+
+/** `export` and `pull`: a thread as one file. */
+async function exportThread(session: Session, thread: string, flags: ExportFlags): Promise<number> {
+  const paths = (flags.redact ?? []).map((path) => stepsOf("--redact", path.replaceAll("[*]", ".*")));
+  const { io, print } = session;
+  await withSource(session, flags, {}, async (source) => {
+    const threadId = await findThreadId(source, thread);
+    const text = threadText(source, threadId, paths);
+    const first = await text.next();
+    warnHidden(print, source, [await source.threads.get(threadId)]);
+    const file = flags.out === undefined ? undefined : await open(resolve(io.cwd, flags.out), "w");
+    const write = async (part: string) => {
+      if (file) return file.appendFile(part);
+      print.part(part);
+      return print.drained();
+    };
+    try {
+      await write(first.value as string);
+      for await (const part of text) await write(part);
+    } finally {
+      await file?.close();
+    }
+    if (source.stored && !flags.raw) noteHiddenPayloads(print, await source.state.get(threadId));
+    if (flags.out === undefined) return;
+    if (print.isJson) print.json({ thread_id: threadId, file: flags.out });
+    else print.note(`wrote ${shortPath(resolve(io.cwd, flags.out), io.cwd)}`);
+  });
+  return 0;
+}
+
+interface ImportFlags extends StorageFlags {
+  as?: string;
+}
+
+/** `import`: store an exported thread. */
+async function importThread(session: Session, file: string, flags: ImportFlags): Promise<number> {
+  const { io, print } = session;
+  const content = await readThreadFile(resolve(io.cwd, file), file);
+  const config = await storageConfig(session, flags);
+  if (config.settings.checkpointer_scheme === "memory") {
+    throw new InvalidRequestError("scheme memory keeps nothing of an import", undefined, {
+      hint: "name a storage with --db",
+    });
+  }
+  const service = await openStorageOf(config, "write");
+  try {
+    const thread = await service.threads.restore(content, flags.as === "new" ? newId() : flags.as);
+    warnOfLostPayloads(print, content);
+    if (print.isJson) print.json(thread);
+    else print.data(thread.thread_id);
+    const waiting = Object.values(thread.interrupts).flat();
+    const { thread_id } = thread;
+    print.note(
+      `next  ${nextCommand({ thread_id, interrupts: waiting }, namedGraph(service, thread.metadata.graph_id), { ...session.flags, ...flags })}`,
+    );
+  } finally {
+    await service.close(0);
+  }
+  return 0;
+}
+
+/** What a server shows of a thread says which nodes are called, not what they are called with. */
+function warnOfLostPayloads(print: Session["print"], { states, checkpoints }: ThreadFile): void {
+  const names = sentTo(states.at(-1));
+  if (checkpoints !== undefined || names === undefined) return;
+  print.warn(
+    `the file does not say what was sent to ${names}: go on from an earlier checkpoint, or export offline`,
+  );
+}
+
+function noteHiddenPayloads(print: Session["print"], state: ThreadState): void {
+  const names = sentTo(state);
+  if (names === undefined) return;
+  print.note(`what was sent to ${names} is left out where the graph's output does not show it: --raw has it`);
+}
+
+/** Names of the nodes that wait with a payload. */
+function sentTo(state: ThreadState | undefined): string | undefined {
+  const sent = state?.tasks.filter(({ path }) => path?.[0] === "__pregel_push") ?? [];
+  return sent.length === 0 ? undefined : [...new Set(sent.map(({ name }) => name))].join(", ");
+}
+
+async function readThreadFile(path: string, file: string): Promise<ThreadFile> {
+  const refuse = (why: string, cause?: unknown) =>
+    new InvalidRequestError(`${file} cannot be imported: ${why}`, undefined, {
+      hint: "give it a file that graph-serve export or graph-serve pull made",
+      cause,
+    });
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    throw refuse(errorMessage(error), error);
+  }
+  const fault = threadFileFault(content);
+  if (fault !== undefined) throw refuse(fault);
+  return content as ThreadFile;
 }

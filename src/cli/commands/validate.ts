@@ -1,12 +1,109 @@
-import { examples, type Parent, type Runner } from "../command.js";
+import type { Command } from "@commander-js/extra-typings";
+import type { LoadedConfig } from "../../config/load.js";
+import { errorMessage } from "../../support/errors.js";
+import { escapeControl, wrapped } from "../../view/text.js";
+import { examples, type Runner } from "../command.js";
+import { openConfigured } from "../open.js";
+import { errorDocument, errorText, shortPath } from "../report-error.js";
+import { loadSettings, type Session, unheededError } from "../session.js";
+import { describeGraph } from "../terminal/text.js";
 
-export function addValidateCommand(program: Parent, run: Runner): void {
-  program
-    .command("validate")
-    .description("Load the configuration and every graph, derive the schemas, serve nothing.")
+export function validateCommand(command: Command, run: Runner): void {
+  command
     .argument("[graph...]", "files such as ./graph.ts:graph, or keys of the configuration")
     .addHelpText("after", examples("graph-serve validate", "graph-serve validate ./graph.ts --json"))
-    .action((graphs, _options, command) =>
-      run(command, async (session) => (await import("../actions/validate.js")).validate(session, graphs)),
+    .action((graphs) => run(command, async (session) => validate(session, graphs)));
+}
+
+interface Check {
+  check: string;
+  status: "ok" | "fail";
+  detail: string;
+  cause?: unknown;
+}
+
+const FAULT_EXIT = 2;
+
+/** `validate`: load the configuration and each graph for itself, so that every fault is seen at once. */
+async function validate(session: Session, targets: readonly string[]): Promise<number> {
+  const config = await loadSettings(session, { graphs: targets });
+  const checks: Check[] = [configCheck(config, session.io.cwd)];
+  for (const id of Object.keys(config.settings.graphs)) checks.push(await checkGraph(config, id));
+  if (Object.keys(config.settings.graphs).length === 0)
+    checks.push({ check: "graphs", status: "fail", detail: "there is no graph to load" });
+  checks.push(...(await checkApp(config)));
+  report(session, checks);
+  return checks.every(({ status }) => status === "ok") ? 0 : FAULT_EXIT;
+}
+
+/** What `dev` and `start` would say of it. */
+function configCheck({ file, unheeded }: LoadedConfig, cwd: string): Check {
+  const closed = unheeded.find(({ protects }) => protects);
+  if (closed)
+    return { check: "config", status: "fail", detail: closed.message, cause: unheededError(closed) };
+  const detail = file === undefined ? "no file, the defaults hold" : shortPath(file, cwd);
+  return { check: "config", status: "ok", detail };
+}
+
+async function checkGraph(config: LoadedConfig, id: string): Promise<Check> {
+  const graphs = { [id]: config.settings.graphs[id] ?? "" };
+  const settings = { ...config.settings, graphs, default_assistant_id: id, checkpointer_scheme: "memory" };
+  try {
+    const service = await openConfigured({ ...config, settings });
+    try {
+      const [summary] = await service.graphs();
+      const schemas = await service.assistants.schemas(id);
+      const derived = Object.entries(schemas).flatMap(([name, schema]) =>
+        name.endsWith("_schema") && schema ? [name.replace("_schema", "")] : [],
+      );
+      return {
+        check: id,
+        status: "ok",
+        detail: `${summary ? describeGraph(summary) : id}, schemas ${derived.join(" ") || "none"}`,
+      };
+    } finally {
+      await service.close(0);
+    }
+  } catch (error) {
+    return { check: id, status: "fail", detail: errorMessage(error), cause: error };
+  }
+}
+
+async function checkApp({ settings: { http_app }, baseDir }: LoadedConfig): Promise<Check[]> {
+  if (http_app === undefined) return [];
+  try {
+    const { HttpAppHook } = await import("../../http-app.js");
+    await HttpAppHook.open(http_app, baseDir);
+    return [{ check: "http_app", status: "ok", detail: http_app }];
+  } catch (error) {
+    return [{ check: "http_app", status: "fail", detail: errorMessage(error), cause: error }];
+  }
+}
+
+const LEAST_DETAIL = 16;
+
+function report({ io, print }: Session, checks: Check[]): void {
+  if (print.flags.json) {
+    const items = checks.map(({ cause, ...check }) => ({
+      ...check,
+      ...(cause !== undefined && errorDocument(cause)),
+    }));
+    print.json({ items, next: null });
+    return;
+  }
+  const width = Math.max(...checks.map(({ check }) => check.length));
+  for (const { check, status, detail } of checks) {
+    const mark = status === "ok" ? print.colors.green("ok  ") : print.colors.red("fail");
+    const [line = ""] = detail.split("\n", 1);
+    const indent = width + "  fail    ".length;
+    const [first = "", ...rest] = wrapped(escapeControl(line), Math.max(LEAST_DETAIL, print.width - indent));
+    print.data(`  ${mark}  ${check.padEnd(width)}  ${first}`);
+    for (const more of rest) print.data(" ".repeat(indent) + more);
+  }
+  for (const { cause } of checks) {
+    if (cause === undefined) continue;
+    io.stderr.write(
+      `\n${errorText(cause, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose })}`,
     );
+  }
 }

@@ -1,5 +1,5 @@
 /** The commands and flags of the program, as far as completion needs them. */
-export interface CompletionOption {
+interface CompletionOption {
   /** `--format`, `-f`. */
   names: string[];
   description: string;
@@ -7,7 +7,7 @@ export interface CompletionOption {
   choices: string[];
 }
 
-export interface CompletionCommand {
+interface CompletionCommand {
   /** Names from the program down, joined with "/"; empty for the program. */
   place: string;
   name: string;
@@ -49,7 +49,7 @@ export function completionTree(program: CommandLike): CompletionCommand {
 }
 
 /** Every command of the tree, the program first. */
-export function allCommands(tree: CompletionCommand): CompletionCommand[] {
+function allCommands(tree: CompletionCommand): CompletionCommand[] {
   return [tree, ...tree.commands.flatMap(allCommands)];
 }
 
@@ -81,3 +81,157 @@ function nodeOf(command: CommandLike, place: string, inherited: CompletionOption
 }
 
 const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
+
+const words = (list: readonly string[]): string => `'${list.join(" ").replaceAll("'", "'\\''")}'`;
+
+/** A script for bash. File names are what bash itself offers where nothing fits. */
+export function bashCompletion(tree: CompletionCommand): string {
+  const commands = allCommands(tree);
+  const steps = commands.slice(1).map(({ place }) => `      '${place}') place='${place}' ;;`);
+  const values = commands.flatMap(({ place, options }) =>
+    options
+      .filter(({ takesValue }) => takesValue)
+      .map(
+        ({ names, choices }) =>
+          `    ${names.map((name) => `'${place} ${name}'`).join("|")}) ${
+            choices.length > 0 ? `COMPREPLY=($(compgen -W ${words(choices)} -- "$current")); ` : ""
+          }return ;;`,
+      ),
+  );
+  const offers = commands.map((command) => {
+    const flags = words(command.options.flatMap(({ names }) => names));
+    const names = words([...command.commands.map(({ name }) => name), ...command.choices]);
+    return `    '${command.place}') flags=${flags}; names=${names} ;;`;
+  });
+  return `# bash completion of graph-serve; try it with: source <(graph-serve completion bash)
+_graph_serve() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  local place='' flags='' names='' index
+  COMPREPLY=()
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    case "$place/\${COMP_WORDS[index]}" in
+${steps.join("\n")}
+    esac
+  done
+  case "$place $previous" in
+${values.join("\n")}
+  esac
+  case "$place" in
+${offers.join("\n")}
+  esac
+  if [[ "$current" == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  else
+    COMPREPLY=($(compgen -W "$names" -- "$current"))
+  fi
+}
+complete -o default -F _graph_serve graph-serve
+`;
+}
+
+const quotedForFish = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+
+/** A script for fish, to be sourced or put into its folder of completions. */
+export function fishCompletion(tree: CompletionCommand): string {
+  const commands = allCommands(tree);
+  const steps = commands
+    .slice(1)
+    .flatMap(({ place }) => [
+      `      case ${quotedForFish(place)}`,
+      `        set place ${quotedForFish(place)}`,
+    ]);
+  return `# fish completion of graph-serve; try it with: graph-serve completion fish | source
+function __graph_serve_at
+  set -l place ''
+  set -l words (commandline -opc)
+  for word in $words[2..-1]
+    switch "$place/$word"
+${steps.join("\n")}
+    end
+  end
+  test "$place" = "$argv[1]"
+end
+complete -c graph-serve -e
+${commands.flatMap(linesOf).join("\n")}
+`;
+}
+
+function linesOf(command: CompletionCommand): string[] {
+  const start = `complete -c graph-serve -n "__graph_serve_at ${quotedForFish(command.place)}"`;
+  return [
+    ...command.commands.map(
+      ({ name, description }) => `${start} -f -a ${quotedForFish(name)} -d ${quotedForFish(description)}`,
+    ),
+    ...command.choices.map((choice) => `${start} -f -a ${quotedForFish(choice)}`),
+    ...command.options.map((option) => `${start} ${flagOf(option)} -d ${quotedForFish(option.description)}`),
+  ];
+}
+
+function flagOf({ names, takesValue, choices }: CompletionOption): string {
+  const parts = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+  if (choices.length > 0) parts.push("-x", `-a ${quotedForFish(choices.join(" "))}`);
+  else if (takesValue) parts.push("-r");
+  return parts.join(" ");
+}
+
+const quotedForZsh = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const described = (name: string, description: string): string =>
+  quotedForZsh(`${name.replaceAll(":", "\\:")}:${description}`);
+
+/** A script for zsh, to be sourced or put into a folder of $fpath as _graph-serve. */
+export function zshCompletion(tree: CompletionCommand): string {
+  const commands = allCommands(tree);
+  const steps = commands
+    .slice(1)
+    .map(({ place }) => `      (${quotedForZsh(place)}) place=${quotedForZsh(place)} ;;`);
+  const values = commands.flatMap(({ place, options }) =>
+    options
+      .filter(({ takesValue }) => takesValue)
+      .map(
+        ({ names, choices }) =>
+          `    (${names.map((name) => quotedForZsh(`${place} ${name}`)).join("|")}) ${
+            choices.length > 0 ? `compadd -- ${choices.map(quotedForZsh).join(" ")}` : "_files"
+          }; return ;;`,
+      ),
+  );
+  const offers = commands.map((command) => {
+    const flags = command.options.flatMap(({ names, description }) =>
+      names.map((name) => described(name, description)),
+    );
+    const names = [
+      ...command.commands.map(({ name, description }) => described(name, description)),
+      ...command.choices.map(quotedForZsh),
+    ];
+    return `    (${quotedForZsh(command.place)})\n      flags=(${flags.join(" ")})\n      names=(${names.join(" ")}) ;;`;
+  });
+  return `#compdef graph-serve
+# zsh completion of graph-serve; try it with: source <(graph-serve completion zsh)
+_graph_serve() {
+  local place='' previous="\${words[CURRENT-1]}"
+  local -a flags names
+  local -i index
+  for (( index = 2; index < CURRENT; index++ )); do
+    case "$place/\${words[index]}" in
+${steps.join("\n")}
+    esac
+  done
+  case "$place $previous" in
+${values.join("\n")}
+  esac
+  case "$place" in
+${offers.join("\n")}
+  esac
+  if [[ "\${words[CURRENT]}" == -* ]]; then
+    _describe -o 'flag' flags
+  else
+    (( $#names )) && _describe 'command' names
+    _files
+  fi
+}
+if [[ "\${funcstack[1]}" == "_graph_serve" ]]; then
+  _graph_serve "$@"
+else
+  compdef _graph_serve graph-serve
+fi
+`;
+}

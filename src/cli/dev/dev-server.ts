@@ -1,24 +1,26 @@
 /** The server of `dev`: the same address over reloads of its graphs and changes of its settings. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { LoadedConfig } from "../../config/load.js";
+import type { SettingsInput } from "../../config/settings.js";
 import type { RunningServer } from "../../http/server.js";
 import type { Service } from "../../service.js";
-import { openConfigured } from "../open.js";
-import { loadSettings, type Session } from "../session.js";
-import { createConsoleLogger } from "./console-logger.js";
-import { listenAt } from "./port.js";
+import { ConfigError } from "../../support/errors.js";
 import {
+  createConsoleLogger,
   makeStateFolder,
+  openConfigured,
   removeMarker,
   usesStateFolder,
   withDevStorage,
   writeMarker,
-} from "./state-folder.js";
-import type { SettingsInput } from "../../config/settings.js";
+} from "../open.js";
+import { loadServableSettings, type Session } from "../session.js";
 
 // Runs in flight hold up the new settings for this long at most.
 const RESTART_GRACE_SECONDS = 2;
 
-export interface DevRequest {
+interface DevRequest {
   graphs: readonly string[];
   settings: SettingsInput;
 }
@@ -120,9 +122,67 @@ interface Opened {
 }
 
 async function open(session: Session, { graphs, settings }: DevRequest): Promise<Opened> {
-  const config = withDevStorage(await loadSettings(session, { graphs, settings }));
+  const config = withDevStorage(await loadServableSettings(session, { graphs, settings }));
   if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
-  const service = await openConfigured(config, createConsoleLogger(session.print, config.settings.log_level));
+  const logger = createConsoleLogger(session.print, config.settings.log_level);
+  const service = await openConfigured(config, logger, { serves: true, callFactories: true });
   for (const notice of service.notices) session.print.warn(notice);
   return { config, service };
+}
+
+// Finds a port to listen on, or says who has it.
+
+interface Address {
+  host: string;
+  port: number;
+  /** Whether the next free port will do. */
+  mayMove: boolean;
+}
+
+const MOST_STEPS = 100;
+const LOOKUP_MS = 2_000;
+
+/**
+ * Serve at the address, or at the next free port where that is allowed.
+ * @throws ConfigError that names the process which has the port (`config_invalid`)
+ */
+export async function listenAt(service: Service, { host, port, mayMove }: Address): Promise<RunningServer> {
+  const { startServer } = await import("../../http/server.js");
+  for (let step = 0; ; step += 1) {
+    try {
+      return await startServer(service, { host, port: port + step });
+    } catch (error) {
+      if (!isPortTaken(error)) throw error;
+      if (!mayMove) throw await portTaken(host, port, error);
+      if (step === MOST_STEPS) throw error;
+    }
+  }
+}
+
+function isPortTaken(error: unknown): error is ConfigError {
+  const cause = error instanceof ConfigError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+  return cause?.code === "EADDRINUSE";
+}
+
+async function portTaken(host: string, port: number, cause: ConfigError): Promise<ConfigError> {
+  const holder = await holderOf(port);
+  return new ConfigError(`port ${port} of ${host} is taken${holder === undefined ? "" : ` by ${holder}`}`, {
+    hint: `choose another one, such as -p ${port + 1}, or -p 0 for any`,
+    cause,
+  });
+}
+
+/** Name and id of the process that listens on `port`, where the system tells. */
+async function holderOf(port: number): Promise<string | undefined> {
+  try {
+    const list = promisify(execFile)("lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {
+      timeout: LOOKUP_MS,
+    });
+    const { stdout } = await list;
+    const pid = /^p(\d+)$/m.exec(stdout)?.[1];
+    const name = /^c(.+)$/m.exec(stdout)?.[1];
+    return pid === undefined ? undefined : `${name ?? "a process"} (pid ${pid})`;
+  } catch {
+    return undefined;
+  }
 }

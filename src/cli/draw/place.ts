@@ -1,6 +1,6 @@
 /** Gives every box of a layered diagram its columns, and every way between layers the columns it runs in. */
-import type { DiagramEdge } from "./diagram.js";
-import type { Layered } from "./layers.js";
+import type { DiagramEdge } from "../../view/diagram.js";
+import type { Layered } from "../../view/layers.js";
 
 export interface Box {
   id: string;
@@ -12,7 +12,7 @@ export interface Box {
 }
 
 /** The ways from one node that are all conditional, or all not: they share one exit and branch. */
-export interface Net {
+interface Net {
   source: string;
   conditional: boolean;
   targets: string[];

@@ -2,7 +2,8 @@
 import { isRecord } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Source } from "../source/source.js";
-import { msBetween } from "../view/text.js";
+import type { Printer } from "../terminal/print.js";
+import { clipped, errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
 
 export interface HistoryEntry {
   id: string;
@@ -131,7 +132,7 @@ export class RunStarts {
 }
 
 /** Top-level keys of which the values differ; none when the state has no keys. */
-export function changedKeys(before: unknown, after: unknown): string[] {
+function changedKeys(before: unknown, after: unknown): string[] {
   if (!isRecord(after)) return [];
   const old = isRecord(before) ? before : {};
   const keys = new Set([...Object.keys(after), ...Object.keys(old)]);
@@ -139,3 +140,62 @@ export function changedKeys(before: unknown, after: unknown): string[] {
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+// How an entry of a history reads.
+
+/** `1f1e57f6-9d32  step 2  loop` and so on; in one line with `oneline`. */
+export function entryLines(
+  print: Printer,
+  entry: HistoryEntry,
+  { oneline }: { oneline: boolean },
+  room: number,
+): string[] {
+  const { yellow, dim } = print.colors;
+  const id = shownId(print, entry.id);
+  const step = `step ${entry.step ?? "?"}`;
+  if (oneline) {
+    const text = [step, entry.source, ...facts(entry)].filter(Boolean).join("  ");
+    return [`${yellow(id)} ${clipped(text, room - id.length - 1)}`];
+  }
+  const [head] = grouped([step, entry.source, shownTime(print, entry.created_at)], room - id.length - 2);
+  const details = facts(entry).map((fact) => clipped(fact, room - INDENT.length));
+  return [
+    `${yellow(id)}  ${clipped(head ?? "", room - id.length - 2)}`,
+    ...grouped(details, room - INDENT.length).map((line) => INDENT + dim(line)),
+  ];
+}
+
+const INDENT = "  ";
+
+function facts({ nodes, next, changed, ms, interrupts, errors }: HistoryEntry): string[] {
+  return [
+    listed("ran", ownNodes(nodes)),
+    listed("changed", changed),
+    shownMs(ms),
+    listed("next", ownNodes(next)),
+    interrupts > 0 ? asked(interrupts) : "",
+    ...errors.map((error) => `failed: ${errorLine(error)}`),
+  ].filter(Boolean);
+}
+
+const listed = (what: string, names: readonly string[]): string =>
+  names.length > 0 ? `${what} ${names.join(", ")}` : "";
+
+/** Whether they were answered since, the checkpoints after this one tell. */
+export const asked = (questions: number): string =>
+  questions === 1 ? "asked a question" : `asked ${questions} questions`;
+
+/** As many facts a line as there is room for. */
+function grouped(facts: readonly string[], room: number): string[] {
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const last = lines.at(-1);
+    const longer = `${last ?? ""}  ${fact}`;
+    if (last !== undefined && longer.length <= Math.min(room, MOST_WIDE)) lines[lines.length - 1] = longer;
+    else lines.push(fact);
+  }
+  return lines;
+}
+
+/** A pipe has no width: still one fact after another, not all in one line. */
+const MOST_WIDE = 100;

@@ -1,8 +1,8 @@
 /** The files of a new project, before they are written. */
-import { access, readdir, readFile } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { VERSION } from "../../version.js";
+import { VERSION } from "../../support/version.js";
 
 export interface ProjectFile {
   /** From the project's folder, with forward slashes. */
@@ -55,7 +55,7 @@ function ownManifest(content: string, folderName: string): string {
 }
 
 /** A folder's name as npm allows it for a package. */
-export function packageName(folderName: string): string {
+function packageName(folderName: string): string {
   const name = folderName
     .toLowerCase()
     .replace(/[^a-z0-9._~-]+/g, "-")
@@ -76,4 +76,25 @@ async function exists(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Those of `files` that `folder` has already. */
+export async function existingFiles(folder: string, files: readonly ProjectFile[]): Promise<ProjectFile[]> {
+  const present = await Promise.all(
+    files.map(({ path }) =>
+      access(join(folder, path)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return files.filter((_file, index) => present[index]);
+}
+
+export async function writeFiles(folder: string, files: readonly ProjectFile[]): Promise<void> {
+  for (const { path, content } of files) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content);
+  }
 }

@@ -1,19 +1,14 @@
 /** What `inspect run` finds: a run superstep by superstep. */
-import type { Run } from "../../models/run.js";
+import { reportedTokens, type Run, type TokenUsage } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
-import { entryOf, ownNodes, RunStarts, type HistoryEntry } from "../history/entries.js";
-import { asked } from "../history/lines.js";
-import type { Printer } from "../print.js";
-import { printRun } from "../runs/card.js";
+import { asked, entryOf, type HistoryEntry, ownNodes, RunStarts } from "../history/entries.js";
 import type { Source } from "../source/source.js";
-import { Trail } from "../source/trail.js";
-import { walkStates } from "../source/walk.js";
-import { printColumnsAsRead, type Column } from "../view/columns.js";
-import { printFields } from "../view/fields.js";
-import { shownId } from "../view/text.js";
-import { errorLine } from "./task-error.js";
+import { Trail, walkStates } from "../source/walk.js";
+import { type Column, printColumnsAsRead, printFields } from "../terminal/columns.js";
+import type { Printer } from "../terminal/print.js";
+import { errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
 
-export interface Superstep {
+interface Superstep {
   step: number | null;
   source: string;
   /** Nodes that ran; empty for the input. */
@@ -100,5 +95,59 @@ function superstepColumns(print: Printer): Column<Superstep>[] {
     { title: "MS", cell: ({ ms }) => String(ms ?? ""), spare: 1 },
     { title: "CHANGED", cell: ({ changed }) => changed.join(", "), spare: 2, least: 8 },
     { title: "CHECKPOINT", cell: ({ checkpoint_id }) => shownId(print, checkpoint_id), spare: 3 },
+  ];
+}
+
+function tokensText(usage: TokenUsage): string {
+  const { total_tokens, input_tokens, output_tokens } = reportedTokens(usage);
+  const reported = `${total_tokens} (${input_tokens} in, ${output_tokens} out)`;
+  return usage.source === "messages"
+    ? `${reported}, ${usage.total_tokens} in the thread's messages`
+    : reported;
+}
+
+/** A run's own fields, a line each. */
+export function printRun(print: Printer, run: Run): void {
+  const { kwargs, usage } = run;
+  printFields(print, [
+    ["run", run.run_id],
+    ["thread", run.thread_id],
+    ["assistant", run.assistant_id],
+    ["status", run.status],
+    ["error", run.error ?? undefined],
+    ["started", run.created_at],
+    ["took", shownMs(runMs(run))],
+    ["tokens", usage ? tokensText(usage) : undefined],
+    ["strategy", run.multitask_strategy],
+    ["input", kwargs.input == null ? undefined : JSON.stringify(kwargs.input)],
+    ["command", kwargs.command == null ? undefined : JSON.stringify(kwargs.command)],
+    ["metadata", JSON.stringify(run.metadata)],
+  ]);
+}
+
+// Runs as the rows of a table.
+
+const ENDED = new Set<Run["status"]>(["success", "error", "timeout", "interrupted"]);
+
+/** How long a run took from its acceptance to its end. */
+function runMs({ status, created_at, updated_at }: Run): number | undefined {
+  return ENDED.has(status) ? msBetween(created_at, updated_at) : undefined;
+}
+
+const LEAST_ERROR = 10;
+
+export function runColumns(print: Printer): Column<Run>[] {
+  return [
+    { title: "RUN", cell: ({ run_id }) => shownId(print, run_id) },
+    { title: "STATUS", cell: ({ status }) => status },
+    { title: "STRATEGY", cell: ({ multitask_strategy }) => multitask_strategy, spare: 4 },
+    { title: "STARTED", cell: ({ created_at }) => shownTime(print, created_at), spare: 3 },
+    { title: "MS", cell: (run) => String(runMs(run) ?? ""), spare: 1 },
+    {
+      title: "TOKENS",
+      cell: ({ usage }) => (usage ? String(reportedTokens(usage).total_tokens) : ""),
+      spare: 2,
+    },
+    { title: "ERROR", cell: ({ error }) => error ?? "", least: LEAST_ERROR },
   ];
 }

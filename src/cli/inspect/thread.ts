@@ -2,22 +2,21 @@
 import type { Run } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
-import { runColumns } from "../runs/columns.js";
-import { nextCommand } from "../run/next-command.js";
-import type { Printer } from "../print.js";
+import { nextCommand } from "../run/outcome.js";
 import type { Session } from "../session.js";
 import type { Source } from "../source/source.js";
 import { walkRuns } from "../source/walk.js";
-import { runTotals } from "../threads/rows.js";
-import { printColumns } from "../view/columns.js";
-import { printFields } from "../view/fields.js";
-import { clipped } from "../view/text.js";
-import { valueTree } from "../view/value-tree.js";
-import { errorLine } from "./task-error.js";
+import { printColumns, printFields } from "../terminal/columns.js";
+import type { Printer } from "../terminal/print.js";
+import { clipped, errorLine } from "../terminal/text.js";
+import { valueTree } from "../terminal/value-tree.js";
+import { runTotals } from "../threads/list.js";
+import { runColumns } from "./run.js";
+import { unfinishedFields } from "./unfinished.js";
 
 const MOST_RUNS = 10;
 
-export interface InspectedThread {
+interface InspectedThread {
   thread: Thread;
   state: ThreadState;
   /** The newest ones. */
@@ -34,7 +33,7 @@ export async function inspectedThread(source: Source, threadId: string): Promise
   return { thread, state, runs, totals: await runTotals(source, threadId) };
 }
 
-export interface CardFlags {
+interface CardFlags {
   /** The values alone. */
   values?: boolean;
   /** Fold nothing. */
@@ -81,6 +80,7 @@ function printCard(print: Printer, { thread, state, totals }: InspectedThread): 
     ["runs", `${totals.runs}${failed}, ${totals.tokens} tokens`],
     ["checkpoint", state.checkpoint?.checkpoint_id ?? "none"],
     ["next", state.next.join(", ")],
+    ...unfinishedFields(state),
     ["error", thread.error ?? undefined],
     ["expires", thread.ttl ? `${thread.ttl.expires_at} (${thread.ttl.strategy})` : undefined],
     ...errors.map((error) => ["failed", error] as const),

@@ -1,10 +1,10 @@
 /** The storages that `migrate` works on, as flags and configuration name them. */
 import type { LoadedConfig } from "../../config/load.js";
-import { InvalidRequestError } from "../../errors.js";
+import type { CopyProgress, MigrationReport, StoragePlace } from "../../migration.js";
 import { isRecord } from "../../models/common.js";
-import type { StoragePlace } from "../../migration.js";
-import { parseJsonFlag } from "../flags.js";
-import { impliedScheme } from "../source/implied-scheme.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { impliedScheme, parseJsonFlag } from "../options.js";
+import type { Printer } from "../terminal/print.js";
 
 export interface CopyFlags {
   from?: string;
@@ -77,4 +77,123 @@ function kept(flag: string, place: StoragePlace): StoragePlace {
   throw new InvalidRequestError("scheme memory keeps nothing that could be copied", undefined, {
     hint: `name a storage with ${flag}`,
   });
+}
+
+// Shows on stderr how far a copy is: a bar on a terminal, lines elsewhere.
+
+const WIDTH = 30;
+/** Least time between two drawings of the bar, and between two lines, in milliseconds. */
+const DRAW_MS = 50;
+const LINE_MS = 5_000;
+
+export class ProgressView {
+  readonly #print: Printer;
+  readonly #isBar: boolean;
+  #shownAt = 0;
+  #isDrawn = false;
+
+  constructor(print: Printer) {
+    this.#print = print;
+    this.#isBar = print.isWatched && !print.flags.quiet;
+    this.#shownAt = this.#isBar ? 0 : Date.now();
+  }
+
+  show(progress: CopyProgress): void {
+    this.#detail(progress);
+    const isDue = Date.now() - this.#shownAt >= (this.#isBar ? DRAW_MS : LINE_MS);
+    if (!isDue && !(this.#isBar && progress.ended && progress.done === progress.threads)) return;
+    this.#shownAt = Date.now();
+    const { done, threads, checkpoints } = progress;
+    const count = `${done} of ${threads} threads, ${checkpoints} checkpoints`;
+    if (this.#isBar) this.#draw(`${bar(done, threads)} ${count}`);
+    else this.#print.note(count);
+  }
+
+  /** Take the bar away. */
+  end(): void {
+    if (this.#isDrawn) this.#print.notePart("\r\u001b[K");
+    this.#isDrawn = false;
+  }
+
+  /** With `--verbose` a line a thread. */
+  #detail({ ended }: CopyProgress): void {
+    if (!ended || !this.#print.flags.verbose) return;
+    const { thread_id, copy } = ended;
+    this.end();
+    if (copy.outcome === "left") this.#print.note(`${thread_id}  left: ${LEFT_TEXTS[copy.reason]}`);
+    else
+      this.#print.note(
+        `${thread_id}  ${copy.outcome}, ${copy.checkpoints} checkpoints, ${copy.runs} runs new`,
+      );
+  }
+
+  #draw(text: string): void {
+    this.#print.notePart(`\r\u001b[K${text}`);
+    this.#isDrawn = true;
+  }
+}
+
+function bar(done: number, all: number): string {
+  const filled = all === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / all) * WIDTH));
+  return `${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}`;
+}
+
+// Says what a copy did, and decides what its end is worth.
+
+type Left = MigrationReport["left"][number]["reason"];
+
+const LEFT_TEXTS: Readonly<Record<Left, string>> = {
+  busy: "a run is in flight on it",
+  busy_in_target: "a run is in flight on it in the target",
+  changed_meanwhile: "it changed while it was copied",
+  exists: "the target has another thread under this id",
+  differs: "what the target holds is not what was copied",
+};
+
+const FAILED_EXIT = 1;
+const LEFT_EXIT = 5;
+
+/** 0 when all is in both storages, 1 when a comparison failed, 5 when something was left out. */
+export function exitCodeOf({ left, left_items }: MigrationReport): number {
+  const all = [...left, ...left_items];
+  if (all.some(({ reason }) => reason === "differs")) return FAILED_EXIT;
+  return all.length > 0 ? LEFT_EXIT : 0;
+}
+
+export async function printReport(print: Printer, report: MigrationReport): Promise<void> {
+  const { from, to, left, left_items, ...counts } = report;
+  if (print.isJson) {
+    const place = ({ scheme, location }: typeof from) => ({ scheme, location: location ?? null });
+    print.json({ from: place(from), to: place(to), ...counts, left, left_items });
+  } else {
+    const { threads, runs, checkpoints, items } = counts;
+    await print.table(
+      ["", "COPIED", "THERE BEFORE", "LEFT OUT"],
+      [
+        ["threads", threads.copied, threads.current, left.length],
+        ["runs", runs.copied, runs.total - runs.copied, ""],
+        ["checkpoints", checkpoints.copied, checkpoints.total - checkpoints.copied, ""],
+        ["items", items.copied, items.total - items.copied, left_items.length],
+      ].map((cells) => cells.map(String)),
+    );
+  }
+  warnings(print, report);
+}
+
+function warnings(print: Printer, { from, to, left, left_items }: MigrationReport): void {
+  for (const { thread_id, reason } of left)
+    print.warn(`thread ${thread_id} was left out: ${LEFT_TEXTS[reason]}`);
+  for (const { namespace, key } of left_items)
+    print.warn(
+      `item ${JSON.stringify(key)} of ${JSON.stringify(namespace)} was left out: the target has another`,
+    );
+  if (left.some(({ reason }) => reason === "busy" || reason === "changed_meanwhile"))
+    print.note("run it again when they rest; runs of a dead server end with graph-serve recover --apply");
+  if ([...left, ...left_items].some(({ reason }) => reason === "exists"))
+    print.note("--overwrite replaces what is in the way");
+  if (!from.durable || !to.durable)
+    print.warn(
+      `scheme ${from.durable ? to.scheme : from.scheme} keeps checkpoints only, no threads and no runs`,
+    );
+  if (from.keepsItems && !to.keepsItems) print.warn(`scheme ${to.scheme} keeps no long-term memory`);
 }

@@ -1,8 +1,10 @@
 /** Two runs of the same stretch of a thread, step beside step. */
 import { isRecord } from "../../models/common.js";
-import { changesBetween, type Change } from "../diff/changes.js";
-import { errorLine } from "../inspect/task-error.js";
-import { isMessageLike } from "../message-text.js";
+import { changeLines } from "../../view/change-lines.js";
+import { type Change, changesBetween } from "../../view/changes.js";
+import { isMessageLike } from "../../view/text.js";
+import type { Printer } from "../terminal/print.js";
+import { clipped, errorLine } from "../terminal/text.js";
 import type { Frame } from "./reel.js";
 
 export interface ComparedStep {
@@ -76,3 +78,33 @@ function withoutId(call: unknown): unknown {
   const { id: _, ...rest } = call;
   return rest;
 }
+
+// Two runs side by side, as lines for a terminal.
+
+export function comparedHeading(print: Printer): string {
+  return print.colors.dim(`  ${"OLD".padEnd(halfOf(print))}  NEW`);
+}
+
+/**
+ * What ran on either side, marked when it differs, and what differs. What `before`, the step before, has shown already
+ * is not said again.
+ */
+export function comparedLines(
+  print: Printer,
+  { old, new: now, equal, changes }: ComparedStep,
+  before: ComparedStep | undefined,
+): string[] {
+  const told = new Set(before?.changes.map((change) => JSON.stringify(change)));
+  const { green, red, yellow, dim } = print.colors;
+  const paint = { "+": green, "-": red, "~": yellow };
+  const half = halfOf(print);
+  const [left = "", right = ""] = [old, now].map((name) => clipped(name ?? "(ended)", half));
+  return [
+    `${equal ? dim("=") : red("≠")} ${left.padEnd(half)}  ${right}`,
+    ...changeLines(changes.filter((change) => !told.has(JSON.stringify(change)))).map(
+      ({ mark, place, text }) => `    ${paint[mark](mark)} ${clipped(`${place}: ${text}`, print.width - 6)}`,
+    ),
+  ];
+}
+
+const halfOf = ({ width }: Printer): number => Math.max(8, Math.min(40, Math.floor((width - 4) / 2)));

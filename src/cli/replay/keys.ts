@@ -3,7 +3,7 @@ import { on } from "node:events";
 import type { CliIo, Input } from "../io.js";
 
 /** `interrupt` is Ctrl-C, which in raw mode is a key like the others. */
-export type StepKey = "next" | "back" | "quit" | "interrupt";
+type StepKey = "next" | "back" | "quit" | "interrupt";
 
 const KEYS: Record<string, StepKey> = {
   " ": "next",

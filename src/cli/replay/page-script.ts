@@ -34,6 +34,12 @@ export const PAGE_SCRIPT = String.raw`
     return element;
   }
 
+  /* One by one: a call has no room for the steps of a long thread. */
+  function fill(element, children) {
+    element.replaceChildren();
+    for (const child of children) element.appendChild(child);
+  }
+
   /* Values of a step: those of the first step of its line, and all changes since. */
   function valuesAt(index) {
     const line = [];
@@ -166,7 +172,7 @@ export const PAGE_SCRIPT = String.raw`
     parts.push(
       make("details", "", undefined, [make("summary", "", "all values"), make("pre", "", JSON.stringify(values, null, 2))]),
     );
-    byId("step").replaceChildren(...parts);
+    fill(byId("step"), parts);
   }
 
   function show(index) {
@@ -226,7 +232,7 @@ export const PAGE_SCRIPT = String.raw`
       .filter(Boolean)
       .join("  ·  "),
   );
-  byId("timeline").replaceChildren(...steps.map(timelineItem));
+  fill(byId("timeline"), steps.map(timelineItem));
   byId("first").addEventListener("click", () => show(0));
   byId("back").addEventListener("click", () => show(current - 1));
   byId("next").addEventListener("click", () => show(current + 1));

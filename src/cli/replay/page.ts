@@ -1,9 +1,14 @@
 /** The page of a replay: one file that asks nobody for anything, and in which data can only ever be text. */
 import { createHash } from "node:crypto";
-import { escapeControl } from "../escape.js";
-import type { PageHead, PageStep } from "./page-data.js";
+import type { Thread } from "../../models/thread.js";
+import { type ChangeLine, changeLines } from "../../view/change-lines.js";
+import type { Change } from "../../view/changes.js";
+import { escapeControl } from "../../view/text.js";
+import { errorLine } from "../terminal/text.js";
 import { PAGE_SCRIPT } from "./page-script.js";
 import { PAGE_STYLE } from "./page-style.js";
+import type { Frame } from "./reel.js";
+import { sortChanges } from "./text.js";
 
 /** The page piece by piece, as its steps come. */
 export async function* replayPage(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
@@ -83,4 +88,65 @@ function inScript(data: object): string {
 
 function escaped(text: string): string {
   return escapeControl(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+// What the page of a replay holds: the thread, and a step a checkpoint, each as the changes that lead to it.
+
+interface PageStep {
+  id: string;
+  parent: string | null;
+  step: number | null;
+  source: string;
+  run_id: string | null;
+  created_at: string | null;
+  ms: number | null;
+  nodes: string[];
+  next: string[];
+  changes: Change[];
+  /** The changes to read, without new messages, which the chat shows. */
+  lines: ChangeLine[];
+  interrupts: { id: string; value: unknown }[];
+  errors: string[];
+  /** Values before the changes, where the page has no step to take them from. */
+  base?: unknown;
+}
+
+interface PageHead {
+  thread: Pick<Thread, "thread_id" | "status" | "error" | "created_at" | "updated_at">;
+  place: string;
+}
+
+export function pageHead(thread: Thread, place: string): PageHead {
+  const { thread_id, status, error, created_at, updated_at } = thread;
+  return { thread: { thread_id, status, error, created_at, updated_at }, place };
+}
+
+/** A step a frame. Of those before it the ids are held. */
+export async function* pageSteps(frames: AsyncIterable<Frame>): AsyncGenerator<PageStep> {
+  const known = new Set<string>();
+  for await (const frame of frames) {
+    yield stepOf(frame, known);
+    known.add(frame.entry.id);
+  }
+}
+
+function stepOf({ state, entry, changes, before }: Frame, known: ReadonlySet<string>): PageStep {
+  const { id, parent, step, source, runId, created_at, ms, nodes, next, errors } = entry;
+  const isFirst = parent === undefined || !known.has(parent);
+  return {
+    id,
+    parent: parent ?? null,
+    step: step ?? null,
+    source,
+    run_id: runId ?? null,
+    created_at,
+    ms: ms ?? null,
+    nodes,
+    next,
+    changes,
+    lines: changeLines(sortChanges(changes).others),
+    interrupts: state.interrupts,
+    errors: errors.map(errorLine),
+    ...(isFirst && before !== undefined && { base: before }),
+  };
 }

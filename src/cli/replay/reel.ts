@@ -1,11 +1,10 @@
 /** The checkpoints of a thread, oldest first, each to be looked at when it is wanted. Nothing is executed. */
 import type { ThreadState } from "../../models/state.js";
-import { changesBetween, type Change } from "../diff/changes.js";
-import { entryOf, parentOf, RunStarts, type HistoryEntry } from "../history/entries.js";
+import { type Change, changesBetween } from "../../view/changes.js";
+import { entryOf, type HistoryEntry, parentOf, RunStarts } from "../history/entries.js";
 import { findState } from "../source/find.js";
 import type { Source } from "../source/source.js";
-import { Trail, walkOldestFirst } from "../source/trail.js";
-import { walkStates } from "../source/walk.js";
+import { Trail, walkOldestFirst, walkStates } from "../source/walk.js";
 
 /** One checkpoint, with what it changed. */
 export interface Frame {
@@ -19,7 +18,7 @@ export interface Frame {
   isBranch: boolean;
 }
 
-export interface ReelRange {
+interface ReelRange {
   /** First and last checkpoint: an id, its beginning, a step, or a place from the end. */
   from?: string;
   to?: string;
@@ -129,4 +128,45 @@ export async function* framesOf(source: Source, threadId: string, range: ReelRan
 async function idOf(source: Source, threadId: string, at: string | undefined): Promise<string | undefined> {
   if (at === undefined) return undefined;
   return (await findState(source, threadId, { at })).checkpoint?.checkpoint_id ?? undefined;
+}
+
+// The part of a thread that a run is repeated for.
+
+/** The checkpoint that the last run began with; the latest, when no run is to be seen. */
+export async function startOfLastRun(source: Source, threadId: string): Promise<ThreadState> {
+  for await (const state of walkStates(source, threadId)) {
+    if (state.metadata.source === "input") return state;
+  }
+  return source.state.get(threadId);
+}
+
+/** What came of a checkpoint, by ids, oldest first: the line of its newest descendant. */
+export async function idsAfter(source: Source, threadId: string, checkpointId: string): Promise<string[]> {
+  const newer: Link[] = [];
+  for await (const { checkpoint, parent_checkpoint } of walkStates(source, threadId)) {
+    const id = checkpoint?.checkpoint_id;
+    if (id === checkpointId) break;
+    if (id) newer.push({ id, parent: parent_checkpoint?.checkpoint_id ?? null });
+  }
+  return lineFrom(checkpointId, newer.reverse());
+}
+
+interface Link {
+  id: string;
+  parent: string | null;
+}
+
+/** The way from a checkpoint to the newest of those that came of it, by ids. */
+function lineFrom(start: string, newer: readonly Link[]): string[] {
+  const descendants = new Map<string, string>();
+  let tip = start;
+  for (const { id, parent } of newer) {
+    if (parent === null || (parent !== start && !descendants.has(parent))) continue;
+    tip = id;
+    descendants.set(id, parent);
+  }
+  const line: string[] = [];
+  for (let at: string | undefined = tip; at !== undefined && at !== start; at = descendants.get(at))
+    line.push(at);
+  return line.reverse();
 }

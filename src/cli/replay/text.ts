@@ -1,11 +1,9 @@
 /** A frame as lines for a terminal. */
-import { changeLines, type Mark } from "../diff/lines.js";
-import { escapeControl } from "../escape.js";
-import { errorLine } from "../inspect/task-error.js";
-import type { Printer } from "../print.js";
-import { clipped, shownId, shownMs, shownTime } from "../view/text.js";
-import { wrapped } from "../view/wrap.js";
-import { chatLines, sortChanges } from "./chat.js";
+import { changeLines, type Mark } from "../../view/change-lines.js";
+import type { Change } from "../../view/changes.js";
+import { contentText, escapeControl, isMessageLike, wrapped } from "../../view/text.js";
+import type { Printer } from "../terminal/print.js";
+import { clipped, errorLine, shownId, shownMs, shownTime } from "../terminal/text.js";
 import type { Frame } from "./reel.js";
 
 const INDENT = "  ";
@@ -58,4 +56,50 @@ function changed(print: Printer, mark: Mark, text: string): string {
   const { green, red, yellow } = print.colors;
   const paint = { "+": green, "-": red, "~": yellow };
   return `${INDENT}${paint[mark](mark)} ${clipped(text, print.width - INDENT.length - 2)}`;
+}
+
+// Messages as a chat, and what is left of a step's changes beside them.
+
+interface ChatLine {
+  who: string;
+  text: string;
+}
+
+/** What a message says, and the tools it calls. */
+function chatLines(message: { type: string; content: unknown; [field: string]: unknown }): ChatLine[] {
+  const calls = Array.isArray(message.tool_calls)
+    ? (message.tool_calls as { name?: unknown; args?: unknown }[])
+    : [];
+  const text = contentText(message.content);
+  const who = message.type.replace(/MessageChunk$/, "").toLowerCase();
+  const said = text !== "" || calls.length === 0 ? [{ who, text: text || unspoken(message.content) }] : [];
+  return [
+    ...said,
+    ...calls.map(({ name, args }) => ({
+      who,
+      text: `calls ${String(name)} ${JSON.stringify(args ?? {})}`,
+    })),
+  ];
+}
+
+/** Content that is no text, such as an image: as it is stored. */
+function unspoken(content: unknown): string {
+  return Array.isArray(content) && content.length > 0 ? JSON.stringify(content) : "";
+}
+
+interface SortedChanges {
+  messages: { type: string; content: unknown; [field: string]: unknown }[];
+  others: Change[];
+}
+
+/** New messages on one side, all else on the other. */
+export function sortChanges(changes: readonly Change[]): SortedChanges {
+  const sorted: SortedChanges = { messages: [], others: [] };
+  for (const change of changes) {
+    const added = change.op === "add" ? change.new : undefined;
+    const items = Array.isArray(added) ? (added as unknown[]) : [added];
+    if (items.length > 0 && items.every(isMessageLike)) for (const item of items) sorted.messages.push(item);
+    else sorted.others.push(change);
+  }
+  return sorted;
 }

@@ -1,7 +1,10 @@
 /** Shows a run as it goes: tokens as they come, a line for each node. All of it on stderr; results go to stdout. */
-import { escapeControl } from "../escape.js";
-import { contentText } from "../message-text.js";
-import type { Printer } from "../print.js";
+import { createInterface } from "node:readline";
+import { contentText, escapeControl } from "../../view/text.js";
+import type { CliIo } from "../io.js";
+import type { Printer } from "../terminal/print.js";
+import type { RunOutcome } from "./outcome.js";
+import { messageInput, type RunBody } from "./request.js";
 import type { RunEvent } from "./target.js";
 
 interface Chunk {
@@ -68,5 +71,37 @@ export class LiveView {
   #line(text: string): void {
     this.finish();
     this.#print.note(`  ${text}`);
+  }
+}
+
+/** The runs that lines of stdin ask for: a message each, or an answer when the graph waits for one. */
+export async function* conversation(
+  io: CliIo,
+  print: Printer,
+  last: () => RunOutcome | undefined,
+  signal: AbortSignal,
+): AsyncIterable<RunBody> {
+  const lines = createInterface({ input: io.stdin, terminal: false, signal });
+  const ask = () => print.notePart(waits(last()) ? "answer> " : "message> ");
+  ask();
+  for await (const line of lines) {
+    const text = line.trim();
+    if (text !== "")
+      yield waits(last()) ? { command: { resume: answerOf(text) } } : { input: messageInput(text) };
+    ask();
+  }
+  print.note("");
+}
+
+function waits(outcome: RunOutcome | undefined): boolean {
+  return (outcome?.interrupts.length ?? 0) > 0;
+}
+
+/** JSON where the line is JSON, else the text itself. */
+function answerOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
   }
 }

@@ -2,12 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { nearest } from "../../nearest.js";
-import { splitList } from "../../config/parse-text.js";
-import { errorMessage, InvalidRequestError } from "../../errors.js";
+import { nearest } from "../../support/nearest.js";
+import { splitList } from "../../config/environment.js";
+import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 import type { JsonObject } from "../../models/common.js";
 import { STREAM_MODES, type RunCreateRequest, type StreamMode } from "../../models/run.js";
-import { parseJsonFlag } from "../flags.js";
+import { parseJsonFlag } from "../options.js";
 import type { CliIo } from "../io.js";
 
 export interface RequestFlags {

@@ -2,15 +2,22 @@
  * What a change of a schema means to those who use it. Input, config and context are given by clients: it breaks them
  * when more is asked for. Output is read by clients: it breaks them when less is promised. State is both.
  */
+import { isDeepStrictEqual } from "node:util";
 import { isRecord, type JsonObject } from "../../models/common.js";
-import { accepts } from "./accepts.js";
-import { describeType } from "./describe-type.js";
-import { isFromChannels, type SchemaKind } from "./kinds.js";
-import { constraints, propertiesOf, requiredOf, resolved, type SchemaNode } from "./resolve.js";
+import {
+  alternatives,
+  constraints,
+  isFromChannels,
+  propertiesOf,
+  requiredOf,
+  resolved,
+  type SchemaKind,
+  type SchemaNode,
+} from "./resolve.js";
 
-export type ChangeLevel = "breaking" | "compatible";
+type ChangeLevel = "breaking" | "compatible";
 
-export interface SchemaChange {
+interface SchemaChange {
   level: ChangeLevel;
   /** Where, such as `messages[].content`; empty for the schema itself. */
   path: string;
@@ -185,3 +192,137 @@ const placeOf = (path: string, key: string): string => {
 };
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(".")));
+
+// Whether every value of one JSON schema is valid in another. Where that cannot be seen, the answer is no.
+
+/** True when `wide` takes all that `narrow` takes. */
+function accepts(wide: SchemaNode, narrow: SchemaNode): boolean {
+  return new Acceptance(wide.root, narrow.root).accepts(wide.schema, narrow.schema);
+}
+
+/** Keywords with a rule of their own; any other must be the same on both sides, or absent from the wider one. */
+const RULED = new Set([
+  "type",
+  "const",
+  "properties",
+  "required",
+  "additionalProperties",
+  "items",
+  "prefixItems",
+]);
+const LOWER_BOUNDS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+const UPPER_BOUNDS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
+
+class Acceptance {
+  readonly #wideRoot: JsonObject;
+  readonly #narrowRoot: JsonObject;
+  /** Pairs being looked at: a recursive type meets itself again, and nothing speaks against it so far. */
+  readonly #open = new Set<string>();
+
+  constructor(wideRoot: JsonObject, narrowRoot: JsonObject) {
+    this.#wideRoot = wideRoot;
+    this.#narrowRoot = narrowRoot;
+  }
+
+  accepts(wide: unknown, narrow: unknown): boolean {
+    const pair = JSON.stringify([wide, narrow]);
+    if (this.#open.has(pair)) return true;
+    this.#open.add(pair);
+    try {
+      const choices = alternatives({ schema: wide, root: this.#wideRoot });
+      return alternatives({ schema: narrow, root: this.#narrowRoot }).every((value) =>
+        choices.some((choice) => this.#one(choice, value)),
+      );
+    } finally {
+      this.#open.delete(pair);
+    }
+  }
+
+  #one(wide: JsonObject, narrow: JsonObject): boolean {
+    if (Object.keys(wide).length === 0) return true;
+    if ("const" in wide) return "const" in narrow && isDeepStrictEqual(wide.const, narrow.const);
+    if ("const" in narrow) return typeAccepts(wide.type, typeOfValue(narrow.const));
+    return (
+      typeAccepts(wide.type, narrow.type) &&
+      boundsAccept(wide, narrow) &&
+      this.#objects(wide, narrow) &&
+      this.#lists(wide, narrow)
+    );
+  }
+
+  #objects(wide: JsonObject, narrow: JsonObject): boolean {
+    const [wideKeys, narrowKeys] = [propertiesOf(wide), propertiesOf(narrow)];
+    const required = requiredOf(narrow);
+    if (!requiredOf(wide).every((key) => required.includes(key))) return false;
+    for (const [key, schema] of Object.entries(wideKeys)) {
+      if (Object.hasOwn(narrowKeys, key) && !this.accepts(schema, narrowKeys[key])) return false;
+    }
+    const rest = wide.additionalProperties;
+    if (rest === undefined || rest === true) return true;
+    const extra = Object.keys(narrowKeys).filter((key) => !Object.hasOwn(wideKeys, key));
+    if (rest === false) return extra.length === 0 && narrow.additionalProperties === false;
+    return (
+      extra.every((key) => this.accepts(rest, narrowKeys[key])) &&
+      (narrow.additionalProperties === false || this.accepts(rest, narrow.additionalProperties ?? {}))
+    );
+  }
+
+  #lists(wide: JsonObject, narrow: JsonObject): boolean {
+    if (!isDeepStrictEqual(wide.prefixItems, narrow.prefixItems) && wide.prefixItems !== undefined)
+      return false;
+    if (wide.items === undefined) return true;
+    return Array.isArray(wide.items) || Array.isArray(narrow.items)
+      ? isDeepStrictEqual(wide.items, narrow.items)
+      : this.accepts(wide.items, narrow.items ?? {});
+  }
+}
+
+function typeAccepts(wide: unknown, narrow: unknown): boolean {
+  return wide === undefined || wide === narrow || (wide === "number" && narrow === "integer");
+}
+
+function typeOfValue(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (Number.isInteger(value)) return "integer";
+  return isRecord(value) ? "object" : typeof value;
+}
+
+function boundsAccept(wide: JsonObject, narrow: JsonObject): boolean {
+  return Object.entries(wide).every(([key, bound]) => {
+    if (RULED.has(key)) return true;
+    const other = narrow[key];
+    if (typeof bound === "number" && typeof other === "number") {
+      if (LOWER_BOUNDS.includes(key)) return other >= bound;
+      if (UPPER_BOUNDS.includes(key)) return other <= bound;
+    }
+    return isDeepStrictEqual(bound, other);
+  });
+}
+
+const MOST_ALTERNATIVES = 6;
+
+/** A type in a few words: `string`, `number | null`, `"a" | "b"`, `string[]`. */
+function describeType(node: SchemaNode): string {
+  const names = alternatives(node).map((schema) => {
+    if ("const" in schema) return JSON.stringify(schema.const);
+    const { type, items } = schema;
+    if (type === "array")
+      return isRecord(items) ? `${grouped(describeType({ schema: items, root: node.root }))}[]` : "array";
+    return typeof type === "string" ? `${type}${boundsOf(schema)}` : "any";
+  });
+  const shown = [...new Set(names)];
+  const more = shown.length > MOST_ALTERNATIVES ? ` | ${shown.length - MOST_ALTERNATIVES} more` : "";
+  return shown.slice(0, MOST_ALTERNATIVES).join(" | ") + more;
+}
+
+const grouped = (name: string): string => (name.includes(" | ") ? `(${name})` : name);
+
+const BOUNDS = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format"];
+
+function boundsOf(schema: Readonly<Record<string, unknown>>): string {
+  const bounds = BOUNDS.filter((key) => schema[key] !== undefined).map(
+    (key) => `${key} ${JSON.stringify(schema[key])}`,
+  );
+  return bounds.length > 0 ? ` (${bounds.join(", ")})` : "";
+}

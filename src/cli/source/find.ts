@@ -1,6 +1,6 @@
 /** Finds what a person names in short: the beginning of an id, a step, a place counted from the end. */
-import { InvalidRequestError, NotFoundError } from "../../errors.js";
-import { canonicalUuid, timeOfId } from "../../ids.js";
+import { InvalidRequestError, NotFoundError } from "../../support/errors.js";
+import { canonicalUuid, timeOfId } from "../../support/ids.js";
 import type { Run } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Source } from "./source.js";
@@ -26,7 +26,7 @@ export async function findThreadId(source: Source, text: string): Promise<string
   return found[0];
 }
 
-export interface FoundRun {
+interface FoundRun {
   threadId: string;
   run: Run;
 }

@@ -1,19 +1,26 @@
 /** Decides where a command reads: a server, the storage itself, or the dev server that holds what no storage does. */
-import { GraphServeError, InvalidRequestError } from "../../errors.js";
 import type { LoadedConfig } from "../../config/load.js";
-import { storageSettings } from "../commands/listen-options.js";
-import { createConsoleLogger } from "../dev/console-logger.js";
-import { makeStateFolder, readMarker, usesStateFolder, withDevStorage } from "../dev/state-folder.js";
-import { settingsOfFlags } from "../flags.js";
-import { openConfigured } from "../open.js";
-import { isServing, serverOf } from "../server-client.js";
+import type { Thread } from "../../models/thread.js";
+import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import {
+  createConsoleLogger,
+  makeStateFolder,
+  openConfigured,
+  readMarker,
+  usesStateFolder,
+  withDevStorage,
+} from "../open.js";
+import { impliedScheme, settingsOfFlags, storageSettings } from "../options.js";
+import type { PlaceFlags } from "../run/outcome.js";
+import type { RunTarget } from "../run/target.js";
+import { isServing, type ServerAddress, serverOf } from "../server-client.js";
 import { loadSettings, type Session } from "../session.js";
+import type { Printer } from "../terminal/print.js";
 import { offlineSource } from "./offline-source.js";
 import { remoteSource } from "./remote-source.js";
-import { impliedScheme } from "./implied-scheme.js";
 import type { Source, SourceFlags } from "./source.js";
 
-export interface SourceNeeds {
+interface SourceNeeds {
   /** Whether something is to be changed; default `read`. */
   access?: "read" | "write";
   /** `required` fails with the graph's fault; default `optional`: what does not load is stood in for. */
@@ -68,14 +75,14 @@ async function devServer({ print }: Session, { baseDir, settings }: LoadedConfig
   throw new GraphServeError(
     "server_unreachable",
     `scheme ${settings.checkpointer_scheme} keeps threads in the server's process only, and no dev server runs in ${baseDir}`,
-    { hint: "name the server with --url, or a storage with --checkpointer-scheme and --checkpointer-uri" },
+    { hint: "name the server with --url, or a storage with --db" },
   );
 }
 
 async function offline(
   session: Session,
   config: LoadedConfig,
-  { raw = false, checkpointerScheme, checkpointerUri }: SourceFlags,
+  { raw = false, db, checkpointerScheme, checkpointerUri }: SourceFlags,
   { access = "read", graphs = "optional" }: SourceNeeds,
 ): Promise<Source> {
   const { print } = session;
@@ -90,5 +97,92 @@ async function offline(
     unfiltered: raw,
   });
   if (raw) print.warn("--raw: this shows what clients of the server never see");
-  return offlineSource(service, { placeFlags: { checkpointerScheme, checkpointerUri }, raw });
+  return offlineSource(service, { placeFlags: { db, checkpointerScheme, checkpointerUri }, raw });
+}
+
+// Decides where a run is executed.
+
+/** The server of `--url`; else this process, on the storage that `dev` has too. */
+export async function openTarget(
+  session: Session,
+  graph: string | undefined,
+  flags: PlaceFlags,
+): Promise<RunTarget> {
+  if (flags.url !== undefined) return remoteRuns(session, { ...flags, url: flags.url }, graph);
+  const config = withDevStorage(
+    await loadSettings(session, {
+      graphs: graph === undefined ? [] : [graph],
+      settings: settingsOfFlags(storageSettings(flags)),
+    }),
+  );
+  return (await devServerOf(session, config, graph)) ?? local(session, config);
+}
+
+async function remoteRuns(
+  { io }: Session,
+  { url, apiKey }: ServerAddress,
+  assistant: string | undefined,
+): Promise<RunTarget> {
+  const { serverOf } = await import("../server-client.js");
+  const { remoteTarget } = await import("./remote-source.js");
+  return remoteTarget(serverOf(io, { url, apiKey }), assistant);
+}
+
+/** Memory keeps nothing between processes: the running `dev` of this folder may have the thread. */
+async function devServerOf(
+  { io, print }: Session,
+  { settings, baseDir }: LoadedConfig,
+  graph: string | undefined,
+): Promise<RunTarget | undefined> {
+  if (settings.checkpointer_scheme !== "memory") return undefined;
+  const marker = await readMarker(baseDir);
+  const { isServing, serverOf } = await import("../server-client.js");
+  const { remoteTarget } = await import("./remote-source.js");
+  if (marker && (await isServing(marker.url))) {
+    print.note(`scheme memory: asking the dev server at ${marker.url}`);
+    return remoteTarget(
+      serverOf(io, marker),
+      graph === undefined ? undefined : settings.default_assistant_id,
+    );
+  }
+  print.note("scheme memory: the thread ends with this command");
+  return undefined;
+}
+
+async function local({ print }: Session, config: LoadedConfig): Promise<RunTarget> {
+  if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
+  // The outcome is shown anyway; only what is not part of it is worth a line.
+  const level = print.flags.verbose ? config.settings.log_level : "error";
+  const service = await openConfigured(config, createConsoleLogger(print, level));
+  for (const notice of service.notices) print.warn(notice);
+  const { localTarget } = await import("./offline-source.js");
+  return localTarget(service);
+}
+
+/** Say what hides values, where the graph of one of these threads is not there. */
+export function warnHidden(
+  print: Printer,
+  source: Source,
+  threads: readonly Partial<Pick<Thread, "metadata">>[],
+): void {
+  const reasons = new Set(threads.map((thread) => source.whyHidden(thread)));
+  for (const reason of reasons) {
+    if (reason === undefined) continue;
+    print.warn(reason);
+  }
+}
+
+/** Open the source that the flags name, do the work, close it whatever happens. */
+export async function withSource<T>(
+  session: Session,
+  flags: SourceFlags,
+  needs: SourceNeeds,
+  work: (source: Source) => Promise<T>,
+): Promise<T> {
+  const source = await openSource(session, flags, needs);
+  try {
+    return await work(source);
+  } finally {
+    await source.close();
+  }
 }

@@ -1,9 +1,18 @@
 /** A source over the HTTP interface of a server. */
-import { UnsupportedOptionError } from "../../errors.js";
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { Page } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
-import { askServer, serverAt, type ServerAddress, type ServerRequest } from "../server-client.js";
+import { GraphServeError, UnsupportedOptionError } from "../../support/errors.js";
+import type { RunEvent, RunTarget } from "../run/target.js";
+import {
+  askServer,
+  type Server,
+  type ServerAddress,
+  serverAt,
+  type ServerRequest,
+  unreachable,
+} from "../server-client.js";
 import type { Source } from "./source.js";
 
 /** @throws InvalidRequestError when the url is no http address (`invalid_request`) */
@@ -96,4 +105,66 @@ function pageOf<T>(items: T[], headers: Headers, offset: number): Page<T> {
     total: total === null ? offset + items.length : Number(total),
     next: next === null ? null : Number(next),
   };
+}
+
+// Runs on a LangGraph-compatible server, over HTTP and server-sent events.
+
+/**
+ * A server. Without `assistant`, its first one is run.
+ * @throws GraphServeError when it cannot be reached (`server_unreachable`)
+ */
+export async function remoteTarget(address: ServerAddress, assistant?: string): Promise<RunTarget> {
+  const server = serverAt(address);
+  return {
+    assistantId: assistant ?? (await firstAssistant(server)),
+    keepsThreads: true,
+    async graphOf(threadId) {
+      const answer = await foundOnly(askServer(server, `/threads/${encodeURIComponent(threadId)}`));
+      return graphIdOf((await answer?.json()) as Parameters<typeof graphIdOf>[0]);
+    },
+    async *stream(threadId, request, signal): AsyncIterable<RunEvent> {
+      const path = `/threads/${encodeURIComponent(threadId)}/runs/stream`;
+      const { body } = await askServer(server, path, { method: "POST", body: request, signal });
+      if (!body) throw unreachable(server.base, "it sent an empty answer");
+      const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+      for await (const { id, event, data } of events) yield { id: id ?? "", event: event ?? "message", data };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function firstAssistant(server: Server): Promise<string> {
+  const answer = await askServer(server, "/assistants/search", { method: "POST", body: { limit: 1 } });
+  const found = (await answer.json()) as { assistant_id: string }[];
+  if (found[0]) return found[0].assistant_id;
+  throw new GraphServeError("assistant_not_found", `the server at ${server.base} has no assistant`);
+}
+
+/**
+ * The graph of a server that a command is about: the one it names, else the server's first.
+ * @throws GraphServeError when the server has none (`assistant_not_found`)
+ */
+export async function serverGraph(source: Source, target: string | undefined): Promise<string> {
+  if (target !== undefined) return target;
+  const [first] = (await source.assistants.search({ limit: 1 })).items;
+  if (first?.graph_id !== undefined) return first.graph_id;
+  throw new GraphServeError("assistant_not_found", `the server at ${source.place} has no assistant`);
+}
+
+/** Which graph a thread runs, where the caller names none. */
+
+/** Undefined where a thread is asked for that is not there. */
+export async function foundOnly<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "thread_not_found") return undefined;
+    throw error;
+  }
+}
+
+/** The graph that a thread ran last, by its metadata. */
+export function graphIdOf(thread: { metadata: Record<string, unknown> } | undefined): string | undefined {
+  const id = thread?.metadata.graph_id;
+  return typeof id === "string" ? id : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Service } from "../../service.js";
 import type { Thread } from "../../models/thread.js";
 import type { StoredCheckpoint } from "../../models/thread-file.js";
-import type { PlaceFlags } from "../run/next-command.js";
+import type { PlaceFlags } from "../run/outcome.js";
 
 /**
  * Threads and what belongs to them, read from the storage itself or from a server: the same calls, the same answers,
@@ -23,7 +23,7 @@ export interface Source {
   readonly placeFlags: PlaceFlags;
   /** How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. */
   graphOf(thread: Partial<Pick<Thread, "metadata">>): string | undefined;
-  /** Why the values of this thread are not shown: its graph does not load here. Ask after its state was read. */
+  /** What hides values of this thread: its graph is not there, or does not load. Ask after its state was read. */
   whyHidden(thread: Partial<Pick<Thread, "metadata">>): string | undefined;
   close(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 /** Walks over lists of any length in pages, so that memory holds one page at a time. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_LIMIT } from "../../models/common.js";
-import type { Run, RunListQuery } from "../../models/run.js";
+import type { Run, RunFilter } from "../../models/run.js";
 import type { ThreadState, ThreadStateSearchRequest } from "../../models/state.js";
 import type { Thread, ThreadSearchRequest } from "../../models/thread.js";
 import type { Source } from "./source.js";
 
 /** A state may hold megabytes: few at once, and fewer still until the first is shown. */
-export function* pageSizes(): Generator<number, never> {
+function* pageSizes(): Generator<number, never> {
   yield 5;
   for (;;) yield 40;
 }
@@ -56,7 +56,7 @@ export async function* walkThreads(
 export async function* walkRuns(
   source: Source,
   threadId: string,
-  { limit = Infinity, offset = 0, status }: RunListQuery = {},
+  { limit = Infinity, offset = 0, status }: RunFilter = {},
 ): AsyncGenerator<Run> {
   let start = offset;
   for (let left = limit; left > 0;) {
@@ -71,4 +71,112 @@ export async function* walkRuns(
     left -= runs.length;
     start += runs.length;
   }
+}
+
+// States of a thread from the oldest on, which no storage lists: their ids are collected first, the states read again.
+
+/** What names the checkpoints of one namespace, but for their ids. */
+type Place = Pick<NonNullable<ThreadState["checkpoint"]>, "thread_id" | "checkpoint_ns">;
+
+/** The way through a thread by the ids of its checkpoints: all that is held of states that are not looked at. */
+export class Trail {
+  readonly #source: Source;
+  readonly #threadId: string;
+  readonly #place: Place | undefined;
+  /** Oldest first. */
+  readonly #ids: readonly string[];
+
+  constructor(source: Source, threadId: string, ids: readonly string[], place?: Place) {
+    this.#source = source;
+    this.#threadId = threadId;
+    this.#ids = ids;
+    this.#place = place;
+  }
+
+  /** Through all of these states, which must be newest first and of one namespace. */
+  static async of(source: Source, threadId: string, states: AsyncIterable<ThreadState>): Promise<Trail> {
+    const ids: string[] = [];
+    let place: Place | undefined;
+    for await (const { checkpoint } of states) {
+      const { thread_id = "", checkpoint_ns = "", checkpoint_id } = checkpoint ?? {};
+      if (!checkpoint_id) continue;
+      ids.push(checkpoint_id);
+      place ??= { thread_id, checkpoint_ns };
+    }
+    return new Trail(source, threadId, ids.reverse(), place);
+  }
+
+  get length(): number {
+    return this.#ids.length;
+  }
+
+  idAt(index: number): string | undefined {
+    return this.#ids[index];
+  }
+
+  /** @throws RangeError beyond the end */
+  state(index: number): Promise<ThreadState> {
+    const checkpoint_id = this.#ids[index];
+    if (checkpoint_id === undefined) throw new RangeError(`there is no state ${index}`);
+    return this.#source.state.get(this.#threadId, { checkpoint: { ...this.#place, checkpoint_id } });
+  }
+
+  /** All states in order, a page held at a time. */
+  async *states(): AsyncGenerator<ThreadState> {
+    let start = 0;
+    for (const size of pageSizes()) {
+      if (start >= this.length) return;
+      yield* this.#page(start, Math.min(start + size, this.length));
+      start += size;
+      await nextTurn();
+    }
+  }
+
+  /** What lies before the newest one of the page is one list; where others are in it, each is read by itself. */
+  async *#page(start: number, end: number): AsyncGenerator<ThreadState> {
+    const newest = await this.state(end - 1);
+    const others = end - start - 1;
+    const { checkpoint } = newest;
+    const listed =
+      others === 0
+        ? []
+        : await this.#source.state.history(this.#threadId, {
+            ...(this.#place?.checkpoint_ns && { checkpoint: this.#place }),
+            before: checkpoint?.checkpoint_id,
+            limit: others,
+          });
+    const read = new Map(listed.map((state) => [state.checkpoint?.checkpoint_id, state]));
+    for (let index = start; index < end - 1; index += 1)
+      yield read.get(this.#ids[index]) ?? (await this.state(index));
+    yield newest;
+  }
+}
+
+/**
+ * All states of a thread, or of a subgraph's namespace, oldest first. Finding the oldest of a long thread takes walking all of it; where the very
+ * first one is known otherwise, it comes before that walk.
+ * @throws NotFoundError (`thread_not_found`)
+ */
+export async function* walkOldestFirst(
+  source: Source,
+  threadId: string,
+  ns = "",
+): AsyncGenerator<ThreadState> {
+  const within = ns === "" ? {} : { checkpoint: { checkpoint_ns: ns } };
+  const first = await firstState(source, threadId, within);
+  if (first) yield first;
+  const trail = await Trail.of(source, threadId, walkStates(source, threadId, within));
+  for await (const state of trail.states())
+    if (state.checkpoint?.checkpoint_id !== first?.checkpoint?.checkpoint_id) yield state;
+}
+
+/** Step -1 is what the first run was given: when there is one such checkpoint, all others came of it. */
+async function firstState(
+  source: Source,
+  threadId: string,
+  within: Pick<ThreadStateSearchRequest, "checkpoint">,
+): Promise<ThreadState | undefined> {
+  const request = { ...within, metadata: { step: -1 }, limit: 2 };
+  const [state, another] = await source.state.history(threadId, request);
+  return another || state?.parent_checkpoint ? undefined : state;
 }

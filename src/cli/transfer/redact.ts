@@ -11,7 +11,7 @@ const OWN = /^(__|branch:|join:)/;
 const STATES = new Set(["__start__", "__end__", "__previous__", "__return__"]);
 const SENDS = "__pregel_tasks";
 
-export const REDACTED = "[redacted]";
+const REDACTED = "[redacted]";
 export type Paths = readonly (readonly PathStep[])[];
 
 /** The values with every place that a path leads to replaced; `*` stands for every key and every item. */

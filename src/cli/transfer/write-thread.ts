@@ -1,11 +1,10 @@
 /** Writes a thread as one JSON document, a checkpoint at a time. */
 import type { ThreadState } from "../../models/state.js";
 import { THREAD_FILE_FORMAT, THREAD_FILE_VERSION } from "../../models/thread-file.js";
-import { escapeControl } from "../escape.js";
+import { escapeControl } from "../../view/text.js";
 import type { Source } from "../source/source.js";
-import { walkOldestFirst } from "../source/trail.js";
-import { walkRuns } from "../source/walk.js";
-import { redactRun, redactState, redactStored, redactThread, type Paths } from "./redact.js";
+import { walkOldestFirst, walkRuns } from "../source/walk.js";
+import { type Paths, redactRun, redactState, redactStored, redactThread } from "./redact.js";
 
 /** The same thread gives the same text. @throws NotFoundError (`thread_not_found`) */
 export async function* threadText(source: Source, threadId: string, paths: Paths): AsyncGenerator<string> {

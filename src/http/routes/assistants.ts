@@ -5,10 +5,10 @@ import {
   AssistantSearchRequest,
   GraphDrawing,
   GraphSchemaModel,
+  SelectedAssistant,
   SubgraphSchemas,
 } from "../../models/assistant.js";
-import { Count, jsonPage, PAGE_HEADERS } from "../page.js";
-import { json, route } from "../route.js";
+import { Count, json, jsonPage, PAGE_HEADERS, route } from "../route.js";
 
 const DrawQuery = Type.Object({
   xray: Type.Optional(
@@ -36,7 +36,7 @@ export const assistantRoutes = [
       {
         status: 200,
         description: "The assistants that match, one page; the fields named by `select` when it is given.",
-        schema: Type.Array(AssistantModel),
+        schema: Type.Array(SelectedAssistant),
         headers: PAGE_HEADERS,
       },
     ],

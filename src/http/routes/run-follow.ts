@@ -5,9 +5,10 @@ import { accepted, empty, route } from "../route.js";
 import { ContentLocation, createErrors, pathOf, streamHeaders } from "./runs.js";
 import {
   cancelOnDisconnect,
+  JOIN_RESPONSES,
+  joined,
   joinOptions,
   LAST_EVENT_ID,
-  STREAM_RESPONSE,
   StreamJoinQuery,
 } from "./streams.js";
 
@@ -76,12 +77,12 @@ export const runFollowRoutes = [
       "Goes on after the frame named by Last-Event-ID, also after the run has ended. Frames are kept for five minutes; later there are `metadata`, the final `values` and the last frame.",
     query: StreamJoinQuery,
     requestHeaders: LAST_EVENT_ID,
-    responses: [STREAM_RESPONSE],
+    responses: JOIN_RESPONSES,
     errors: ["run_not_found"],
-    handle: async ({ service, params, query, headers, disconnected }) => {
-      const options = { ...joinOptions(query, headers), signal: disconnected() };
+    handle: async ({ service, params, query, headers }) => {
+      const options = joinOptions(query, headers);
       const stream = await service.joins.stream(params.thread_id, params.run_id, options);
-      return { kind: "stream", stream, headers: streamHeaders(stream) };
+      return joined(stream, headers, streamHeaders(stream));
     },
   }),
   route({

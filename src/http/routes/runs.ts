@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { RunCreateRequest, RunListQuery, RunModel, type Run } from "../../models/run.js";
+import { RunCreateRequest, RunListQuery, RunModel, SelectedRun, type Run } from "../../models/run.js";
 import type { RunStream } from "../../service.js";
 import { json, route } from "../route.js";
 import { STREAM_RESPONSE } from "./streams.js";
@@ -40,11 +40,11 @@ export const runRoutes = [
     description:
       "Answers when the run has ended; a run that failed answers 200 with `status: error`. With `Prefer: respond-async`, or the setting run_create_mode background, it answers at once with `status: pending`.",
     body: RunCreateRequest,
-    requestHeaders: {
+    requestHeaders: Type.Object({
       Prefer: Type.Optional(
         Type.String({ description: "`respond-async` answers before the run has ended." }),
       ),
-    },
+    }),
     responses: [
       {
         status: 200,
@@ -94,9 +94,16 @@ export const runRoutes = [
     tag: "Runs",
     summary: "List a thread's runs",
     query: RunListQuery,
-    responses: [{ status: 200, description: "Runs, newest first.", schema: Type.Array(RunModel) }],
+    responses: [
+      {
+        status: 200,
+        description: "Runs, newest first; the fields named by `select` when it is given.",
+        schema: Type.Array(SelectedRun),
+      },
+    ],
     errors: ["thread_not_found"],
-    handle: async ({ service, params, query }) => json(await service.runs.list(params.thread_id, query)),
+    handle: async ({ service, params, query }) =>
+      json(await service.runs.listSelected(params.thread_id, query)),
   }),
   route({
     id: "get_run",

@@ -7,7 +7,7 @@ import {
   ThreadStateSearchRequest,
   ThreadStateUpdateRequest,
 } from "../../models/state.js";
-import { json, route } from "../route.js";
+import { json, list, route } from "../route.js";
 
 const StateQuery = Type.Object({
   subgraphs: Type.Optional(
@@ -91,7 +91,7 @@ export const stateRoutes = [
     query: HistoryQuery,
     responses: [{ status: 200, description: "States, newest first.", schema: Type.Array(ThreadStateModel) }],
     errors: ["thread_not_found"],
-    handle: async ({ service, params, query }) => json(await service.state.history(params.thread_id, query)),
+    handle: ({ service, params, query }) => list(service.state.walk(params.thread_id, query)),
   }),
   route({
     id: "search_history",
@@ -102,6 +102,6 @@ export const stateRoutes = [
     body: ThreadStateSearchRequest,
     responses: [{ status: 200, description: "States, newest first.", schema: Type.Array(ThreadStateModel) }],
     errors: ["thread_not_found"],
-    handle: async ({ service, params, body }) => json(await service.state.history(params.thread_id, body)),
+    handle: ({ service, params, body }) => list(service.state.walk(params.thread_id, body)),
   }),
 ];

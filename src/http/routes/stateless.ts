@@ -2,7 +2,14 @@ import { Type } from "@sinclair/typebox";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
 import type { RunStream } from "../../service.js";
 import { json, route } from "../route.js";
-import { joinOptions, LAST_EVENT_ID, STREAM_RESPONSE, StreamJoinQuery } from "./streams.js";
+import {
+  JOIN_RESPONSES,
+  joined,
+  joinOptions,
+  LAST_EVENT_ID,
+  STREAM_RESPONSE,
+  StreamJoinQuery,
+} from "./streams.js";
 
 /** SDK clients read the run's id from this path; the run's thread is none of theirs. */
 const locationOf = ({ run_id }: Pick<Run, "run_id">) => ({ "Content-Location": `/runs/${run_id}` });
@@ -73,11 +80,11 @@ export const statelessRoutes = [
     description: "As for a run on a thread, for as long as its frames are kept: five minutes after its end.",
     query: StreamJoinQuery,
     requestHeaders: LAST_EVENT_ID,
-    responses: [STREAM_RESPONSE],
+    responses: JOIN_RESPONSES,
     errors: ["run_not_found"],
     handle: ({ service, params, query, headers }) => {
       const stream = service.stateless.follow(params.run_id, joinOptions(query, headers));
-      return { kind: "stream", stream, headers: headersOf(stream) };
+      return joined(stream, headers, headersOf(stream));
     },
   }),
   route({

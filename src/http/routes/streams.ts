@@ -1,10 +1,13 @@
 /** What the routes that answer with an event stream have in common. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Type, type Static } from "@sinclair/typebox";
-import { InvalidRequestError } from "../../errors.js";
+import { InvalidRequestError } from "../../support/errors.js";
 import { StringEnum } from "../../models/common.js";
 import { STREAM_MODES } from "../../models/run.js";
-import type { ResponseSpec } from "../route.js";
+import type { JoinedStream } from "../../service.js";
+import type { Reply, ResponseSpec } from "../route.js";
+
+const EVENT_STREAM = "text/event-stream";
 
 const DESCRIPTION = [
   "Server-sent events. Each frame has `id` (counting up from 0), `event` and `data` (one line of JSON).",
@@ -18,7 +21,7 @@ export const STREAM_RESPONSE: ResponseSpec = {
   status: 200,
   description: DESCRIPTION,
   schema: Type.String({ description: "The event stream." }),
-  contentType: "text/event-stream",
+  contentType: EVENT_STREAM,
   headers: {
     "Content-Location": Type.String({ description: "Path of the run; SDK clients read the run id from it." }),
     Location: Type.String({ description: "Where to go on reading, when the run outlives its client." }),
@@ -36,11 +39,35 @@ export const StreamJoinQuery = Type.Object({
   cancel_on_disconnect: cancelOnDisconnect,
 });
 
-export const LAST_EVENT_ID = {
+export const LAST_EVENT_ID = Type.Object({
   "Last-Event-ID": Type.Optional(
     Type.String({ description: "Id of the last frame that was seen; -1 is the beginning." }),
   ),
-};
+});
+
+/** What a stream that is joined answers. */
+export const JOIN_RESPONSES: readonly ResponseSpec[] = [
+  STREAM_RESPONSE,
+  {
+    status: 204,
+    description:
+      "With `Accept: text/event-stream`: the run has ended, and Last-Event-ID is its last frame. There is nothing to come back for.",
+  },
+];
+
+/**
+ * The rest of a stream. Where there is none, an EventSource, which comes back whenever a stream ends, is told to stay
+ * away. It says what it accepts; the SDK for JavaScript does not, and takes an answer without a body for a fault.
+ */
+export function joined(
+  stream: JoinedStream,
+  { accept = "" }: IncomingHttpHeaders,
+  headers: Record<string, string>,
+): Reply {
+  if (!stream.isOver || !accept.includes(EVENT_STREAM)) return { kind: "stream", stream, headers };
+  // Clients in Python look at the type before the status.
+  return { kind: "empty", status: 204, headers: { "Content-Type": EVENT_STREAM, ...headers } };
+}
 
 /** What a request to join a stream asks for. */
 export function joinOptions(query: Static<typeof StreamJoinQuery>, headers: IncomingHttpHeaders) {

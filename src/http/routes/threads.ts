@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import {
+  SelectedThread,
   ThreadCopyQuery,
   ThreadCountRequest,
   ThreadCreateRequest,
@@ -9,8 +10,7 @@ import {
   ThreadPruneResponse,
   ThreadSearchRequest,
 } from "../../models/thread.js";
-import { Count, jsonPage, PAGE_HEADERS } from "../page.js";
-import { empty, json, route } from "../route.js";
+import { Count, empty, json, lazyPage, PAGE_HEADERS, route } from "../route.js";
 
 /** `Prefer: return=minimal`, as SDK clients send it when they do not need the thread back. */
 const wantsNoBody = (prefer: string | string[] | undefined) =>
@@ -41,12 +41,12 @@ export const threadRoutes = [
       {
         status: 200,
         description: "The threads that match, one page; the fields named by `select` when it is given.",
-        schema: Type.Array(ThreadModel),
+        schema: Type.Array(SelectedThread),
         headers: PAGE_HEADERS,
       },
     ],
     errors: [],
-    handle: async ({ service, body }) => jsonPage(await service.threads.search(body)),
+    handle: async ({ service, body }) => lazyPage(await service.threads.find(body)),
   }),
   route({
     id: "count_threads",
@@ -89,9 +89,11 @@ export const threadRoutes = [
     tag: "Threads",
     summary: "Update a thread's metadata",
     body: ThreadPatchRequest,
-    requestHeaders: {
-      Prefer: Type.String({ description: "`return=minimal` asks for an answer without a body." }),
-    },
+    requestHeaders: Type.Object({
+      Prefer: Type.Optional(
+        Type.String({ description: "`return=minimal` asks for an answer without a body." }),
+      ),
+    }),
     responses: [
       { status: 200, description: "The thread as it is now.", schema: ThreadModel },
       { status: 204, description: "Done, and `Prefer: return=minimal` was sent." },

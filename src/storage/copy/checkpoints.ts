@@ -1,8 +1,14 @@
 /** Copies the checkpoints of a thread, a page at a time, and tells whether both storages hold the same. */
-import type { ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import { createHash } from "node:crypto";
+import {
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointTuple,
+  type SerializerProtocol,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import { byKey } from "../../models/common.js";
 import type { Checkpointer } from "../storage.js";
-import { checkpointDigest, factsOfCheckpoint } from "./digest.js";
-import { UniqueVersions } from "./versions.js";
 
 /** Checkpoints that are held at once, each with its whole state. */
 const PAGE = 10;
@@ -141,4 +147,119 @@ async function* newestFirst(
     }
     if (read < PAGE) return;
   }
+}
+
+// Digests by which what two storages hold is compared, whatever order they keep keys and writes in.
+
+/** Of a JSON value. */
+export const digestOf = (value: unknown): string =>
+  createHash("sha256")
+    .update(JSON.stringify(byKey(value)) ?? "")
+    .digest("base64url");
+
+/** Of anything that checkpoints hold. */
+async function valueDigest(serde: SerializerProtocol, value: unknown): Promise<string> {
+  const [type, bytes] = await serde.dumpsTyped(value);
+  if (type === "json") return digestOf(JSON.parse(Buffer.from(bytes).toString()));
+  return createHash("sha256").update(bytes).digest("base64url");
+}
+
+interface CheckpointFacts {
+  /** Digest of the value of each channel that has one and a version: others are what a fresh graph begins with. */
+  values: Record<string, string>;
+  /** Digest of metadata, parent and pending writes. */
+  rest: string;
+}
+
+export async function factsOfCheckpoint(
+  serde: SerializerProtocol,
+  { checkpoint, metadata, parentConfig, pendingWrites = [] }: CheckpointTuple,
+): Promise<CheckpointFacts> {
+  const { channel_values, channel_versions } = checkpoint;
+  const values: Record<string, string> = {};
+  for (const [channel, value] of Object.entries(channel_values))
+    if (Object.hasOwn(channel_versions, channel)) values[channel] = await valueDigest(serde, value);
+  const parent = (parentConfig?.configurable?.checkpoint_id as string | undefined) ?? null;
+  return { values, rest: await valueDigest(serde, [metadata, parent, inOrder(pendingWrites)]) };
+}
+
+/** Of a whole checkpoint. */
+function checkpointDigest(
+  { v, id, ts, channel_versions, versions_seen }: Checkpoint,
+  facts: CheckpointFacts,
+): string {
+  return digestOf([v, id, ts, channel_versions, versions_seen, facts.values, facts.rest]);
+}
+
+type Writes = NonNullable<CheckpointTuple["pendingWrites"]>;
+
+/** A task's ordinary writes are in order; tasks, and writes with a number of their own, come as the backend has them. */
+function inOrder(writes: Writes): Writes {
+  const rankOf = ([task, channel]: Writes[number]): string =>
+    JSON.stringify([task, channel in WRITES_IDX_MAP ? [0, channel] : [1]]);
+  return writes
+    .map((write) => ({ write, rank: rankOf(write) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ write }) => write);
+}
+
+// * Versions of channels, unique in a thread. Branches of a thread count on from the version where they part, so that two
+// of them may give one version to different values; backends that keep a value once by its version cannot hold both.
+
+type Version = Checkpoint["channel_versions"][string];
+/** By channel and version: the version to have instead. */
+type Renames = ReadonlyMap<string, Version>;
+
+const NONE: Renames = new Map();
+
+/** The checkpoints of one namespace, asked in an order in which parents come first. */
+export class UniqueVersions {
+  /** Digest of the value that a version of a channel was first seen with. */
+  readonly #seen = new Map<string, string | undefined>();
+  /** What a checkpoint passes on to those after it; most pass on nothing. */
+  readonly #renames = new Map<string, Renames>();
+
+  /** The checkpoint with its versions made unique; always the same for the same thread. */
+  apply({ checkpoint, parentConfig }: CheckpointTuple, facts: CheckpointFacts): Checkpoint {
+    const parent = parentConfig?.configurable?.checkpoint_id as string | undefined;
+    const inherited = (parent !== undefined && this.#renames.get(parent)) || NONE;
+    const own = new Map<string, Version>();
+    for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
+      const key = versionKey(channel, version);
+      const value = Object.hasOwn(facts.values, channel) ? facts.values[channel] : undefined;
+      if (inherited.has(key)) continue;
+      if (!this.#seen.has(key)) this.#seen.set(key, value);
+      else if (this.#seen.get(key) !== value) own.set(key, between(version, checkpoint.id));
+    }
+    if (own.size === 0 && inherited.size === 0) return checkpoint;
+    const renames: Renames = new Map([...inherited, ...own]);
+    this.#renames.set(checkpoint.id, renames);
+    return renamed(checkpoint, renames);
+  }
+}
+
+const versionKey = (channel: string, version: Version): string => JSON.stringify([channel, version]);
+
+function renamed(checkpoint: Checkpoint, renames: Renames): Checkpoint {
+  const rename = (versions: Record<string, Version>) =>
+    Object.fromEntries(
+      Object.entries(versions).map(([channel, version]) => [
+        channel,
+        renames.get(versionKey(channel, version)) ?? version,
+      ]),
+    );
+  const seen = Object.entries(checkpoint.versions_seen).map(([node, versions]) => [node, rename(versions)]);
+  return {
+    ...checkpoint,
+    channel_versions: rename(checkpoint.channel_versions),
+    versions_seen: Object.fromEntries(seen) as Checkpoint["versions_seen"],
+  };
+}
+
+/** Above the version, below the next whole one. */
+function between(version: Version, id: string): Version {
+  const fraction = (createHash("sha256").update(id).digest().readUInt32BE() + 1) / 2 ** 33;
+  return typeof version === "number"
+    ? version + fraction * (Math.floor(version) + 1 - version)
+    : `${version}.${fraction}`;
 }

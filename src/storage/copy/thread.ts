@@ -1,14 +1,13 @@
 /** Copies one thread: its checkpoints first, then its row, then its runs. Broken off, it goes on where it was. */
-import type { MetadataStore, Storage, ThreadRow } from "../storage.js";
+import type { MetadataStore, RunRow, Storage, ThreadRow } from "../storage.js";
 import {
+  type CheckpointIndex,
   copyCheckpoints,
+  digestOf,
   holdsAll,
   idsOfCheckpoints,
   indexCheckpoints,
-  type CheckpointIndex,
 } from "./checkpoints.js";
-import { digestOf } from "./digest.js";
-import { copyRuns, indexRuns } from "./runs.js";
 
 /** Why a thread was not copied, or not whole. */
 export type LeftReason = "busy" | "busy_in_target" | "changed_meanwhile" | "exists" | "differs";
@@ -18,12 +17,12 @@ export type ThreadCopy =
   | { outcome: "left"; reason: LeftReason };
 
 /** What the thread holds in both storages. */
-export interface Totals {
+interface Totals {
   runs: number;
   checkpoints: number;
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   from: Storage;
   to: Storage;
   /** Delete a thread of the target that is in the way. */
@@ -132,3 +131,37 @@ async function isSame(
 
 const isEqual = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
   a.size === b.size && [...a].every(([key, digest]) => b.get(key) === digest);
+
+// Copies the run rows of a thread.
+
+const PAGE = 20;
+
+/** Digests of run rows by id, the newest first. */
+async function indexRuns(metadata: MetadataStore, threadId: string): Promise<Map<string, string>> {
+  const index = new Map<string, string>();
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await metadata.listRuns({ threadId, limit: PAGE, offset });
+    for (const run of page) index.set(run.run_id, digestOf(run));
+    if (page.length < PAGE) return index;
+  }
+}
+
+/** Store the runs that the target lacks or has otherwise, in the order they were made. Returns how many were stored. */
+async function copyRuns(
+  from: MetadataStore,
+  to: MetadataStore,
+  { thread_id, updated_at }: ThreadRow,
+  { wanted, held }: Record<"wanted" | "held", ReadonlyMap<string, string>>,
+): Promise<number> {
+  let stored = 0;
+  for (const [runId, digest] of [...wanted].reverse()) {
+    if (held.get(runId) === digest) continue;
+    const run: RunRow | undefined = await from.getRun(thread_id, runId);
+    if (!run) continue;
+    if (held.has(runId)) await to.deleteRun(thread_id, runId);
+    // The thread's row stays as it is.
+    await to.insertRun(run, { updated_at });
+    stored += 1;
+  }
+  return stored;
+}

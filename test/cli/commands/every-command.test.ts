@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../../src/http/server.js";
 import { openService } from "../../../src/service.js";
-import { newId } from "../../../src/ids.js";
+import { newId } from "../../../src/support/ids.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
 import { readHelp, type CommandHelp } from "../../helpers/cli-help.js";
 import { cli, startCli, type CliOptions } from "../harness.js";

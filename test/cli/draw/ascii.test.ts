@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { drawAscii } from "../../../src/cli/draw/ascii.js";
-import type { Diagram, DiagramEdge } from "../../../src/cli/draw/diagram.js";
-import { layered } from "../../../src/cli/draw/layers.js";
-import { textWidth } from "../../../src/cli/draw/text-width.js";
+import type { Diagram, DiagramEdge } from "../../../src/view/diagram.js";
+import { layered } from "../../../src/view/layers.js";
+import { textWidth } from "../../../src/view/text.js";
 import { traceDrawing } from "./trace.js";
 
 /** `a > b` is a way, `a ? b` a conditional one. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compareSchemas } from "../../../src/cli/schemas/compare.js";
-import type { SchemaKind } from "../../../src/cli/schemas/kinds.js";
+import type { SchemaKind } from "../../../src/cli/schemas/resolve.js";
 import type { JsonObject } from "../../../src/models/common.js";
 
 const object = (properties: JsonObject, required: string[] = [], more: JsonObject = {}): JsonObject => ({

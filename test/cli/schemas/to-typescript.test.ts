@@ -1,27 +1,11 @@
-import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { toTypeScript, typeName } from "../../../src/cli/schemas/to-typescript.js";
 import type { JsonObject } from "../../../src/models/common.js";
+import { compile } from "../../helpers/compiler.js";
 
 const convert = (schema: JsonObject) => toTypeScript([{ name: "T", schema }]);
 
-/** What the compiler says of a module. */
-function faults(source: string): string[] {
-  const options: ts.CompilerOptions = {
-    strict: true,
-    noEmit: true,
-    target: ts.ScriptTarget.ES2022,
-    types: [],
-  };
-  const host = ts.createCompilerHost(options);
-  const read = host.getSourceFile.bind(host);
-  host.getSourceFile = (name, version) =>
-    name === "case.ts" ? ts.createSourceFile(name, source, version) : read(name, version);
-  const program = ts.createProgram(["case.ts"], options, host);
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
-}
+const faults = (source: string) => compile(source, ["lib.es2023.d.ts"]);
 
 describe("types", () => {
   it.each<[JsonObject, string]>([

@@ -1,6 +1,6 @@
 /** A project whose storage holds a thread of every kind that a storage can treat in a way of its own. */
 import { openService, type Service } from "../../../src/service.js";
-import { askingGraph, createProject, echoGraph, failingGraph, type Project } from "../harness.js";
+import { askingGraph, echoGraph, failingGraph, projectsWith, type Project } from "../harness.js";
 import { vaultGraph } from "../seeded.js";
 
 /** Asks inside of a subgraph, after a superstep in there; its last node calls the subgraph's model no more. */
@@ -90,8 +90,8 @@ export interface EveryKind {
   namespace: string;
 }
 
-export async function createEveryKind(): Promise<EveryKind> {
-  const project = await createProject({
+const nextProject = projectsWith(
+  {
     "graph.ts": echoGraph(),
     "ask.ts": askingGraph,
     "fail.ts": failingGraph,
@@ -100,17 +100,24 @@ export async function createEveryKind(): Promise<EveryKind> {
     "fan.ts": fanGraph,
     "odd.ts": oddGraph,
     "graph-server.config.json": { graphs: GRAPHS },
-  });
-  const service = await openService({
-    cwd: project.dir,
-    graphs: GRAPHS,
-    settings: { checkpointer_scheme: "sqlite", checkpointer_uri: ".graph-serve/dev.db" },
-  });
-  try {
-    return { project, ...(await seed(service)) };
-  } finally {
-    await service.close();
-  }
+  },
+  async ({ dir }) => {
+    const service = await openService({
+      cwd: dir,
+      graphs: GRAPHS,
+      settings: { checkpointer_scheme: "sqlite", checkpointer_uri: ".graph-serve/dev.db" },
+    });
+    try {
+      return await seed(service);
+    } finally {
+      await service.close();
+    }
+  },
+);
+
+export async function createEveryKind(): Promise<EveryKind> {
+  const { project, details } = await nextProject();
+  return { project, ...details };
 }
 
 const say = (content: string) => ({ messages: [{ role: "user", content, id: `said ${content}` }] });

@@ -122,6 +122,14 @@ describe("the output filter", () => {
     expect(await exported(every.threads.vault)).toContain("classified");
   });
 
+  it("leaves out what is sent to nodes and is no state, and says so", async () => {
+    const { code, stdout, stderr } = await run("export", every.threads.fan);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('"topic":');
+    expect(stderr).toContain("what was sent to write is left out");
+    expect(await exported(every.threads.fan)).toContain('"topic":"c"');
+  });
+
   it("leaves what a graph needs to go on", async () => {
     await run("export", every.threads.vault, "--out", "filtered.json");
     expect((await run("import", "filtered.json", ...at("./filtered.db"))).code).toBe(0);

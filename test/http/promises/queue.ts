@@ -1,4 +1,4 @@
-import { newId } from "../../../src/ids.js";
+import { newId } from "../../../src/support/ids.js";
 import { gateOf } from "../../fixtures/gates.js";
 import { say } from "./data.js";
 import { field, type Recorder } from "./recorder.js";

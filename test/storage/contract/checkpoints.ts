@@ -6,8 +6,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
-import { GraphServeError, InvalidRequestError } from "../../../src/errors.js";
-import { newId } from "../../../src/ids.js";
+import { GraphServeError, InvalidRequestError } from "../../../src/support/errors.js";
+import { newId } from "../../../src/support/ids.js";
 import type { Storage } from "../../../src/storage/storage.js";
 
 let clock = 0;
@@ -16,7 +16,8 @@ const at = (thread_id: string, more: object = {}): RunnableConfig => ({
   configurable: { thread_id, ...more },
 });
 
-export function checkpointTests(storage: () => Storage): void {
+/** A database has no order of its own; memory keeps that of arrival. */
+export function checkpointTests(storage: () => Storage, { inDatabase }: { inDatabase: boolean }): void {
   const saver = () => storage().checkpointer;
 
   async function put(config: RunnableConfig, metadata: object = {}, values: Record<string, unknown> = {}) {
@@ -48,6 +49,34 @@ export function checkpointTests(storage: () => Storage): void {
     await put(at(other, { checkpoint_ns: "alien" }));
     expect(await saver().namespaces(thread_id)).toEqual(["", "child:1", "child:1|leaf:2"]);
     expect(await saver().namespaces(newId())).toEqual([]);
+  });
+
+  it.runIf(inDatabase)("pending writes come task by task, in the order of their index", async () => {
+    const config = await put(at(newId()));
+    await saver().putWrites(
+      config,
+      [
+        ["a", 1],
+        ["b", 2],
+        ["a", 3],
+      ],
+      "task-2",
+    );
+    await saver().putWrites(config, [["c", 4]], "task-1");
+    await saver().putWrites(config, [["__interrupt__", [5]]], "task-2");
+    await saver().putWrites(config, [["__error__", { message: "6" }]], "task-1");
+    const order = [
+      "task-1 __error__",
+      "task-1 c",
+      "task-2 __interrupt__",
+      "task-2 a",
+      "task-2 b",
+      "task-2 a",
+    ];
+    const named = (tuple?: CheckpointTuple) =>
+      tuple?.pendingWrites?.map(([task, channel]) => `${task} ${channel}`);
+    expect(named(await saver().getTuple(config))).toEqual(order);
+    for await (const tuple of saver().list(config)) expect(named(tuple)).toEqual(order);
   });
 
   describe("stamps", () => {

@@ -1,7 +1,7 @@
 import { Command } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../../src/ids.js";
+import { newId } from "../../../src/support/ids.js";
 import type { Storage } from "../../../src/storage/storage.js";
 import { askingGraph, deltaGraph, nestedGraph } from "./graphs.js";
 

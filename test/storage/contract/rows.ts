@@ -1,5 +1,5 @@
 /** Rows for the storage suites: a thread, a run, and a clock that never repeats. */
-import { newId } from "../../../src/ids.js";
+import { newId } from "../../../src/support/ids.js";
 import type { RunRow, ThreadRow } from "../../../src/storage/storage.js";
 
 let clock = Date.parse("2030-01-01T00:00:00.000Z");
@@ -18,6 +18,8 @@ export function threadRow(fields: Partial<ThreadRow> = {}): ThreadRow {
     updated_at: now,
     state_updated_at: null,
     metadata: {},
+    scope: null,
+    graphs: null,
     config: {},
     status: "idle",
     error: null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newId } from "../../../src/ids.js";
+import { newId } from "../../../src/support/ids.js";
 import type { Owner, RunOutcome, RunRow, Storage, ThreadRow } from "../../../src/storage/storage.js";
 import { runRow, threadRow, tick } from "./rows.js";
 

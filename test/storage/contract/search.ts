@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../../src/ids.js";
+import { newId } from "../../../src/support/ids.js";
 import { THREAD_SORT_FIELDS, THREAD_STATUSES } from "../../../src/models/thread.js";
-import { contains } from "../../../src/storage/contains.js";
 import type { Storage, ThreadFilter, ThreadQuery, ThreadRow } from "../../../src/storage/storage.js";
+import { plainContains } from "../../helpers/plain-contains.js";
+import { newSeed } from "../../helpers/seeds.js";
 import { threadRow, tick } from "./rows.js";
 
 const NEWEST: ThreadQuery = { sortBy: "updated_at", sortOrder: "desc", limit: 10, offset: 0 };
@@ -59,6 +60,25 @@ export function searchTests(storage: () => Storage): void {
       await store().updateThread(first!.thread_id, { updated_at: tick() });
       expect(await found({})).toEqual([first!.thread_id, second!.thread_id]);
       expect(await found({ metadata: { a: 1 } })).toEqual([first!.thread_id, second!.thread_id]);
+    });
+
+    it("a scope leaves the threads of others out, whatever their metadata says", async () => {
+      const [own, other] = ['{"org":"north"}', '{"owner":"ann"}'];
+      const org = { org: "north" };
+      const [mine, , nobodys] = await seed(
+        { metadata: org, scope: own },
+        { metadata: org, scope: other },
+        { metadata: org },
+        { metadata: { org: "south" }, scope: own },
+      );
+      const [M, N] = [mine!.thread_id, nobodys!.thread_id];
+      expect(await found({ metadata: org, scope: own })).toEqual([N, M]);
+      expect(await found({ metadata: org, scope: own, status: "idle" })).toEqual([N, M]);
+      expect(await found({ metadata: org, scope: own, ids: [M] })).toEqual([M]);
+      expect(await found({ metadata: { ...org, deep: {} }, scope: own })).toEqual([]);
+      expect(await found({ scope: '{"owner":"bob"}' })).toEqual([N]);
+      const last = { ...NEWEST, metadata: org, scope: own, limit: 1, offset: 1 };
+      expect(await store().searchThreads(last)).toEqual({ rows: [mine], total: 2 });
     });
 
     it("filters by ids, status and metadata join", async () => {
@@ -139,6 +159,43 @@ export function searchTests(storage: () => Storage): void {
       }
     });
 
+    const chosen = newSeed();
+
+    it(`lists and objects are compared as they are defined (seed ${chosen})`, async () => {
+      const { inner } = fc.letrec((tie) => ({
+        inner: fc.oneof(
+          { maxDepth: 2 },
+          fc.constantFrom<unknown>(0, 1, "0", "a", null, true),
+          fc.array(tie("inner"), { maxLength: 3 }),
+          fc.dictionary(fc.constantFrom("a", "b"), tie("inner"), { noNullPrototype: true }),
+        ),
+      }));
+      const metadata = fc.dictionary(fc.constantFrom("a", "b"), inner, { noNullPrototype: true });
+      const rows: ThreadRow[] = [];
+      for (const sample of fc.sample(metadata, { numRuns: 30, seed: chosen }))
+        rows.push(...(await seed({ metadata: sample })));
+      const wanted = fc.oneof(metadata, fc.constantFrom(...rows.map((row) => row.metadata)));
+      await fc.assert(
+        fc.asyncProperty(wanted, async (filter) => {
+          const query = { ...NEWEST, limit: 30, metadata: filter };
+          expect(await store().searchThreads(query)).toEqual(scan(rows, query));
+          expect(await store().countThreads({ metadata: filter })).toBe(scan(rows, query).total);
+        }),
+        { seed: chosen, numRuns: 150 },
+      );
+    });
+
+    it("more facts than are looked up, and long lists, are compared one by one", async () => {
+      const facts = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`k${index}`, index]));
+      const list = Array.from({ length: 20_000 }, (_, index) => ({ id: index, in: [index] }));
+      const [all, some] = await seed({ metadata: { ...facts, list } }, { metadata: { ...facts, k7: "x" } });
+      expect(await found({ metadata: facts })).toEqual([all!.thread_id]);
+      expect(await found({ metadata: { ...facts, k7: "x" } })).toEqual([some!.thread_id]);
+      const wanted = list.filter(({ id }) => id % 50 === 0).reverse();
+      expect(await found({ metadata: { list: wanted } })).toEqual([all!.thread_id]);
+      expect(await found({ metadata: { list: [...wanted, { id: 1, in: [2] }] } })).toEqual([]);
+    });
+
     it("any search equals a plain scan", async () => {
       const scalar = fc.constantFrom<unknown>(0, 1, "a", null, true, { n: 1 }, [1, 2]);
       const metadata = fc.dictionary(fc.constantFrom("a", "b", "__proto__"), scalar, {
@@ -178,7 +235,7 @@ function scan(rows: readonly ThreadRow[], { sortBy, sortOrder, limit, offset, ..
   const matching = rows
     .filter((row) => !filter.ids || filter.ids.includes(row.thread_id))
     .filter((row) => !filter.status || filter.status === row.status)
-    .filter((row) => contains(row.metadata, filter.metadata ?? {}))
+    .filter((row) => plainContains(row.metadata, filter.metadata ?? {}))
     .sort((a, b) => (key(a) < key(b) ? -1 : 1));
   if (sortOrder === "desc") matching.reverse();
   return { rows: matching.slice(offset, offset + limit), total: matching.length };

@@ -9,6 +9,8 @@ export function threadTests(storage: () => Storage): void {
     it("a thread is read as it was written", async () => {
       const row = threadRow({
         metadata: { a: [1, { b: null }], "": true, 'q"': "ü\u2028" },
+        scope: '{"owner":"ann \\ud800"}',
+        graphs: ["agent", "ü"],
         config: { configurable: { x: 1.5 } },
         state_updated_at: tick(),
         status: "error",
@@ -52,6 +54,18 @@ export function threadTests(storage: () => Storage): void {
         metadata: { kept: 1, changed: { deep: 2 }, added: null },
       });
       expect(await store().getThread(row.thread_id)).toEqual(patched);
+    });
+
+    it("a patch says whose a thread is, and what wrote to it", async () => {
+      const row = threadRow();
+      await store().insertThread(row);
+      const owned = { updated_at: tick(), scope: '{"owner":"ann"}', graphs: ["a", "b"] };
+      expect(await store().updateThread(row.thread_id, owned)).toEqual({ ...row, ...owned });
+      const later = { updated_at: tick() };
+      expect(await store().updateThread(row.thread_id, later)).toEqual({ ...row, ...owned, ...later });
+      const run = { updated_at: tick(), graphs: ["a", "b", "c"] };
+      expect(await store().insertRun(runRow(row.thread_id), run)).toBe(true);
+      expect(await store().getThread(row.thread_id)).toEqual({ ...row, ...owned, ...run });
     });
 
     it("a patch clears what it sets to null", async () => {

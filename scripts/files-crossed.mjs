@@ -1,0 +1,121 @@
+/**
+ * Counts the source files that two walks cross, by V8's own coverage: a file counts when one of its functions is called.
+ *
+ *   node --import tsx scripts/files-crossed.mjs [stream|inspect] [--json]
+ *
+ * `stream` is one POST /threads/{id}/runs/stream on memory, after a first one has warmed everything up. `inspect` is
+ * `graph-serve inspect thread ID` on SQLite in a process of its own.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const SELF = fileURLToPath(import.meta.url);
+const GRAPH = join(ROOT, "test/fixtures/graphs/steps.ts");
+const QUIET = { write: () => true, isTTY: false };
+
+/** The files of src with a function that `work` called, sorted. */
+async function crossedBy(work) {
+  const session = new Session();
+  session.connect();
+  await session.post("Profiler.enable");
+  await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  await session.post("Profiler.takePreciseCoverage");
+  await work();
+  const { result } = await session.post("Profiler.takePreciseCoverage");
+  session.disconnect();
+  return result
+    .filter(({ url }) => url.startsWith("file:"))
+    .map(({ url, functions }) => ({ file: relative(ROOT, fileURLToPath(url.split("?")[0])), functions }))
+    .filter(({ file, functions }) => file.startsWith("src/") && functions.some(isCalled))
+    .map(({ file }) => file)
+    .sort();
+}
+
+/** The module itself is a function without a name that begins at 0. */
+function isCalled({ functionName, ranges: [range] }) {
+  return range.count > 0 && functionName !== "__name" && !(functionName === "" && range.startOffset === 0);
+}
+
+async function stream() {
+  const { openService } = await import("../src/service.ts");
+  const { startServer } = await import("../src/http/server.ts");
+  const service = await openService({ graphs: { agent: GRAPH } });
+  const server = await startServer(service, { host: "127.0.0.1", port: 0 });
+  const post = (path, body) =>
+    fetch(server.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const newThread = async () => (await (await post("/threads", {})).json()).thread_id;
+  const run = async (thread) => {
+    const body = { assistant_id: "agent", input: {}, stream_mode: ["values"] };
+    const text = await (await post(`/threads/${thread}/runs/stream`, body)).text();
+    if (!/^event: end$/m.test(text)) throw new Error(`the run did not end well:\n${text}`);
+  };
+  try {
+    await run(await newThread());
+    const thread = await newThread();
+    return await crossedBy(() => run(thread));
+  } finally {
+    await server.close(0);
+    await service.close(0);
+  }
+}
+
+/** Stores a thread, and looks at it in a process of its own, which starts from nothing. */
+async function inspect() {
+  const folder = mkdtempSync(join(tmpdir(), "files-crossed-"));
+  try {
+    const thread = await storeThread(folder);
+    const args = ["--import", "tsx", SELF, "inspect-child", folder, thread];
+    return JSON.parse(execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const storageFlags = (folder) => [
+  "--checkpointer-scheme",
+  "sqlite",
+  "--checkpointer-uri",
+  join(folder, "threads.db"),
+];
+
+async function storeThread(folder) {
+  let text = "";
+  const stdout = { isTTY: false, write: (chunk) => ((text += chunk), true) };
+  const code = await cli(["run", GRAPH, "--input", "{}", "--json", ...storageFlags(folder)], folder, stdout);
+  if (code !== 0) throw new Error(`the run ended with ${code}: ${text}`);
+  return JSON.parse(text).thread_id;
+}
+
+async function cli(argv, cwd, stdout = QUIET) {
+  const { main } = await import("../src/cli/main.ts");
+  return main(argv, { stdout, stderr: QUIET, stdin: process.stdin, env: {}, cwd });
+}
+
+async function inspectChild(folder, thread) {
+  return crossedBy(async () => {
+    const code = await cli(["inspect", "thread", thread, ...storageFlags(folder)], folder);
+    if (code !== 0) throw new Error(`inspect ended with ${code}`);
+  });
+}
+
+const WALKS = { stream, inspect };
+const [name, ...rest] = process.argv.slice(2).filter((word) => word !== "--json");
+if (name === "inspect-child") {
+  process.stdout.write(JSON.stringify(await inspectChild(...rest)));
+} else {
+  const crossed = {};
+  for (const walk of name === undefined ? Object.keys(WALKS) : [name]) crossed[walk] = await WALKS[walk]();
+  if (process.argv.includes("--json")) process.stdout.write(JSON.stringify(crossed));
+  else
+    for (const [walk, files] of Object.entries(crossed))
+      process.stdout.write(`${walk}: ${files.length} files\n${files.map((file) => `  ${file}\n`).join("")}`);
+}

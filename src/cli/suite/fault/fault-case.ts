@@ -1,0 +1,297 @@
+/** One case, once undisturbed and once broken and taken up again: both must come to the same end. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LoadedConfig } from "../../../config/load.js";
+import { isRecord } from "../../../models/common.js";
+import type { RunCreateRequest } from "../../../models/run.js";
+import { errorMessage, GraphServeError, InvalidRequestError } from "../../../support/errors.js";
+import { newId } from "../../../support/ids.js";
+import { type CaseStep, folderOf } from "../../../testing/case-files.js";
+import { requestOf } from "../../../testing/case.js";
+import { type CaseTarget, graphOfRequest, serviceTarget } from "../../../testing/graphs.js";
+import { firstDifference, steady } from "../../../testing/normalized.js";
+import { Observation } from "../../../testing/observation.js";
+import type { CaseResult, Failure } from "../../../testing/result.js";
+import type { PlannedCase } from "../../../testing/suite.js";
+import { openConfigured } from "../../open.js";
+import type { Session } from "../../session.js";
+import type { SuiteReport } from "../reporters/reporter.js";
+import { killRunAt, type PrintedEvent } from "./killed-run.js";
+
+interface FaultContext {
+  session: Session;
+  config: LoadedConfig;
+  fault: Fault;
+  /** Folder of this case alone, for its databases. */
+  folder: string;
+  signal: AbortSignal;
+}
+
+/** How a case ended, as far as two runs of it can be compared. */
+interface Ending {
+  status: string;
+  values: unknown;
+}
+
+interface FaultOutcome {
+  failures: Failure[];
+  note?: string;
+  /** True when the run came to its end before the fault: nothing was shown. */
+  missed?: boolean;
+  /** What cannot be opened at all. */
+  fault?: GraphServeError;
+}
+
+async function runWithFault({ file, one }: PlannedCase, context: FaultContext): Promise<FaultOutcome> {
+  const request = {
+    folder: folderOf(file),
+    ...(file.source.graph !== undefined && { graph: file.source.graph }),
+  };
+  // What is expected of the undisturbed run is for a test without a fault.
+  const steps = one.steps.map((step): CaseStep => ({ ...step, expect: undefined }));
+  const runs = new DurableRuns(graphOfRequest(context.config, request), steps, context);
+  const fail = (message: string, values: object = {}): FaultOutcome => ({
+    failures: [
+      { expectation: `fault ${faultText(context.fault)}`, message, location: one.location, ...values },
+    ],
+  });
+  try {
+    const undisturbed = await runs.undisturbed();
+    const broken = await runs.broken();
+    if (!broken) return { failures: [], missed: true, note: "the run came to its end before the fault" };
+    const difference = firstDifference(steady(undisturbed), steady(broken), []);
+    if (!difference) return { failures: [], note: `broken at ${faultText(context.fault)}, same end` };
+    const { path, expected, actual } = difference;
+    return fail(`taken up again, the run ends otherwise: ${path.join(".")} differs`, { expected, actual });
+  } catch (error) {
+    if (context.signal.aborted) return { failures: [] };
+    const { failures } = fail(errorMessage(error));
+    return { failures, ...(error instanceof GraphServeError && { fault: error }) };
+  }
+}
+
+class DurableRuns {
+  readonly #graph: { id: string; source: string };
+  readonly #steps: readonly CaseStep[];
+  readonly #context: FaultContext;
+
+  constructor(graph: { id: string; source: string }, steps: readonly CaseStep[], context: FaultContext) {
+    this.#graph = graph;
+    this.#steps = steps;
+    this.#context = context;
+  }
+
+  undisturbed(): Promise<Ending> {
+    return this.#with("undisturbed.db", (target) => this.#finish(target, newId(), this.#steps));
+  }
+
+  /** Undefined when the place of the fault was not reached. */
+  async broken(): Promise<Ending | undefined> {
+    const { fault } = this.#context;
+    const threadId = fault.kind === "disconnect" ? await this.#leave() : await this.#kill(fault);
+    if (threadId === undefined) return undefined;
+    // Another service on the same storage, as after a restart.
+    return this.#with("broken.db", async (target) => {
+      const { next, interrupts } = await target.state(threadId);
+      const isOpen = next.length > 0 && interrupts.length === 0;
+      const goOn: CaseStep[] = isOpen ? [{ input: null, locate: () => ({ file: "" }) }] : [];
+      return this.#finish(target, threadId, [...goOn, ...this.#steps.slice(1)]);
+    });
+  }
+
+  /** The client leaves when the first node has ended. */
+  #leave(): Promise<string | undefined> {
+    return this.#with("broken.db", async (target) => {
+      const [step] = this.#steps;
+      if (!step) return undefined;
+      const threadId = newId();
+      const client = new AbortController();
+      const run = new Observation();
+      const request = await requestOf(step, { target, threadId });
+      for await (const event of target.stream(threadId, request, client.signal)) {
+        run.take(event);
+        if (event.event === "tasks" && isResult(JSON.parse(event.data))) client.abort();
+      }
+      return client.signal.aborted && run.status === "interrupted" ? threadId : undefined;
+    });
+  }
+
+  /** The process is killed by the system, so that nothing of it can tidy up. */
+  async #kill(fault: Fault): Promise<string | undefined> {
+    const { session, config, signal } = this.#context;
+    const [step] = this.#steps;
+    const { file, baseDir } = config;
+    const { threadId, wasKilled } = await killRunAt({
+      argv: [
+        "run",
+        this.#graph.source,
+        ...(file === undefined ? [] : ["--config", file]),
+        // Messages as well: models answer in another way when they are not streamed.
+        ...["--jsonl", "--stream", "tasks,checkpoints,messages-tuple"],
+        ...["--input", JSON.stringify(step?.input ?? null)],
+        ...(step?.config ? ["--run-config", JSON.stringify(step.config)] : []),
+        ...(step?.context ? ["--context", JSON.stringify(step.context)] : []),
+        ...["--db", this.#database("broken.db")],
+      ],
+      cwd: baseDir,
+      env: session.io.env,
+      signal,
+      isPlace: (event) => isPlace(event, fault),
+    });
+    return wasKilled ? threadId : undefined;
+  }
+
+  async #finish(target: CaseTarget, threadId: string, steps: readonly CaseStep[]): Promise<Ending> {
+    let status = "success";
+    for (const step of steps) {
+      const run = await this.#drain(target, threadId, await requestOf(step, { target, threadId }));
+      status = run.error === undefined ? run.status : `${run.status}: ${run.error}`;
+    }
+    return { status, values: (await target.state(threadId)).values };
+  }
+
+  async #drain(target: CaseTarget, threadId: string, request: RunCreateRequest): Promise<Observation> {
+    const run = new Observation();
+    for await (const event of target.stream(threadId, request, this.#context.signal)) run.take(event);
+    return run;
+  }
+
+  #database(name: string): string {
+    return join(this.#context.folder, name);
+  }
+
+  async #with<T>(database: string, work: (target: CaseTarget) => Promise<T>): Promise<T> {
+    const { id, source } = this.#graph;
+    const { settings, ...rest } = this.#context.config;
+    const service = await openConfigured({
+      ...rest,
+      settings: {
+        ...settings,
+        graphs: { [id]: source },
+        default_assistant_id: id,
+        checkpointer_scheme: "sqlite",
+        checkpointer_uri: this.#database(database),
+      },
+    });
+    try {
+      return await work(serviceTarget(service, id));
+    } finally {
+      await service.close(0);
+    }
+  }
+}
+
+const isResult = (task: unknown): boolean => isRecord(task) && "result" in task;
+
+function isPlace({ event, data }: PrintedEvent, fault: Fault): boolean {
+  if (!isRecord(data)) return false;
+  if (fault.kind === "kill-after") return event === "tasks" && data.name === fault.node && isResult(data);
+  const { step } = isRecord(data.metadata) ? data.metadata : {};
+  return event === "checkpoints" && typeof step === "number" && step >= 1;
+}
+
+// `test --fault`: proves that graphs are safe to stop and to go on.
+
+interface FaultPassOptions {
+  fault: string;
+  timeoutSeconds: number;
+  signal: AbortSignal;
+  onResult: (result: CaseResult) => void;
+}
+
+/** @throws InvalidRequestError for an unknown fault (`invalid_request`) */
+export async function faultPass(
+  session: Session,
+  config: LoadedConfig,
+  planned: readonly PlannedCase[],
+  { fault: text, timeoutSeconds, signal, onResult }: FaultPassOptions,
+): Promise<SuiteReport> {
+  const fault = parseFault(text);
+  const results: CaseResult[] = [];
+  const began = performance.now();
+  const root = await mkdtemp(join(tmpdir(), "graph-serve-fault-"));
+  try {
+    for (const [index, plan] of planned.entries()) {
+      if (signal.aborted) break;
+      const start = performance.now();
+      const why = whySkipped(plan);
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
+      const folder = await mkdtemp(join(root, `${index}-`));
+      const outcome =
+        why === undefined
+          ? await runWithFault(plan, { session, config, fault, folder, signal: limit })
+          : { failures: [], note: why };
+      const result = resultOf(plan, outcome, why === undefined, performance.now() - start);
+      if (limit.aborted && !signal.aborted) addTimeout(result, plan, timeoutSeconds);
+      results.push(result);
+      onResult(result);
+    }
+    return reportOf(results, text, performance.now() - began, signal);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+function reportOf(cases: CaseResult[], fault: string, durationMs: number, signal: AbortSignal): SuiteReport {
+  const isShown = signal.aborted || cases.some(({ status }) => status !== "skipped");
+  return {
+    cases,
+    durationMs,
+    faults: isShown ? [] : [`no case was broken at ${fault}: none reached it`],
+    ...(signal.aborted && { stoppedBy: String(signal.reason) }),
+  };
+}
+
+function whySkipped({ file, one }: PlannedCase): string | undefined {
+  if (one.skip) return "skip";
+  if (file.source.mock !== undefined) return "a broken run asks twice, which a recording has no answer to";
+  return one.steps[0]?.input === undefined ? "it does not begin with an input" : undefined;
+}
+
+function resultOf(
+  { file, one }: PlannedCase,
+  { missed, ...outcome }: FaultOutcome,
+  ran: boolean,
+  durationMs: number,
+): CaseResult {
+  return {
+    file: file.file,
+    name: one.name,
+    graph: file.source.graph ?? "",
+    status: !ran || missed ? "skipped" : outcome.failures.length > 0 ? "failed" : "passed",
+    durationMs,
+    attempts: 1,
+    nodes: [],
+    tokens: 0,
+    ...outcome,
+  };
+}
+
+function addTimeout(result: CaseResult, { one }: PlannedCase, seconds: number): void {
+  result.status = "failed";
+  result.failures = [
+    { expectation: "timeout", message: `the case did not end within ${seconds} s`, location: one.location },
+  ];
+}
+
+/** Where a run is broken. */
+export type Fault =
+  | { kind: "kill-after"; node: string }
+  /** The process dies as it writes a checkpoint. */
+  | { kind: "checkpoint-write" }
+  /** The client leaves in the middle. */
+  | { kind: "disconnect" };
+
+/** @throws InvalidRequestError (`invalid_request`) */
+export function parseFault(text: string): Fault {
+  const node = /^kill-after=(.+)$/.exec(text)?.[1];
+  if (node !== undefined) return { kind: "kill-after", node };
+  if (text === "checkpoint-write" || text === "disconnect") return { kind: text };
+  throw new InvalidRequestError(`unknown fault "${text}"`, undefined, {
+    hint: "there are kill-after=NODE, checkpoint-write and disconnect",
+  });
+}
+
+const faultText = (fault: Fault): string =>
+  fault.kind === "kill-after" ? `kill-after=${fault.node}` : fault.kind;

@@ -1,0 +1,114 @@
+/** The flags of `test`, read. */
+import { InvalidRequestError } from "../../support/errors.js";
+import { nearest } from "../../support/nearest.js";
+import type { SnapshotPolicy } from "../../testing/snapshot.js";
+import { optionalNumber, wholeNumber } from "../options.js";
+import type { Session } from "../session.js";
+import { REPORTERS, type ReporterName } from "./reporters/reporter.js";
+
+export interface TestFlags {
+  testName?: string;
+  watch?: boolean;
+  update?: boolean;
+  ci?: boolean;
+  reporter?: string;
+  out?: string;
+  retries?: string;
+  concurrency?: string;
+  timeout: string;
+  shard?: string;
+  bail?: boolean;
+  server?: boolean;
+  url?: string;
+  apiKey?: string;
+  coverage?: boolean;
+  minNodeCoverage?: string;
+  schemaLock?: string | true;
+  record?: boolean;
+  replay?: boolean;
+  live?: boolean;
+  fault?: string;
+  fromRun?: string;
+  transcripts?: string;
+  passWithNoTests?: boolean;
+  printSchema?: boolean;
+}
+
+export interface TestOptions {
+  name?: string;
+  snapshots: SnapshotPolicy;
+  reporter: ReporterName;
+  retries: number;
+  concurrency: number;
+  timeoutSeconds: number;
+  shard?: { index: number; count: number };
+  bail: boolean;
+  minNodeCoverage?: number;
+  /** File of the locked schemas. */
+  schemaLock?: string;
+  tapeMode: "replay" | "record" | "strict" | "live";
+}
+
+const LOCK_FILE = "graph-schemas.lock.json";
+
+/** @throws InvalidRequestError (`invalid_request`) */
+export function testOptions({ print, io }: Session, flags: TestFlags): TestOptions {
+  refuseContradictions(flags);
+  const isCi = flags.ci ?? Boolean(io.env.CI);
+  const coverage = optionalNumber("--min-node-coverage", flags.minNodeCoverage);
+  return {
+    ...(flags.testName !== undefined && { name: flags.testName }),
+    snapshots: flags.update ? "update" : isCi ? "check" : "write",
+    reporter: reporterOf(flags.reporter ?? (print.isJson ? "json" : "list")),
+    retries: optionalNumber("--retries", flags.retries) ?? 0,
+    concurrency: optionalNumber("--concurrency", flags.concurrency, 1) ?? 1,
+    timeoutSeconds: wholeNumber("--timeout", flags.timeout, 1),
+    ...(flags.shard !== undefined && { shard: shardOf(flags.shard) }),
+    bail: flags.bail ?? false,
+    ...(coverage !== undefined && { minNodeCoverage: coverage }),
+    ...(flags.schemaLock !== undefined && {
+      schemaLock: flags.schemaLock === true ? LOCK_FILE : flags.schemaLock,
+    }),
+    tapeMode: flags.record ? "record" : flags.replay ? "strict" : flags.live ? "live" : "replay",
+  };
+}
+
+function refuseContradictions(flags: TestFlags): void {
+  const pairs: [keyof TestFlags, keyof TestFlags, string][] = [
+    ["server", "url", "--server and --url exclude each other"],
+    ["record", "replay", "--record and --replay exclude each other"],
+    ["record", "live", "--record and --live exclude each other"],
+    ["replay", "live", "--replay and --live exclude each other"],
+    ["update", "ci", "--update and --ci exclude each other"],
+    ["record", "url", "--record works in this process only: a deployed server calls its models itself"],
+    ["fault", "url", "--fault works in this process only: a deployed server is not ours to break"],
+    ["fault", "record", "--fault and --record exclude each other"],
+    ["watch", "out", "--watch and --out exclude each other"],
+    ["fromRun", "watch", "--from-run writes a case file and runs none: leave --watch out"],
+    ["fromRun", "record", "--from-run takes what dev --record has kept: leave --record out"],
+    ["fromRun", "update", "--from-run writes over no file: leave --update out"],
+    ["fromRun", "testName", "--from-run names the case after the run: leave --test-name out"],
+  ];
+  for (const [one, other, message] of pairs) {
+    if (flags[one] && flags[other]) throw new InvalidRequestError(message);
+  }
+  if (flags.transcripts !== undefined && flags.fromRun === undefined)
+    throw new InvalidRequestError("--transcripts goes with --from-run");
+}
+
+function reporterOf(text: string): ReporterName {
+  const found = REPORTERS.find((name) => name === text);
+  if (found !== undefined) return found;
+  const similar = nearest(text, REPORTERS);
+  throw new InvalidRequestError(`unknown reporter "${text}"; there are ${REPORTERS.join(", ")}`, undefined, {
+    hint: similar === undefined ? undefined : `did you mean ${similar}?`,
+  });
+}
+
+function shardOf(text: string): { index: number; count: number } {
+  const [, index, count] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (index && count && index <= count) return { index, count };
+  throw new InvalidRequestError(`--shard must be i/n, it is ${text}`, undefined, {
+    hint: "such as --shard 1/3, --shard 2/3 and --shard 3/3",
+  });
+}

@@ -1,0 +1,157 @@
+/** The runs of a thread up to one of them, each with the checkpoints between which it went. */
+import { InvalidRequestError, ThreadBusyError } from "../../../support/errors.js";
+import { isRecord } from "../../../models/common.js";
+import type { Run } from "../../../models/run.js";
+import type { ThreadState } from "../../../models/state.js";
+import type { Thread } from "../../../models/thread.js";
+import type { Source } from "../../source/source.js";
+import { walkRuns, walkStates } from "../../source/walk.js";
+
+export interface StoredRun {
+  run: Run;
+  /** Where it began; undefined for the first run of a thread, and where that is not kept any more. */
+  start: ThreadState | undefined;
+  /** Where it ended; undefined when it left no checkpoint at all. */
+  end: ThreadState | undefined;
+  /** Checkpoints that it made, oldest first. */
+  made: ThreadState[];
+  /** States before the run, newest first. */
+  before: ThreadState[];
+  /** The next run that went on from where it ended, and whether it stopped there again, over what was asked. */
+  next?: { run: Run; isStillThere: boolean };
+}
+
+/**
+ * The runs that a case must repeat to come to `target`, oldest first.
+ * @throws ThreadBusyError when one is in flight (`thread_busy`)
+ * @throws InvalidRequestError for what no case can repeat (`invalid_request`)
+ */
+export async function storedRuns(
+  source: Source,
+  target: Run,
+  thread: Pick<Thread, "status">,
+): Promise<StoredRun[]> {
+  const runs: Run[] = [];
+  let isLatest = true;
+  for await (const run of walkRuns(source, target.thread_id)) {
+    if (run.created_at > target.created_at) isLatest = false;
+    if (run.created_at < target.created_at || run.run_id === target.run_id) runs.unshift(run);
+  }
+  runs.forEach(refuseUnrepeatable);
+  const states: ThreadState[] = [];
+  for await (const state of walkStates(source, target.thread_id)) states.unshift(state);
+  refuseEdited(
+    states.filter((state) => isBefore(state, target) || isOf(state, target)),
+    new Set(runs.map(({ run_id }) => run_id)),
+  );
+  const found = runs.map((run) => storedRun(run, states)).map(withNext);
+  refuseCancelled(found, thread, isLatest);
+  return found;
+}
+
+function withNext(one: StoredRun, index: number, all: readonly StoredRun[]): StoredRun {
+  const next = all.slice(index + 1).find(({ start }) => start !== undefined && start === one.end);
+  return next ? { ...one, next: { run: next.run, isStillThere: next.end === one.end } } : one;
+}
+
+function refuseUnrepeatable({ run_id, thread_id, status, error }: Run, index: number): void {
+  if (status === "pending" || status === "running")
+    throw new ThreadBusyError(thread_id, `run ${run_id} is ${status}`);
+  if (status !== "timeout") return;
+  throw new InvalidRequestError(
+    `run ${index + 1} of the thread (${run_id}) ran out of time${error === null ? "" : `: ${error}`}; a case cannot repeat that`,
+  );
+}
+
+/** States that no run made cannot come about in a case. */
+function refuseEdited(states: readonly ThreadState[], runIds: ReadonlySet<string>): void {
+  const foreign = states.find(
+    ({ metadata: { run_id, source } }) => source === "update" || !runIds.has(String(run_id)),
+  );
+  if (!foreign) return;
+  const { step, source } = foreign.metadata;
+  throw new InvalidRequestError(
+    `the thread has a state that no run of it made (step ${String(step)}, ${String(source)}); a case cannot repeat that`,
+    undefined,
+    { hint: "choose a run before it, or a run of another thread" },
+  );
+}
+
+const isOf = ({ metadata }: ThreadState, { run_id }: Run): boolean => metadata.run_id === run_id;
+const isBefore = ({ created_at }: ThreadState, run: Run): boolean =>
+  created_at !== null && created_at < run.created_at;
+
+function storedRun(run: Run, states: readonly ThreadState[]): StoredRun {
+  const made = states.filter((state) => isOf(state, run));
+  const before = states.filter((state) => isBefore(state, run) && !isOf(state, run)).reverse();
+  const chosen = chosenCheckpoint(run);
+  const start =
+    chosen === undefined ? before[0] : before.find(({ checkpoint }) => checkpoint?.checkpoint_id === chosen);
+  return { run, start, end: made.at(-1) ?? start, made, before };
+}
+
+/** The checkpoint that the run was told to start from. */
+export function chosenCheckpoint({ kwargs }: Run): string | undefined {
+  const { checkpoint, checkpoint_id, config } = kwargs;
+  const configurable = isRecord(config) && isRecord(config.configurable) ? config.configurable : {};
+  const named = [
+    checkpoint_id,
+    isRecord(checkpoint) ? checkpoint.checkpoint_id : undefined,
+    configurable.checkpoint_id,
+  ];
+  return named.find((id) => typeof id === "string");
+}
+
+/**
+ * The nodes that ran, in the order they began; undefined where the checkpoints do not tell: some are gone, or the run
+ * was sent to a node.
+ */
+export function nodesOf(stored: StoredRun): string[] | undefined {
+  const { run, start, made } = stored;
+  const { command } = run.kwargs;
+  const wasSent = isRecord(command) && (command.goto != null || command.update != null);
+  const beginsWithInput = made[0]?.metadata.source === "input";
+  if (wasSent || (beginsWithInput ? false : !start)) return undefined;
+  const chain = beginsWithInput ? made : [...(start ? [start] : []), ...made];
+  const isWhole = chain.every(
+    (state, index) =>
+      index === 0 || state.parent_checkpoint?.checkpoint_id === chain[index - 1]?.checkpoint?.checkpoint_id,
+  );
+  if (!isWhole) return undefined;
+  const isInside = hasStopped(stored);
+  const steps = isInside ? chain : chain.slice(0, -1);
+  if (run.status === "error" && !isInside) return undefined;
+  return steps.flatMap(({ tasks }) => tasks.map(({ name }) => name)).filter((name) => name !== "__start__");
+}
+
+/**
+ * Whether a superstep had begun where the run ended: it asked or failed there, a breakpoint did not stop it before.
+ * What stands there may be of a later run; who went on with an answer was asked.
+ */
+export function hasStopped({ run, end, next }: StoredRun): boolean {
+  if (next && chosenCheckpoint(next.run) === undefined) {
+    const { command } = next.run.kwargs;
+    return isRecord(command) && command.resume != null;
+  }
+  const tasks = end?.tasks ?? [];
+  return tasks.some(({ error, interrupts }) =>
+    run.status === "error" ? error !== null : interrupts.length > 0,
+  );
+}
+
+/** A run that was told to stop; after a breakpoint or a question, one goes on from there. */
+function refuseCancelled(
+  found: readonly StoredRun[],
+  { status }: Pick<Thread, "status">,
+  isLatest: boolean,
+): void {
+  found.forEach((stored, index) => {
+    if (stored.run.status !== "interrupted" || hasStopped(stored)) return;
+    const following = found[index + 1]?.run.kwargs;
+    const isLeft = following
+      ? following.input != null && following.command == null
+      : isLatest && status !== "interrupted";
+    if (!isLeft) return;
+    throw new InvalidRequestError(`run ${stored.run.run_id} was cancelled; a case cannot repeat that`);
+  });
+}

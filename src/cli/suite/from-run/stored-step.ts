@@ -1,0 +1,200 @@
+/** A stored run as a step of a case: what it was asked, and what must be so after it. */
+import { isDeepStrictEqual } from "node:util";
+import { isRecord, type JsonObject } from "../../../models/common.js";
+import { reportedTokens } from "../../../models/run.js";
+import { parsePath, valueAt } from "../../../models/value-path.js";
+import { InvalidRequestError } from "../../../support/errors.js";
+import type { CheckpointChoice, Expectation, Step } from "../../../testing/case-model.js";
+import { isVerbs } from "../../../testing/matcher.js";
+import { steady } from "../../../testing/normalized.js";
+import type { Redact } from "../../../testing/redact.js";
+import { chosenCheckpoint, hasStopped, nodesOf, type StoredRun } from "./stored-runs.js";
+
+/** Keys of `configurable` that each run gets anew. */
+const OF_THE_RUN = /^(thread_id|run_id|checkpoint_\w+|graph_id|assistant_id|__.*|langgraph_.*)$/;
+
+/** @throws InvalidRequestError for what a case has no word for (`invalid_request`) */
+export function stepOf(stored: StoredRun, redact: Redact): Step {
+  const { kwargs } = stored.run;
+  const isCommand =
+    isRecord(kwargs.command) &&
+    Object.values(kwargs.command).some((part) => part !== undefined && part !== null);
+  const checkpoint = checkpointChoice(stored);
+  const asked = isCommand ? commandOf(kwargs.command as JsonObject, stored) : { input: kwargs.input ?? null };
+  const config = configOf(kwargs.config);
+  const step: Step = {
+    ...asked,
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(config && { config }),
+    ...(isRecord(kwargs.context) && Object.keys(kwargs.context).length > 0 && { context: kwargs.context }),
+    ...interruptNodes(kwargs),
+  };
+  return redact(step);
+}
+
+function interruptNodes({ interrupt_before, interrupt_after }: JsonObject): Partial<Step> {
+  return {
+    ...(interrupt_before != null && { interrupt_before: interrupt_before as Step["interrupt_before"] }),
+    ...(interrupt_after != null && { interrupt_after: interrupt_after as Step["interrupt_after"] }),
+  };
+}
+
+function commandOf({ resume, goto, update }: JsonObject, stored: StoredRun): Partial<Step> {
+  const targets = goto == null ? [] : [goto].flat();
+  const [target] = targets;
+  if (targets.length > 1 || (target !== undefined && typeof target !== "string"))
+    throw cannot(stored, "was sent to several nodes, or to one with an input of its own");
+  return {
+    ...(resume !== undefined && resume !== null && { resume: answerOf(resume, stored) }),
+    ...(target !== undefined && { goto: target }),
+    ...(update != null && {
+      update: (Array.isArray(update) ? Object.fromEntries(update) : update) as JsonObject,
+    }),
+  };
+}
+
+/** An answer by the question's id, which is another in every run, as the answer alone. */
+function answerOf(resume: unknown, stored: StoredRun): unknown {
+  if (!isRecord(resume)) return resume;
+  const ids = stored.start?.interrupts.map(({ id }) => id) ?? [];
+  const keys = Object.keys(resume);
+  if (keys.length === 0 || !keys.every((key) => ids.includes(key) || /^[0-9a-f]{32}$/.test(key)))
+    return resume;
+  if (keys.length > 1)
+    throw cannot(stored, "answered several questions by their ids, which are new in every run");
+  return resume[String(keys[0])];
+}
+
+const cannot = ({ run: { run_id } }: StoredRun, what: string): InvalidRequestError =>
+  new InvalidRequestError(`run ${run_id} ${what}; a case cannot repeat that`);
+
+/** As a case names it: by its step, or the node before which it stands. */
+function checkpointChoice(stored: StoredRun): CheckpointChoice | undefined {
+  const id = chosenCheckpoint(stored.run);
+  if (id === undefined) return undefined;
+  const { start, before } = stored;
+  const step = start?.metadata.step;
+  if (start && typeof step === "number" && before.find(({ metadata }) => metadata.step === step) === start)
+    return step;
+  const node = start?.next.find((name) => before.find(({ next }) => next.includes(name)) === start);
+  if (node !== undefined) return { before: node };
+  throw cannot(stored, `started from the checkpoint ${id}, which a case cannot name`);
+}
+
+function configOf(config: unknown): JsonObject | undefined {
+  if (!isRecord(config)) return undefined;
+  const { configurable, ...rest } = config;
+  const own = isRecord(configurable)
+    ? Object.fromEntries(Object.entries(configurable).filter(([key]) => !OF_THE_RUN.test(key)))
+    : {};
+  const kept = { ...rest, ...(Object.keys(own).length > 0 && { configurable: own }) };
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
+/** What every run tells of itself; `tokens` when a recording makes them the same each time. */
+export function expectationOf(stored: StoredRun, redact: Redact, isRecorded: boolean): Expectation {
+  const { run } = stored;
+  const nodes = nodesOf(stored);
+  const { total_tokens } = reportedTokens(run.usage);
+  return {
+    status: run.status,
+    ...(nodes && { nodes }),
+    ...questionOf(stored, redact),
+    ...(run.status === "error" && run.error !== null && errorOf(run.error, redact)),
+    ...(isRecorded && total_tokens > 0 && { tokens: { max: total_tokens } }),
+  };
+}
+
+function questionOf(stored: StoredRun, redact: Redact): Partial<Expectation> {
+  const { run, end, next } = stored;
+  if (run.status !== "interrupted" || !hasStopped(stored)) return {};
+  const value = end?.interrupts[0]?.value;
+  if (next?.isStillThere || !isDeepStrictEqual(keptValue(value, redact), value)) return { interrupt: true };
+  const isPlainRecord =
+    isRecord(value) && !isVerbs(value) && Object.keys(value).every((key) => /^[\w-]+$/.test(key));
+  if (!isPlainRecord) return { interrupt: asMatcher(value) };
+  const parts = Object.entries(value).map(([key, inner]) => [key, asMatcher(inner)]);
+  return { interrupt: parts.length > 0 ? Object.fromEntries(parts) : true };
+}
+
+function errorOf(error: string, redact: Redact): Partial<Expectation> {
+  return keptValue(error, redact) === error ? { error: { contains: error } } : {};
+}
+
+// The values of a state as a case expects them: without what is new in every run, secret, or a model's word.
+
+/** Of a longer list, the length and the last item say enough. */
+const MOST_ITEMS = 10;
+const MESSAGE_TYPES = new Set(["human", "ai", "system", "tool", "function", "developer"]);
+
+interface ValueOptions {
+  redact: Redact;
+  /** Whether what models say is the same in every run, since it is recorded or there is none. */
+  isSteadyModel: boolean;
+}
+
+/** Matchers by path. */
+export function expectedValues(values: unknown, options: ValueOptions): Record<string, unknown> {
+  if (!isRecord(values)) return {};
+  const found = steadyKeys(values).flatMap((key) => expected(key, values[key], options));
+  // A key with a dot in it has no path.
+  return Object.fromEntries(
+    found.filter(([path]) => {
+      const steps = parsePath(path);
+      return steps !== undefined && valueAt(values, steps) !== undefined;
+    }),
+  );
+}
+
+type Found = [path: string, matcher: unknown][];
+
+function expected(path: string, value: unknown, options: ValueOptions): Found {
+  if (isMessageList(value))
+    return listed(path, value, (at, one) => ofMessage(at, one as JsonObject, options));
+  const kept = keptValue(value, options.redact);
+  if (kept !== undefined && isDeepStrictEqual(kept, value)) return [[path, asMatcher(value)]];
+  if (Array.isArray(value)) return listed(path, value, (at, one) => expected(at, one, options));
+  if (!isRecord(value)) return [];
+  return steadyKeys(value).flatMap((key) => expected(`${path}.${key}`, value[key], options));
+}
+
+/** Keys that are not named like what is new in every run. */
+const steadyKeys = (value: JsonObject): string[] => {
+  const kept = steady(value) as JsonObject;
+  return Object.keys(value).filter((key) => key in kept);
+};
+
+function listed(path: string, list: readonly unknown[], each: (path: string, item: unknown) => Found): Found {
+  const items =
+    list.length > MOST_ITEMS
+      ? each(`${path}[-1]`, list.at(-1))
+      : list.flatMap((item, index) => each(`${path}[${index}]`, item));
+  return [[path, { length: list.length }], ...items];
+}
+
+const isMessageList = (value: unknown): value is JsonObject[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((one) => isRecord(one) && MESSAGE_TYPES.has(String(one.type)) && "content" in one);
+
+function ofMessage(path: string, message: JsonObject, options: ValueOptions): Found {
+  const { type, content, name, tool_calls } = message;
+  const isOfModel = type === "ai" && !options.isSteadyModel;
+  const calls = Array.isArray(tool_calls) && !isOfModel ? (tool_calls as JsonObject[]) : [];
+  return [
+    [`${path}.type`, type],
+    ...(isOfModel ? [] : expected(`${path}.content`, content, options)),
+    ...(typeof name === "string" && !isOfModel ? expected(`${path}.name`, name, options) : []),
+    ...calls.flatMap((call, index) => [
+      ...expected(`${path}.tool_calls[${index}].name`, call.name, options),
+      ...expected(`${path}.tool_calls[${index}].args`, call.args, options),
+    ]),
+  ];
+}
+
+/** A value without ids, times and secrets. */
+const keptValue = (value: unknown, redact: Redact): unknown => steady(redact(value));
+
+/** What a value is expected with: itself, or `equals` where it would read as verbs, or as one misspelled. */
+const asMatcher = (value: unknown): unknown =>
+  isVerbs(value) || (isRecord(value) && Object.keys(value).length === 1) ? { equals: value } : value;

@@ -1,0 +1,108 @@
+/** JUnit XML: a suite a file, a case a case, the failure with what was expected, the nodes as its output. */
+import type { CaseResult } from "../../../testing/result.js";
+import { shortPath } from "../../report-error.js";
+import { failureLines, type Reporter, type Reporting } from "./reporter.js";
+
+export function junitReporter({ write, cwd }: Reporting): Reporter {
+  return {
+    ended({ cases, durationMs, faults }) {
+      const files = [...new Set(cases.map(({ file }) => file))];
+      const suites = files.map((file) =>
+        suite(
+          shortPath(file, cwd),
+          cases.filter((one) => one.file === file),
+          cwd,
+        ),
+      );
+      if (faults.length > 0) suites.push(faultSuite(faults));
+      const totals = { ...countsOf(cases), time: seconds(durationMs) };
+      totals.tests += faults.length;
+      totals.failures += faults.length;
+      write(`<?xml version="1.0" encoding="UTF-8"?>\n${element("testsuites", totals, suites)}\n`);
+    },
+  };
+}
+
+function suite(name: string, cases: CaseResult[], cwd: string): string {
+  const time = seconds(cases.reduce((sum, { durationMs }) => sum + durationMs, 0));
+  const counts = { name, ...countsOf(cases), skipped: cases.filter(isSkipped).length, time };
+  return element(
+    "testsuite",
+    counts,
+    cases.map((one) => testCase(one, name, cwd)),
+  );
+}
+
+const isSkipped = ({ status }: CaseResult): boolean => status === "skipped" || status === "stopped";
+
+function countsOf(cases: readonly CaseResult[]) {
+  return {
+    tests: cases.length,
+    failures: cases.filter(({ status, fault }) => status === "failed" && !fault).length,
+    errors: cases.filter(({ status, fault }) => status === "failed" && fault).length,
+  };
+}
+
+function testCase(result: CaseResult, suiteName: string, cwd: string): string {
+  const { name, durationMs, failures, nodes, fault, note } = result;
+  const children: string[] = [];
+  if (isSkipped(result)) children.push(element("skipped", { message: note ?? result.status }, []));
+  const [first, ...more] = failures;
+  if (first) {
+    // One outcome a case, which is what readers take; its text has them all.
+    const message = more.length > 0 ? `${first.message} (and ${more.length} more)` : first.message;
+    const text = failures.map((failure) => failureLines(failure, cwd).join("\n")).join("\n\n");
+    const type = fault ? fault.code : first.expectation;
+    children.push(element(fault ? "error" : "failure", { message, type }, [escapeXml(text)]));
+  }
+  if (nodes.length > 0) children.push(element("system-out", {}, [escapeXml(nodes.join(" -> "))]));
+  return element("testcase", { name, classname: suiteName, time: seconds(durationMs) }, children);
+}
+
+/** What the suite as a whole does not fulfil, so that no reader of the file takes it for passed. */
+function faultSuite(faults: readonly string[]): string {
+  const cases = faults.map((message) =>
+    element("testcase", { name: message, classname: "suite", time: "0.000" }, [
+      element("failure", { message, type: "suite" }, [escapeXml(message)]),
+    ]),
+  );
+  const counts = {
+    name: "suite",
+    tests: faults.length,
+    failures: faults.length,
+    errors: 0,
+    skipped: 0,
+    time: "0.000",
+  };
+  return element("testsuite", counts, cases);
+}
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+
+function element(
+  name: string,
+  attributes: Record<string, string | number>,
+  children: readonly string[],
+): string {
+  const texts = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(String(value))}"`);
+  const open = `<${name}${texts.join("")}`;
+  return children.length === 0 ? `${open}/>` : `${open}>${children.join("\n")}</${name}>`;
+}
+
+// All that XML 1.0 has no place for, not even escaped, lone surrogates among it.
+const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+  "\t": "&#9;",
+  "\n": "&#10;",
+  "\r": "&#13;",
+};
+
+/** Text for XML, in an attribute as well as between tags. */
+export function escapeXml(text: string): string {
+  return text.replace(NOT_XML, "\ufffd").replace(/[&<>"'\t\n\r]/g, (char) => ENTITIES[char] ?? char);
+}

@@ -1,0 +1,60 @@
+import type { GraphCoverage } from "../../../testing/coverage.js";
+import type { CaseResult, Failure, SuiteResult } from "../../../testing/result.js";
+import { shortPath } from "../../report-error.js";
+import type { Colors } from "../../terminal/table.js";
+
+export const REPORTERS = ["list", "dot", "json", "junit", "github", "tap"] as const;
+export type ReporterName = (typeof REPORTERS)[number];
+
+/** What a reporter has besides the results. */
+export interface Reporting {
+  /** Takes text; whole lines end with a newline. */
+  write: (text: string) => void;
+  colors: Colors;
+  cwd: string;
+}
+
+export interface SuiteReport extends SuiteResult {
+  coverage?: { graphs: GraphCoverage[]; nodePercent: number };
+  /** What the suite has to say beside its cases, such as a coverage that is too low. */
+  faults: string[];
+}
+
+/** Tells of results as they come, and of all of them at the end. */
+export interface Reporter {
+  caseEnded?(result: CaseResult): void;
+  ended(report: SuiteReport): void;
+}
+
+// A failed expectation in words: case, expectation, expected and actual, file and line.
+
+const LONGEST = 1_000;
+
+/** The lines of a failure, without colours. */
+export function failureLines(
+  { expectation, message, expected, actual, step, location }: Failure,
+  cwd: string,
+): string[] {
+  const place = step === undefined ? "" : `step ${step}, `;
+  const lines = [`${place}${expectation}: ${message}`];
+  if (expected !== undefined) lines.push(`  expected  ${indented(shown(expected))}`);
+  if (actual !== undefined || expected !== undefined) lines.push(`  actual    ${indented(shown(actual))}`);
+  if (location) lines.push(`  at        ${placeOf(location, cwd)}`);
+  return lines;
+}
+
+/** `file:line` */
+export function placeOf({ file, line }: { file: string; line?: number }, cwd: string): string {
+  const path = shortPath(file, cwd);
+  return line === undefined ? path : `${path}:${line}`;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value instanceof RegExp) return String(value);
+  const flat = JSON.stringify(value);
+  const text = flat !== undefined && flat.length <= 80 ? flat : JSON.stringify(value, null, 2);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}... (${text.length} characters)` : text;
+}
+
+const indented = (text: string): string => text.replaceAll("\n", `\n${" ".repeat(12)}`);

@@ -1,0 +1,290 @@
+/** One pass over the cases: which there are, where they run, and what came of them. */
+import { readFile, writeFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import type { LoadedConfig } from "../../config/load.js";
+import type { ConfigDocument } from "../../config/document.js";
+import { parseConfigText } from "../../config/parse.js";
+import type { GraphSchema } from "../../models/assistant.js";
+import { isRecord } from "../../models/common.js";
+import { ConfigError, InvalidRequestError } from "../../support/errors.js";
+import { type CaseFile, findCaseFiles, readCaseFile } from "../../testing/case-files.js";
+import { Coverage } from "../../testing/coverage.js";
+import { type Host, type HostPlanner, Hosts, localHosts } from "../../testing/graphs.js";
+import { createRedaction } from "../../testing/redact.js";
+import type { CaseResult } from "../../testing/result.js";
+import { smokeTest } from "../../testing/smoke.js";
+import { type PlannedCase, runCaseFiles, selectCases } from "../../testing/suite.js";
+import { type FileWatcher, watchFiles } from "../dev/watch.js";
+import { createConsoleLogger, openConfigured } from "../open.js";
+import { errorText, shortPath } from "../report-error.js";
+import { compareSchemas } from "../schemas/compare.js";
+import { schemaKinds, schemaOf } from "../schemas/resolve.js";
+import { serverOf } from "../server-client.js";
+import { loadSettings, type Session } from "../session.js";
+import { SIGNAL_EXITS } from "../stop.js";
+import type { TestFlags, TestOptions } from "./flags.js";
+import { createReporter } from "./reporters/create.js";
+import type { SuiteReport } from "./reporters/reporter.js";
+
+interface SuitePass {
+  report: SuiteReport;
+  /** Files whose change calls for another pass. */
+  files: string[];
+}
+
+interface SuiteInput {
+  paths: readonly string[];
+  flags: TestFlags;
+  options: TestOptions;
+  signal: AbortSignal;
+  onResult: (result: CaseResult) => void;
+}
+
+/** @throws ConfigError for a fault of a case file or the configuration (`config_invalid`) */
+export async function runPass(session: Session, input: SuiteInput): Promise<SuitePass> {
+  const { flags, options, paths } = input;
+  const config = await loadSettings(session);
+  const files = await findCaseFiles(session.io.cwd, paths);
+  const cases = await Promise.all(files.map(readCaseFile));
+  const planned = selectCases(cases, options);
+  if (files.length > 0 && planned.length === 0 && !flags.passWithNoTests) throw emptySelection(options);
+  const hosts = new Hosts(await planner(session, config, flags));
+  const coverage = flags.coverage || options.minNodeCoverage !== undefined ? new Coverage() : undefined;
+  try {
+    const report =
+      files.length === 0
+        ? await smokePass(session, config, hosts, coverage, input)
+        : await casesPass(session, config, cases, planned, hosts, coverage, input);
+    const graphs = await hosts.all();
+    report.faults.push(...(await lockFaults(session, graphs, options)));
+    if (coverage) withCoverage(report, coverage, options);
+    return { report, files: [...config.files, ...files, ...graphs.flatMap((host) => host.files())] };
+  } finally {
+    await hosts.close();
+  }
+}
+
+function emptySelection({ name, shard }: TestOptions): InvalidRequestError {
+  const why =
+    name !== undefined ? `no case is named like "${name}"` : shard ? "the shard has no case" : "no case";
+  return new InvalidRequestError(why, undefined, {
+    hint: "--pass-with-no-tests lets an empty selection pass",
+  });
+}
+
+async function planner(
+  session: Session,
+  config: LoadedConfig,
+  { url, apiKey, server }: TestFlags,
+): Promise<HostPlanner> {
+  if (url !== undefined) {
+    const { deployedHosts } = await import("./remote-hosts.js");
+    return deployedHosts(serverOf(session.io, { url, apiKey }), config);
+  }
+  // The results tell what went wrong; the log would only tell it again.
+  const { print } = session;
+  const logger = createConsoleLogger(print, print.flags.verbose ? config.settings.log_level : "silent");
+  const connect = server ? (await import("./remote-hosts.js")).overHttp : undefined;
+  return localHosts(config, (one) => openConfigured(one, logger), connect);
+}
+
+async function smokePass(
+  { io }: Session,
+  config: LoadedConfig,
+  hosts: Hosts,
+  coverage: Coverage | undefined,
+  { flags, options, signal, onResult }: SuiteInput,
+): Promise<SuiteReport> {
+  const start = performance.now();
+  const graphs =
+    flags.url === undefined
+      ? Object.keys(config.settings.graphs)
+      : await (await import("./remote-hosts.js")).deployedGraphs(serverOf(io, { ...flags, url: flags.url }));
+  if (graphs.length === 0 && !flags.passWithNoTests) {
+    throw new InvalidRequestError("there is nothing to test: no case file, and no graph", undefined, {
+      hint: "write a case file such as agent.graph.yaml, or name a graph in the configuration",
+    });
+  }
+  const cases: CaseResult[] = [];
+  for (const graph of graphs) {
+    if (signal.aborted) break;
+    cases.push(
+      ...(await smokeTest(graph, {
+        hosts,
+        coverage,
+        signal,
+        onResult,
+        timeoutSeconds: options.timeoutSeconds,
+      })),
+    );
+  }
+  return reportOf({ cases, durationMs: performance.now() - start }, signal);
+}
+
+async function casesPass(
+  session: Session,
+  config: LoadedConfig,
+  files: readonly CaseFile[],
+  planned: readonly PlannedCase[],
+  hosts: Hosts,
+  coverage: Coverage | undefined,
+  { flags, options, signal, onResult }: SuiteInput,
+): Promise<SuiteReport> {
+  if (flags.fault !== undefined) {
+    const { faultPass } = await import("./fault/fault-case.js");
+    const { fault } = flags;
+    return faultPass(session, config, planned, { ...options, fault, signal, onResult });
+  }
+  const { io, print } = session;
+  const isRemote = flags.url !== undefined;
+  if (isRemote && files.some(({ source }) => source.mock !== undefined))
+    print.warn("recorded answers are not used: the server calls its models itself");
+  const result = await runCaseFiles(files, planned, {
+    ...options,
+    hosts,
+    tapeMode: isRemote || options.tapeMode === "live" ? undefined : options.tapeMode,
+    redact: createRedaction({ ...io.env, ...config.env }),
+    ...(coverage && { coverage }),
+    signal,
+    onResult,
+    onWritten: (file) => print.note(`wrote ${shortPath(file, io.cwd)}`),
+  });
+  return reportOf(result, signal);
+}
+
+function reportOf(result: Pick<SuiteReport, "cases" | "durationMs">, signal: AbortSignal): SuiteReport {
+  return { ...result, faults: [], ...(signal.aborted && { stoppedBy: String(signal.reason) }) };
+}
+
+function withCoverage(report: SuiteReport, coverage: Coverage, { minNodeCoverage }: TestOptions): void {
+  const { graphs, nodePercent } = coverage;
+  report.coverage = { graphs, nodePercent };
+  if (minNodeCoverage === undefined || nodePercent >= minNodeCoverage) return;
+  const missing = graphs.flatMap(({ nodes }) => nodes.missing);
+  report.faults.push(
+    `node coverage is ${Math.round(nodePercent)} %, --min-node-coverage asks for ${minNodeCoverage} %: never reached ${missing.join(", ")}`,
+  );
+}
+
+// `--schema-lock`: the schemas of the graphs against a committed file.
+
+type Lock = Record<string, GraphSchema>;
+
+/**
+ * What has changed since the file was written, a line each; `-u` accepts it. A graph that the file does not have is
+ * added, unless `--ci` forbids to write.
+ * @throws ConfigError when the file is malformed (`config_invalid`)
+ */
+async function lockFaults(
+  { io, print }: Session,
+  hosts: readonly Host[],
+  { schemaLock, snapshots }: Pick<TestOptions, "schemaLock" | "snapshots">,
+): Promise<string[]> {
+  if (schemaLock === undefined) return [];
+  const file = resolve(io.cwd, schemaLock);
+  const document = await readLock(file);
+  const before = document.value as Lock;
+  const now: Lock = { ...before };
+  const faults: string[] = [];
+  for (const { graph, target } of hosts) {
+    const name = shortPath(graph, io.cwd);
+    const schemas = await target.schemas();
+    const locked = before[name];
+    if (locked && snapshots !== "update") faults.push(...changes(name, locked, schemas, document));
+    else if (snapshots === "check")
+      faults.push(`${schemaLock} has no schemas of ${name}, and --ci writes none`);
+    else now[name] = schemas;
+  }
+  if (JSON.stringify(now) !== JSON.stringify(before)) {
+    await writeFile(file, `${JSON.stringify(now, null, 2)}\n`);
+    print.note(`wrote ${schemaLock}`);
+  }
+  return faults;
+}
+
+function changes(graph: string, before: GraphSchema, now: GraphSchema, document: ConfigDocument): string[] {
+  return schemaKinds(undefined).flatMap((kind) =>
+    compareSchemas(kind, schemaOf(before, kind), schemaOf(now, kind)).changes.map(
+      ({ level, path, message }) => {
+        const keys = path.split(/[.[\]{}]+/).filter(Boolean);
+        const { line } = document.locate([graph, `${kind}_schema`, "properties", ...keys]);
+        const change = `the ${kind} schema of ${graph} changed (${level}): ${path === "" ? "" : `${path}: `}${message}`;
+        return `${change}; locked in ${basename(document.file)}:${line}, -u accepts it`;
+      },
+    ),
+  );
+}
+
+async function readLock(file: string): Promise<ConfigDocument> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "{}";
+    throw error;
+  });
+  const document = parseConfigText(file, text, "json");
+  if (isRecord(document.value)) return document;
+  throw new ConfigError("the locked schemas are no JSON object", {
+    hint: "delete the file, and run the command again to write it anew",
+    location: document.locate([]),
+  });
+}
+
+// `test --watch`: another pass whenever a case file, a graph, or the configuration changes.
+
+type WatchInput = Pick<SuiteInput, "flags" | "options" | "signal">;
+
+/** Runs until it is stopped; a fault of a file is shown, and waits for its repair. */
+export async function watchCases(
+  session: Session,
+  paths: readonly string[],
+  input: WatchInput,
+): Promise<number> {
+  const { signal } = input;
+  let wake: () => void = () => undefined;
+  let changed = false;
+  const onChange = () => {
+    changed = true;
+    wake();
+  };
+  let watcher: FileWatcher | undefined;
+  try {
+    while (!signal.aborted) {
+      changed = false;
+      const files = await pass(session, paths, input);
+      if (watcher) watcher.watch(files);
+      else watcher = await watchFiles(files, onChange);
+      session.print.note("watching for changes");
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (changed || signal.aborted) resolve();
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+  } finally {
+    await watcher?.close();
+  }
+  return SIGNAL_EXITS[String(signal.reason)] ?? 1;
+}
+
+/** One pass; gives the files to watch. */
+async function pass({ ...session }: Session, paths: readonly string[], input: WatchInput): Promise<string[]> {
+  const { io, print } = session;
+  const reporter = createReporter(input.options.reporter, {
+    write: (text) => print.part(text),
+    colors: print.colors,
+    cwd: io.cwd,
+  });
+  try {
+    const { report, files } = await runPass(session, {
+      ...input,
+      paths,
+      onResult: (result) => reporter.caseEnded?.(result),
+    });
+    reporter.ended(report);
+    return files;
+  } catch (error) {
+    io.stderr.write(
+      errorText(error, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose }),
+    );
+    return findCaseFiles(io.cwd, paths).catch(() => []);
+  }
+}

@@ -1,0 +1,58 @@
+/** How ids, times and durations are shown: in full in a pipe, short for a reader at a terminal. */
+import type { GraphSummary } from "../../service.js";
+import { escapeControl } from "../../view/text.js";
+import type { Printer } from "./print.js";
+
+/** Enough of a time-ordered UUID to tell it from others, and to find it by. */
+const SHORT_ID = 13;
+
+export function shownId(print: Printer, id: string): string {
+  return print.isTerminal ? id.slice(0, SHORT_ID) : id;
+}
+
+/** UTC, to the second at a terminal. */
+export function shownTime(print: Printer, time: string | null | undefined): string {
+  if (!time) return "";
+  return print.isTerminal ? time.slice(0, 19).replace("T", " ") : time;
+}
+
+export function shownMs(ms: number | null | undefined): string {
+  if (ms == null) return "";
+  if (ms < 10_000) return `${ms} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/** Milliseconds between two times; undefined when one is missing. */
+export function msBetween(
+  start: string | null | undefined,
+  end: string | null | undefined,
+): number | undefined {
+  if (!start || !end) return undefined;
+  return Math.max(0, Date.parse(end) - Date.parse(start));
+}
+
+/** One line of at most `width` columns, control characters escaped. */
+export function clipped(text: string, width: number): string {
+  const line = escapeControl(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
+  return line.length > width ? `${line.slice(0, Math.max(1, width - 1))}…` : line;
+}
+
+/** A graph in one line: file, number of nodes, keys of its input. */
+export function describeGraph(graph: GraphSummary): string {
+  const nodes = `${graph.nodes.length} ${graph.nodes.length === 1 ? "node" : "nodes"}`;
+  const input = graph.inputKeys.length > 0 ? `, input {${graph.inputKeys.join(", ")}}` : "";
+  return `${graph.source === undefined ? "" : `${graph.source}   `}${nodes}${input}`;
+}
+
+/** The error of a task, `{"message", "name"}` as JSON text, in one line. */
+export function errorLine(text: string): string {
+  try {
+    const { name, message } = JSON.parse(text) as { name?: string; message?: string };
+    return message === undefined ? text : [name, message].filter(Boolean).join(": ");
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,148 @@
+import { MAX_LIMIT, SORT_ORDERS } from "../../models/common.js";
+import { reportedTokens } from "../../models/run.js";
+import {
+  type Thread,
+  THREAD_SORT_FIELDS,
+  THREAD_STATUSES,
+  type ThreadSearchRequest,
+} from "../../models/thread.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { nearest } from "../../support/nearest.js";
+import { lastMessageLine } from "../../view/text.js";
+import { keyValues } from "../options.js";
+import type { Source } from "../source/source.js";
+import { walkRuns } from "../source/walk.js";
+import { type Column, printFields } from "../terminal/columns.js";
+import type { Printer } from "../terminal/print.js";
+import { shownId, shownTime } from "../terminal/text.js";
+import { valueTree } from "../terminal/value-tree.js";
+
+interface PageRequest {
+  limit: number;
+  offset: number;
+  /** ISO 8601; threads that were updated before are left out. */
+  since?: string;
+}
+
+interface ThreadPage {
+  items: Partial<Thread>[];
+  /** Offset at which the search goes on, also when `since` left some of what it found out; null at the end. */
+  next: number | null;
+}
+
+/** One page of the threads that match, of any length. */
+export async function threadPage(
+  source: Source,
+  request: ThreadSearchRequest,
+  { limit, offset, since }: PageRequest,
+): Promise<ThreadPage> {
+  const items: Partial<Thread>[] = [];
+  const isNewestFirst = (request.sort_by ?? "updated_at") === "updated_at" && request.sort_order !== "asc";
+  for (let next = offset; ;) {
+    const page = await source.threads.search({ ...request, limit: Math.min(limit, MAX_LIMIT), offset: next });
+    for (const thread of page.items) {
+      if (items.length === limit) return { items, next };
+      const isOld = since !== undefined && (thread.updated_at ?? "") < since;
+      if (isOld && isNewestFirst) return { items, next: null };
+      if (!isOld) items.push(thread);
+      next += 1;
+    }
+    if (page.next === null) return { items, next: null };
+    if (items.length === limit) return { items, next };
+  }
+}
+
+// From the flags of `threads list` and `threads prune` to a search.
+
+export interface FilterFlags {
+  status?: string;
+  metadata?: string[];
+  values?: string[];
+}
+
+/** @throws InvalidRequestError (`invalid_request`) */
+export function filterOf({ status, metadata, values }: FilterFlags): ThreadSearchRequest {
+  return {
+    ...(status !== undefined && { status: oneOf("--status", status, THREAD_STATUSES) }),
+    ...(metadata && { metadata: keyValues("--metadata", metadata) }),
+    ...(values && { values: keyValues("--values", values) }),
+  };
+}
+
+/**
+ * `updated_at`, `created_at:asc`, ...
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function sortOf(text: string | undefined): ThreadSearchRequest {
+  if (text === undefined) return {};
+  const [field = "", order] = text.split(":", 2);
+  return {
+    sort_by: oneOf("--sort", field, THREAD_SORT_FIELDS),
+    ...(order !== undefined && { sort_order: oneOf("--sort", order, SORT_ORDERS) }),
+  };
+}
+
+/** @throws InvalidRequestError (`invalid_request`) */
+export function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  const similar = nearest(text, known);
+  throw new InvalidRequestError(`${flag} does not know "${text}"`, undefined, {
+    hint: `${similar === undefined ? "" : `did you mean ${similar}? `}There are: ${known.join(", ")}`,
+  });
+}
+
+// Threads as the rows of a table.
+
+export interface ThreadRow {
+  thread: Partial<Thread>;
+  runs: number;
+  tokens: number;
+}
+
+/** The thread with what its runs add up to. */
+export async function threadRow(source: Source, thread: Partial<Thread>): Promise<ThreadRow> {
+  return { thread, ...(await runTotals(source, thread.thread_id ?? "")) };
+}
+
+export async function runTotals(
+  source: Source,
+  threadId: string,
+): Promise<{ runs: number; tokens: number; errors: number }> {
+  const totals = { runs: 0, tokens: 0, errors: 0 };
+  for await (const { usage, status } of walkRuns(source, threadId)) {
+    totals.runs += 1;
+    totals.tokens += reportedTokens(usage).total_tokens;
+    if (status === "error" || status === "timeout") totals.errors += 1;
+  }
+  return totals;
+}
+
+const LEAST_MESSAGE = 8;
+
+export function threadColumns(print: Printer): Column<ThreadRow>[] {
+  return [
+    { title: "ID", cell: ({ thread }) => shownId(print, thread.thread_id ?? "") },
+    { title: "STATUS", cell: ({ thread }) => thread.status ?? "" },
+    { title: "UPDATED", cell: ({ thread }) => shownTime(print, thread.updated_at), spare: 1 },
+    { title: "RUNS", cell: ({ runs }) => String(runs), spare: 2 },
+    { title: "TOKENS", cell: ({ tokens }) => String(tokens), spare: 3 },
+    { title: "LAST MESSAGE", cell: ({ thread }) => lastMessageLine(thread.values), least: LEAST_MESSAGE },
+  ];
+}
+
+/** A thread's own fields and its values, in a few lines. */
+export function printThread(print: Printer, thread: Thread): void {
+  const { thread_id, status, metadata, created_at, updated_at, error, ttl, values } = thread;
+  printFields(print, [
+    ["thread", thread_id],
+    ["status", status],
+    ["created", created_at],
+    ["updated", updated_at],
+    ["metadata", JSON.stringify(metadata)],
+    ["error", error ?? undefined],
+    ["expires", ttl ? `${ttl.expires_at} (${ttl.strategy})` : undefined],
+  ]);
+  const { colors, width } = print;
+  for (const line of ["values:", ...valueTree(values, { colors, width })]) print.data(line);
+}

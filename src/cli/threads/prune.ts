@@ -1,0 +1,71 @@
+import type { Thread } from "../../models/thread.js";
+import { timeOf } from "../options.js";
+import { confirm, type Session } from "../session.js";
+import { withSource } from "../source/open-source.js";
+import type { Source, SourceFlags } from "../source/source.js";
+import { walkThreads } from "../source/walk.js";
+import { printColumns } from "../terminal/columns.js";
+import { shownId, shownTime } from "../terminal/text.js";
+import { type FilterFlags, filterOf } from "./list.js";
+
+interface PruneFlags extends SourceFlags, FilterFlags {
+  olderThan: string;
+  dryRun?: boolean;
+}
+
+type Outdated = Pick<Thread, "thread_id" | "status" | "updated_at">;
+
+/** `threads prune`: delete the threads that have not changed for so long; busy ones stay. */
+export async function pruneThreads(session: Session, flags: PruneFlags): Promise<number> {
+  const { print } = session;
+  const before = timeOf("--older-than", flags.olderThan);
+  const access = flags.dryRun ? "read" : "write";
+  await withSource(session, flags, { access }, async (source) => {
+    const threads = await outdated(source, filterOf(flags), before);
+    if (!flags.dryRun && threads.length > 0) {
+      if (!(await confirm(session, `Delete ${threads.length} threads with all their runs and checkpoints?`)))
+        return;
+      for (const { thread_id } of threads) await source.threads.delete(thread_id);
+    }
+    await report(session, threads, flags.dryRun ?? false);
+  });
+  if (flags.dryRun) print.note("--dry-run: nothing was deleted");
+  return 0;
+}
+
+/** The longest unchanged first. All ids are read before anything is deleted, which would move the pages. */
+async function outdated(
+  source: Source,
+  filter: ReturnType<typeof filterOf>,
+  before: string,
+): Promise<Outdated[]> {
+  const found: Outdated[] = [];
+  const select: ("thread_id" | "status" | "updated_at")[] = ["thread_id", "status", "updated_at"];
+  const request = { ...filter, select, sort_by: "updated_at", sort_order: "asc" } as const;
+  for await (const { thread_id = "", status = "idle", updated_at = "" } of walkThreads(source, request)) {
+    if (updated_at >= before) break;
+    if (status !== "busy") found.push({ thread_id, status, updated_at });
+  }
+  return found;
+}
+
+async function report({ print }: Session, items: Outdated[], dryRun: boolean): Promise<void> {
+  if (print.flags.jsonl) {
+    for (const thread of items) print.json(thread);
+    return;
+  }
+  if (print.flags.json) {
+    print.json({ items, next: null, deleted: dryRun ? 0 : items.length });
+    return;
+  }
+  await printColumns(
+    print,
+    [
+      { title: "ID", cell: ({ thread_id }: Outdated) => shownId(print, thread_id) },
+      { title: "STATUS", cell: ({ status }) => status, spare: 1 },
+      { title: "UPDATED", cell: ({ updated_at }) => shownTime(print, updated_at) },
+    ],
+    items,
+  );
+  print.note(`${items.length} threads ${dryRun ? "would be deleted" : "deleted"}`);
+}

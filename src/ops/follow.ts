@@ -1,0 +1,261 @@
+/** Following a run that somebody started earlier: its answer, or its frames. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { toJson } from "../graphs/serialize.js";
+import type { JsonObject } from "../models/common.js";
+import type { JoinedStream, RunFrame, WaitingRun } from "../models/run-stream.js";
+import type { Run, StreamMode } from "../models/run.js";
+import { isFinished } from "../storage/rows.js";
+import type { RunRow, ThreadLease } from "../storage/storage.js";
+import { NotFoundError } from "../support/errors.js";
+import type { OpsContext } from "./context.js";
+import type { RunHandle } from "./live-run.js";
+import type { RunTasks } from "./live-runs.js";
+import { recoverRuns } from "./recovery.js";
+import { failedAnswer, RunAborted, runAnswer } from "./run-ending.js";
+import type { LogReader } from "./run-log.js";
+import { runModel, runRow } from "./run-request.js";
+import { readerOf } from "./thread-state.js";
+
+/** Ids of a summary are above those of every log: who comes back with one gets the rest of the summary. */
+const SUMMARY_ID = 2 ** 40;
+/** Summaries end with `metadata`, `error` or with `metadata`, `values`, `end`. */
+const endsSummary = (after: number, run: Run): boolean =>
+  isFinished(run) && after === SUMMARY_ID + (run.error === null ? 2 : 1);
+
+interface LeaveOptions {
+  /** Cancel the run when the caller goes. */
+  cancelOnDisconnect?: boolean;
+}
+
+interface JoinOptions extends LeaveOptions {
+  /** Aborts when the caller is gone. */
+  signal?: AbortSignal;
+}
+
+/** Of a stream, the one who reads it says when it goes: `RunStream.disconnect`. */
+export interface StreamJoinOptions extends LeaveOptions {
+  /** Id of the last frame that the caller has seen; -1, or left out, for all that are kept. */
+  after?: number;
+  /** Only frames of these modes; all when left out. */
+  modes?: readonly StreamMode[];
+}
+
+export class RunJoins {
+  readonly #context: OpsContext;
+  readonly #tasks: RunTasks;
+
+  constructor(context: OpsContext, tasks: RunTasks) {
+    this.#context = context;
+    this.#tasks = tasks;
+  }
+
+  /** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
+  async join(
+    threadId: string,
+    runId: string,
+    { signal, cancelOnDisconnect }: JoinOptions = {},
+  ): Promise<WaitingRun> {
+    const run = await this.#run(threadId, runId);
+    const handle = this.#tasks.find(run.run_id);
+    if (cancelOnDisconnect) signal?.addEventListener("abort", () => this.#leave(run, handle), { once: true });
+    return { run, answer: handle ? handle.answerFor(signal) : this.#storedAnswer(run, signal) };
+  }
+
+  /**
+   * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
+   * the final `values` and the last frame.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  async stream(threadId: string, runId: string, options: StreamJoinOptions = {}): Promise<JoinedStream> {
+    const { after = -1, modes, cancelOnDisconnect = false } = options;
+    const run = await this.#run(threadId, runId);
+    const handle = this.#tasks.find(run.run_id);
+    const log = handle?.log ?? this.#tasks.logs.get(run.run_id);
+    const isKept = log?.reaches(after) ?? false;
+    const isOver = log && isKept ? log.endsWith(after) : endsSummary(after, run);
+    const frames = isOver
+      ? NOTHING_LEFT
+      : log && isKept
+        ? log.read(after)
+        : this.#summaryAfter(after, run, handle);
+    return {
+      run,
+      frames: framesOf(frames, modes),
+      disconnect: () => {
+        frames.leave();
+        if (cancelOnDisconnect) this.#leave(run, handle);
+      },
+      resumable: true,
+      isOver,
+    };
+  }
+
+  async #run(threadId: string, runId: string): Promise<Run> {
+    return runModel(await runRow(this.#context, threadId, runId));
+  }
+
+  #summaryAfter(after: number, run: Run, handle: RunHandle | undefined): LogReader {
+    const left = new AbortController();
+    const frames = framesAfter(after, this.#summary(run, handle, left.signal));
+    return { leave: () => left.abort(), [Symbol.asyncIterator]: () => until(left.signal, frames) };
+  }
+
+  /** What is left to tell of a run without a log. */
+  async *#summary(
+    run: Run,
+    handle: RunHandle | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly RunFrame[]> {
+    const { run_id, thread_id } = run;
+    yield [{ id: SUMMARY_ID, event: "metadata", data: JSON.stringify({ run_id, thread_id, attempt: 1 }) }];
+    const answer = await (handle ? handle.answerFor(signal) : this.#storedAnswer(run, signal));
+    const { status, usage, error } = await this.#run(thread_id, run_id);
+    if (error !== null) {
+      const data = { error: "Error", message: error, detail: error, run_id, status, usage };
+      yield [{ id: SUMMARY_ID + 1, event: "error", data: JSON.stringify(data) }];
+      return;
+    }
+    yield [
+      { id: SUMMARY_ID + 1, event: "values", data: toJson(answer, "values") },
+      { id: SUMMARY_ID + 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
+    ];
+  }
+
+  /** The answer of a run that is not this process's: from its row and its checkpoints. */
+  async #storedAnswer(run: Run, signal?: AbortSignal): Promise<JsonObject> {
+    const { thread_id, run_id, error } = await this.#ended(run, signal);
+    if (error !== null) return failedAnswer(new Error(error));
+    const row = await this.#context.storage.metadata.getThread(thread_id);
+    if (!row) return {};
+    const reader = await readerOf(this.#context, row);
+    const states = reader.graph.getStateHistory(
+      { configurable: { thread_id, checkpoint_ns: "" } },
+      { limit: 1, filter: { run_id } },
+    );
+    for await (const { values, tasks } of states) {
+      const interrupts = tasks.flatMap((task) => task.interrupts ?? []);
+      const filter = await reader.filter();
+      return runAnswer(filter.values(values), interrupts.length > 0 ? interrupts : undefined);
+    }
+    return {};
+  }
+
+  /** @throws NotFoundError when the run was deleted meanwhile (`run_not_found`) */
+  async #ended({ thread_id, run_id }: Run, signal?: AbortSignal): Promise<Run> {
+    const row = await endElsewhere(this.#context, { thread_id, run_id }, signal);
+    if (!row) throw new NotFoundError("run", run_id);
+    return runModel(row);
+  }
+
+  /** The caller goes, and takes the run along. */
+  #leave(run: Run, handle: RunHandle | undefined): void {
+    if (handle) return handle.stop(RunAborted.because("disconnected"));
+    stopElsewhere(this.#context, run).catch((error: unknown) =>
+      this.#context.logger.error(
+        { err: error, run_id: run.run_id },
+        "a run of another process could not be cancelled",
+      ),
+    );
+  }
+}
+
+// Runs that another process executes, or did until it died: asking for their end, and waiting for it.
+
+/** How often the row of such a run is looked at. */
+const LOOK_MS = 500;
+/** Every so many looks, a run whose process has died meanwhile is settled here. */
+const LOOKS_A_RECOVERY = 10;
+
+type RunKey = Pick<RunRow, "thread_id" | "run_id">;
+
+/** Ask the process that executes a run to stop it; a run whose process is dead is settled at once. */
+export async function stopElsewhere(context: OpsContext, { thread_id, run_id }: RunKey): Promise<void> {
+  await recoverRuns(context, { threadId: thread_id });
+  await context.storage.metadata.requestCancel(run_id);
+}
+
+/** The lease of a thread whose runs are to stop, wherever they are. */
+export async function acquireStopped(
+  { storage: { locks, metadata } }: OpsContext,
+  threadId: string,
+): Promise<ThreadLease | undefined> {
+  const lease = await locks.acquire(threadId, { wait: false });
+  if (lease) return lease;
+  for (const { thread_id, run_id } of await metadata.unfinishedRuns()) {
+    if (thread_id === threadId) await metadata.requestCancel(run_id);
+  }
+  return locks.acquire(threadId, { wait: true, first: true });
+}
+
+/**
+ * The row of a run when it has ended; undefined when it is gone. Rejects with the reason of `signal` when that aborts.
+ * @throws StorageUnavailableError (`storage_unavailable`)
+ */
+export async function endElsewhere(
+  context: OpsContext,
+  { thread_id, run_id }: RunKey,
+  signal?: AbortSignal,
+): Promise<RunRow | undefined> {
+  for (let looks = 1; ; looks += 1) {
+    const row = await context.storage.metadata.getRun(thread_id, run_id);
+    if (!row || isFinished(row)) return row;
+    await pause(signal);
+    if (looks % LOOKS_A_RECOVERY === 0) await recoverRuns(context, { threadId: thread_id });
+  }
+}
+
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(LOOK_MS, undefined, { signal });
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  }
+}
+
+// The part of a run's frames that one reader asked for.
+
+/** Frames that every reader gets, whatever modes it asked for. */
+const ALWAYS = new Set(["metadata", "end", "error"]);
+
+/** The frames of these modes, under their own ids; all of them when no mode is named. */
+export function framesOf(
+  frames: AsyncIterable<readonly RunFrame[]>,
+  modes: readonly StreamMode[] | undefined,
+): AsyncIterable<readonly RunFrame[]> {
+  return modes && modes.length > 0 ? onlyModes(frames, modes) : frames;
+}
+
+async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: readonly StreamMode[]) {
+  const wanted = new Set<string>(modes.map((mode) => (mode === "messages-tuple" ? "messages" : mode)));
+  for await (const batch of frames) {
+    const shown = batch.filter(
+      ({ event }) => ALWAYS.has(event) || wanted.has(event.split(/[|/]/, 1)[0] ?? ""),
+    );
+    if (shown.length > 0) yield shown;
+  }
+}
+
+/** What is left of a stream that its reader has seen to the end. */
+export const NOTHING_LEFT: LogReader = {
+  leave: () => undefined,
+  async *[Symbol.asyncIterator]() {
+    // Nothing.
+  },
+};
+
+/** The frames, which end when the signal aborts: what they wait for may reject then. */
+async function* until(left: AbortSignal, frames: AsyncIterable<readonly RunFrame[]>) {
+  try {
+    yield* frames;
+  } catch (error) {
+    if (!left.aborted) throw error;
+  }
+}
+
+/** The frames with ids above `after`. */
+async function* framesAfter(after: number, frames: AsyncIterable<readonly RunFrame[]>) {
+  for await (const batch of frames) {
+    const rest = batch.filter(({ id }) => id > after);
+    if (rest.length > 0) yield rest;
+  }
+}

@@ -1,0 +1,118 @@
+/** What the service does by itself from time to time: heartbeat, deferred writes, expired threads, dead runs. */
+import type { ThreadRow, UnfinishedRun } from "../storage/storage.js";
+import { now, type OpsContext } from "./context.js";
+import type { RunTasks } from "./live-runs.js";
+import { cutOffRuns, recoverRuns, selfOf } from "./recovery.js";
+import { keepLatest, type Threads } from "./threads.js";
+
+const HEARTBEAT_MS = 5_000;
+/** How soon a run hears that another process cancels it. */
+const CANCEL_MS = 500;
+const RECOVERY_MS = 10_000;
+/** How long a recovery waits for a thread that is taken. */
+const RECOVERY_PATIENCE_MS = 5_000;
+const SWEEP_MS = 60_000;
+/** Threads that one sweep looks at in one go. */
+const SWEEP_BATCH = 100;
+
+export class Upkeep {
+  readonly #context: OpsContext;
+  readonly #tasks: RunTasks;
+  readonly #threads: Threads;
+  readonly #timers: NodeJS.Timeout[] = [];
+  /** What is being done just now. */
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(context: OpsContext, tasks: RunTasks, threads: Threads) {
+    this.#context = context;
+    this.#tasks = tasks;
+    this.#threads = threads;
+  }
+
+  /** Recover what an earlier process left, then keep house until `stop`. */
+  async start(): Promise<void> {
+    await this.#beat();
+    await recoverRuns(this.#context);
+    this.#every(HEARTBEAT_MS, async () => {
+      await this.#beat();
+      await this.#tasks.settlements.flushAll();
+      this.#tasks.logs.expire();
+    });
+    this.#every(CANCEL_MS, () => this.#tasks.obeyCancels());
+    this.#every(RECOVERY_MS, () => recoverRuns(this.#context, { patience: RECOVERY_PATIENCE_MS }));
+    this.#every(SWEEP_MS, async () => {
+      await this.sweep();
+      await this.#context.items.expire(now());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#timers.forEach((timer) => clearInterval(timer));
+    await Promise.all(this.#underWay);
+    try {
+      await this.#context.storage.metadata.removeOwner(this.#context.ownerId);
+    } catch (error) {
+      this.#context.logger.warn({ err: error }, "this process could not be signed off");
+    }
+  }
+
+  /** Runs that `start` would settle. */
+  cutOff(): Promise<UnfinishedRun[]> {
+    return cutOffRuns(this.#context);
+  }
+
+  /** Delete or prune the threads whose time to live has ended; busy ones wait for the next sweep. */
+  async sweep(at: string = now()): Promise<void> {
+    const { metadata } = this.#context.storage;
+    for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH;) {
+      const expired = await metadata.expiredThreads(at, SWEEP_BATCH);
+      swept = 0;
+      for (const row of expired) if (await this.#expire(row)) swept += 1;
+    }
+  }
+
+  /** False when the thread is busy, or was renewed meanwhile. */
+  async #expire({ thread_id, updated_at }: ThreadRow): Promise<boolean> {
+    const { storage, logger } = this.#context;
+    const lease = await storage.locks.acquire(thread_id, { wait: false });
+    if (!lease) return false;
+    try {
+      const row = await storage.metadata.getThread(thread_id);
+      if (!row?.ttl || row.updated_at !== updated_at) return false;
+      await (row.ttl.strategy === "delete" ? this.#threads.remove(thread_id) : this.#prune(row));
+      return true;
+    } catch (error) {
+      logger.error({ err: error, thread_id }, "an expired thread could not be swept");
+      return false;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async #prune(row: ThreadRow): Promise<void> {
+    await keepLatest(this.#context, row);
+    await this.#context.storage.metadata.updateThread(row.thread_id, { updated_at: now(), ttl: null });
+  }
+
+  #beat(): Promise<void> {
+    return this.#context.storage.metadata.beat(selfOf(this.#context));
+  }
+
+  #every(ms: number, work: () => Promise<void>): void {
+    let running: Promise<void> | undefined;
+    const turn = async () => {
+      try {
+        await work();
+      } catch (error) {
+        this.#context.logger.error({ err: error }, "upkeep failed and will be tried again");
+      } finally {
+        if (running) this.#underWay.delete(running);
+        running = undefined;
+      }
+    };
+    const tick = () => {
+      if (!running) this.#underWay.add((running = turn()));
+    };
+    this.#timers.push(setInterval(tick, ms).unref());
+  }
+}

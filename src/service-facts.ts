@@ -1,0 +1,34 @@
+/** What a service says of itself and of its graphs. */
+import { graphSummary, type GraphOutline } from "./graphs/draw.js";
+import type { GraphRegistry } from "./graphs/registry.js";
+import type { ServerInfo } from "./models/info.js";
+import { VERSION } from "./support/version.js";
+
+/** What a banner or a check list says of a graph. */
+export interface GraphSummary extends GraphOutline {
+  id: string;
+  /** `path:export`, when it was loaded from a file. */
+  source?: string;
+}
+
+/** Of each graph, default first. */
+export async function graphSummaries(registry: GraphRegistry): Promise<GraphSummary[]> {
+  return Promise.all(
+    registry.ids.map(async (id) => {
+      const { graph } = await registry.graph(id);
+      return { id, source: registry.sourceOf(id), ...graphSummary(graph) };
+    }),
+  );
+}
+
+/** Identity of the server (spec, Health and info). */
+export function serverInfo(langgraphVersion: string): ServerInfo {
+  return {
+    status: "ok",
+    name: "graph-serve",
+    version: VERSION,
+    langgraph_js_version: langgraphVersion,
+    context: "js",
+    flags: { assistants: true, crons: false, langsmith: false },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Db, Filter } from "mongodb";
+import type { JsonObject } from "../../models/common.js";
+import { guarded, type ExplainError } from "../driver-errors.js";
+import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../storage.js";
+import { isDuplicate } from "./errors.js";
+import { toText } from "./rows.js";
+
+interface Stored extends Omit<ItemRow, "value"> {
+  /** Namespace and key as one text, so that the identity of documents is that of items. */
+  _id: string;
+  value: string;
+  expires_at: string | null;
+}
+
+const idOf = (namespace: string, key: string): string => JSON.stringify([namespace, key]);
+const lives = (at: string) => ({ $or: [{ expires_at: null }, { expires_at: { $gt: at } }] });
+
+const readStored = ({ _id, ...row }: Stored): StoredItem => ({
+  ...row,
+  value: JSON.parse(row.value) as JsonObject,
+});
+
+function read(stored: Stored): ItemRow {
+  const { expires_at: _, ...row } = readStored(stored);
+  return row;
+}
+
+function isAfter(place: ItemPage["after"]): Filter<Stored> {
+  if (place === undefined) return {};
+  const { namespace, key } = place;
+  return { $or: [{ namespace: { $gt: namespace } }, { namespace, key: { $gt: key } }] };
+}
+
+/** "/" follows "." in the order of characters, so the range is what begins with the namespace and a full stop. */
+const isBelow = (namespace: string): Filter<Stored> =>
+  namespace === ""
+    ? {}
+    : { $or: [{ namespace }, { namespace: { $gt: `${namespace}.`, $lt: `${namespace}/` } }] };
+
+/** Items of a MongoDB database. */
+export function createMongodbItems(db: Db, explain: ExplainError): ItemTable {
+  const items = db.collection<Stored>("gs_items");
+  const call = <T>(work: () => Promise<T>): Promise<T> => guarded(explain, work);
+
+  async function put({ namespace, key, value, updated_at, ttl_minutes, expires_at }: ItemWrite) {
+    const _id = idOf(namespace, key);
+    const fields = { namespace, key, value: toText(value), updated_at, ttl_minutes, expires_at };
+    const kept = await items.updateOne({ _id, ...lives(updated_at) }, { $set: fields });
+    if (kept.matchedCount > 0) return;
+    // New, or in the place of one that has expired, which is gone.
+    await items.replaceOne({ _id }, { ...fields, created_at: updated_at }, { upsert: true });
+  }
+
+  return {
+    get: (namespace, key, at) =>
+      call(async () => {
+        const stored = await items.findOne({ _id: idOf(namespace, key), ...lives(at) });
+        return stored ? read(stored) : undefined;
+      }),
+    put: (item) =>
+      call(() =>
+        // Two that put a new item together: the second finds it there when it looks again.
+        put(item).catch((error: unknown) =>
+          isDuplicate(error) ? put(item) : Promise.reject(error as Error),
+        ),
+      ),
+    delete: (namespace, key) => call(async () => void (await items.deleteOne({ _id: idOf(namespace, key) }))),
+    under: (namespace, at) =>
+      call(async () => {
+        const found = items.find({ $and: [isBelow(namespace), lives(at)] }).sort({ namespace: 1, key: 1 });
+        return (await found.toArray()).map(read);
+      }),
+    page: ({ after, limit, at }) =>
+      call(async () => {
+        const found = items.find({ $and: [isAfter(after), lives(at)] }).sort({ namespace: 1, key: 1 });
+        return (await found.limit(limit).toArray()).map(readStored);
+      }),
+    restore: ({ namespace, key, value, ...times }) =>
+      call(async () => {
+        const stored = { namespace, key, value: toText(value), ...times };
+        await items.replaceOne({ _id: idOf(namespace, key) }, stored, { upsert: true });
+      }),
+    namespaces: (at) =>
+      call(async () => {
+        const found = items.find(lives(at)).project<Pick<Stored, "namespace">>({ namespace: 1 });
+        return [...new Set((await found.toArray()).map(({ namespace }) => namespace))].sort();
+      }),
+    touch: (namespace, key, expiresAt) =>
+      call(async () => {
+        await items.updateOne({ _id: idOf(namespace, key) }, { $set: { expires_at: expiresAt } });
+      }),
+    expire: (at) =>
+      call(async () => {
+        await items.deleteMany({ expires_at: { $ne: null, $lte: at } });
+      }),
+  };
+}

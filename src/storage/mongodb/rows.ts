@@ -1,0 +1,127 @@
+/** How rows are kept as documents. Free JSON is kept as text: keys then are data, whatever signs they hold. */
+import type { Collection, Db } from "mongodb";
+import type { JsonObject } from "../../models/common.js";
+import type { TokenUsage } from "../../models/run.js";
+import { expiryOf, factsOf } from "../rows.js";
+import type { Owner, RunPatch, RunRow, ThreadRow } from "../storage.js";
+import { tooLarge, VALUE_LIMIT } from "./errors.js";
+
+/** A run that ended, as its thread's document remembers it; see ./mongodb-run-changes.ts. */
+export interface Settlement {
+  run_id: string;
+  patch: StoredRunPatch;
+}
+
+export interface StoredThread extends Omit<ThreadRow, "thread_id" | "metadata" | "config"> {
+  _id: string;
+  metadata: string;
+  config: string;
+  /** Milliseconds since 1970. */
+  expires_at: number | null;
+  /** What a metadata filter is looked up by; see ./facts.ts. */
+  facts: string[];
+  /** Goes up with each change: a change is written over the version that it was made from, or made anew. */
+  version: number;
+  /** The latest settlement of the thread. */
+  settled: Settlement | null;
+  /** The latest run that was inserted together with a change of the thread. */
+  opened: string | null;
+}
+
+export interface StoredRun extends Omit<RunRow, "run_id" | "metadata" | "kwargs" | "usage"> {
+  _id: string;
+  metadata: string;
+  kwargs: string;
+  usage: string | null;
+  /** Set when its owner is to stop it. */
+  cancel_requested?: true;
+}
+
+export type StoredRunPatch = Partial<Pick<StoredRun, "updated_at" | "status" | "error" | "usage">>;
+
+interface StoredOwner extends Omit<Owner, "id"> {
+  _id: string;
+}
+
+export interface Collections {
+  threads: Collection<StoredThread>;
+  runs: Collection<StoredRun>;
+  owners: Collection<StoredOwner>;
+}
+
+export const collectionsOf = (db: Db): Collections => ({
+  threads: db.collection("gs_threads"),
+  runs: db.collection("gs_runs"),
+  owners: db.collection("gs_owners"),
+});
+
+/** What only documents have: kept when a row is stored over another. */
+type Marks = Pick<StoredThread, "version" | "settled" | "opened">;
+
+export const NEW_MARKS: Marks = { version: 1, settled: null, opened: null };
+
+export function storeThread({ thread_id, ...row }: ThreadRow, marks: Marks): StoredThread {
+  return {
+    _id: thread_id,
+    ...row,
+    metadata: toText(row.metadata),
+    config: toText(row.config),
+    ttl: row.ttl && { strategy: row.ttl.strategy, ttl_minutes: row.ttl.ttl_minutes },
+    expires_at: expiryOf({ thread_id, ...row }),
+    facts: factsOf(row.metadata),
+    version: marks.version,
+    settled: marks.settled,
+    opened: marks.opened,
+  };
+}
+
+export function readThread(stored: StoredThread): ThreadRow {
+  const { _id, expires_at: _1, facts: _2, version: _3, settled: _4, opened: _5, ...row } = stored;
+  return {
+    thread_id: _id,
+    ...row,
+    metadata: JSON.parse(stored.metadata) as JsonObject,
+    scope: stored.scope ?? null,
+    graphs: stored.graphs ?? null,
+    config: JSON.parse(stored.config) as JsonObject,
+  };
+}
+
+export const storeRun = ({ run_id, ...row }: RunRow): StoredRun => ({
+  _id: run_id,
+  ...row,
+  metadata: toText(row.metadata),
+  kwargs: toText(row.kwargs),
+  usage: row.usage && JSON.stringify(row.usage),
+});
+
+export const readRun = ({ _id, cancel_requested: _, ...stored }: StoredRun): RunRow => ({
+  run_id: _id,
+  ...stored,
+  metadata: JSON.parse(stored.metadata) as JsonObject,
+  kwargs: JSON.parse(stored.kwargs) as JsonObject,
+  usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
+});
+
+/** Keys set to undefined count as left out. */
+export function storeRunPatch({ updated_at, status, error, usage }: RunPatch): StoredRunPatch {
+  return {
+    updated_at,
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error }),
+    ...(usage !== undefined && { usage: usage && JSON.stringify(usage) }),
+  };
+}
+
+/**
+ * JSON as a document keeps it.
+ * @throws GraphServeError when it is larger than a document (`payload_too_large`)
+ */
+export function toText(value: unknown): string {
+  const text = JSON.stringify(value);
+  // A character takes three bytes at most, so short texts need no counting.
+  if (text.length * 3 <= VALUE_LIMIT) return text;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > VALUE_LIMIT) throw tooLarge(bytes);
+  return text;
+}

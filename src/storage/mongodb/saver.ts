@@ -1,0 +1,148 @@
+import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
+import type { Collection, Db, Document, FindOptions, MongoClient } from "mongodb";
+import type { CheckpointKey } from "../checkpointer.js";
+import type { MongodbDriver } from "./schema.js";
+import { tooLarge, VALUE_LIMIT } from "./errors.js";
+
+/** The collections that the official saver uses by itself, so that its tables can be taken over and handed back. */
+const CHECKPOINTS = "checkpoints";
+const WRITES = "checkpoint_writes";
+
+/**
+ * The official saver on a database as it is set up, less what stops it from storing all metadata and from saying what is
+ * too large.
+ */
+export function createSaver(driver: MongodbDriver, client: MongoClient, db: Db): MongoDBSaver {
+  const saver = new (withAnyMetadata(driver.MongoDBSaver, db))({ client });
+  saver.serde = boundedSerializer(saver.serde);
+  return saver;
+}
+
+/** Make the saver's indexes: its `setup` hands errors back in a list. */
+export async function setUp(saver: MongoDBSaver): Promise<void> {
+  const [error] = await saver.setup();
+  if (error !== undefined) throw error;
+}
+
+/**
+ * A saver that makes only plain entries of the metadata searchable. The official one stores all of it as fields, and
+ * servers refuse names that begin with "$", or read those with a full stop as paths. The metadata itself is whole.
+ */
+function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSaver {
+  return class extends Saver {
+    protected override db = readWell(db);
+
+    override async put(
+      config: RunnableConfig,
+      checkpoint: Checkpoint,
+      metadata: CheckpointMetadata,
+    ): Promise<RunnableConfig> {
+      const { thread_id, checkpoint_ns = "", checkpoint_id: parent } = placeOf(config);
+      const place = { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id };
+      const [[type, checkpointBytes], [, metadataBytes]] = await Promise.all([
+        this.serde.dumpsTyped(checkpoint),
+        this.serde.dumpsTyped(metadata),
+      ]);
+      const fields = {
+        parent_checkpoint_id: parent,
+        type,
+        checkpoint: checkpointBytes,
+        metadata: metadataBytes,
+        metadata_search: searchable(metadata),
+      };
+      await this.db.collection(CHECKPOINTS).updateOne(place, { $set: fields }, { upsert: true });
+      return { configurable: place };
+    }
+  };
+}
+
+/**
+ * The database as the saver should read it. A list may have a slow reader: the time of a call counts anew for each of
+ * its documents. And without an order of their own, writes come in whatever order the server has them.
+ */
+function readWell(db: Db): Db {
+  const options: FindOptions = db.timeoutMS === undefined ? {} : { timeoutMode: "iteration" };
+  const collection = (name: string): Collection => {
+    const inner = db.collection(name);
+    const find = (filter: Document) => {
+      const found = inner.find(filter, options);
+      return name === WRITES ? found.sort({ task_id: 1, idx: 1 }) : found;
+    };
+    return Object.assign(Object.create(inner) as Collection, { find });
+  };
+  return Object.assign(Object.create(db) as Db, { collection });
+}
+
+interface Place {
+  thread_id: string;
+  checkpoint_ns?: string;
+  checkpoint_id?: string;
+}
+
+/** Texts only: anything else that a client put there would be read as an operator. */
+function placeOf({ configurable = {} }: RunnableConfig): Place {
+  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
+  if (typeof thread_id !== "string") throw new Error("configurable.thread_id must be a text");
+  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+  return { thread_id, checkpoint_ns: text(checkpoint_ns), checkpoint_id: text(checkpoint_id) };
+}
+
+function searchable(metadata: object): Document {
+  return Object.fromEntries(
+    Object.entries(metadata).filter(
+      ([key, value]) => /^[a-z_]\w*$/i.test(key) && (value === null || typeof value !== "object"),
+    ),
+  );
+}
+
+/** Refuses what no document holds, where its size is known and can be told. */
+function boundedSerializer(inner: SerializerProtocol): SerializerProtocol {
+  return {
+    async dumpsTyped(value: unknown) {
+      const dumped = await inner.dumpsTyped(value);
+      if (dumped[1].byteLength > VALUE_LIMIT) throw tooLarge(dumped[1].byteLength);
+      return dumped;
+    },
+    // The driver reads bytes as a Buffer.
+    loadsTyped: async (type, data): Promise<unknown> =>
+      inner.loadsTyped(type, typeof data === "string" ? data : new Uint8Array(data)),
+  };
+}
+
+/**
+ * Deletes checkpoints and writes as `WrapOptions.keepOnly` says. Not in one step, but in an order in which each is
+ * harmless when it is the last: writes without a checkpoint are never read, and a parent that is gone ends a history.
+ */
+export async function keepOnly(db: Db, thread_id: string, keep: readonly CheckpointKey[]): Promise<void> {
+  const others = { thread_id, ...noneOf("checkpoint_id", keep) };
+  await db.collection(CHECKPOINTS).deleteMany(others);
+  await db.collection(WRITES).deleteMany(others);
+  await db
+    .collection(CHECKPOINTS)
+    .updateMany(
+      { thread_id, parent_checkpoint_id: { $ne: null }, ...noneOf("parent_checkpoint_id", keep) },
+      { $unset: { parent_checkpoint_id: "" } },
+    );
+}
+
+/** Names alone: the checkpoints themselves are not read. */
+export async function namespacesOf(db: Db, thread_id: string): Promise<string[]> {
+  const found = new Set<string>();
+  const names = db.collection(CHECKPOINTS).find({ thread_id }, { projection: { checkpoint_ns: 1 } });
+  for await (const { checkpoint_ns } of names) found.add(String(checkpoint_ns));
+  return [...found];
+}
+
+/** The condition that the id in `field` names none of these checkpoints. */
+function noneOf(field: string, keys: readonly CheckpointKey[]): Document {
+  if (keys.length === 0) return {};
+  const byNamespace = new Map<string, string[]>();
+  for (const { checkpoint_ns, checkpoint_id } of keys) {
+    const ids = byNamespace.get(checkpoint_ns);
+    if (ids) ids.push(checkpoint_id);
+    else byNamespace.set(checkpoint_ns, [checkpoint_id]);
+  }
+  return { $nor: [...byNamespace].map(([checkpoint_ns, ids]) => ({ checkpoint_ns, [field]: { $in: ids } })) };
+}

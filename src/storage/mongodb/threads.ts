@@ -1,0 +1,165 @@
+import type { Db, Document, Filter, Sort } from "mongodb";
+import { dueTurn } from "../../support/event-loop.js";
+import { containing, patchThread, splitFilter } from "../rows.js";
+import type { ThreadFilter, ThreadPatch, ThreadQuery, ThreadRow } from "../storage.js";
+import { isDuplicate } from "./errors.js";
+import {
+  type Collections,
+  collectionsOf,
+  NEW_MARKS,
+  readThread,
+  type StoredThread,
+  storeThread,
+} from "./rows.js";
+
+/** What a change of a thread's document may note beside its row. */
+type NewMarks = Partial<Pick<StoredThread, "settled" | "opened">>;
+
+/** Thread rows, one by one. */
+export class MongodbThreads {
+  readonly #threads: Collections["threads"];
+
+  constructor({ threads }: Collections) {
+    this.#threads = threads;
+  }
+
+  async insert(row: ThreadRow): Promise<boolean> {
+    try {
+      await this.#threads.insertOne(storeThread(row, NEW_MARKS));
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async get(threadId: string): Promise<ThreadRow | undefined> {
+    const stored = await this.find(threadId);
+    return stored && readThread(stored);
+  }
+
+  async find(threadId: string): Promise<StoredThread | undefined> {
+    return (await this.#threads.findOne({ _id: threadId })) ?? undefined;
+  }
+
+  /** Each failed attempt means that another change went through, so this ends. */
+  async update(threadId: string, patch: ThreadPatch, marks?: NewMarks): Promise<ThreadRow | undefined> {
+    for (;;) {
+      const stored = await this.find(threadId);
+      if (!stored) return undefined;
+      const row = await this.replace(stored, patch, marks);
+      if (row) return row;
+    }
+  }
+
+  /** Write the patched row over the document it was made from; undefined when that has changed since. */
+  async replace(
+    stored: StoredThread,
+    patch: ThreadPatch,
+    marks: NewMarks = {},
+  ): Promise<ThreadRow | undefined> {
+    const row = patchThread(readThread(stored), patch);
+    return (await this.overwrite(stored, storeThread(row, { ...stored, ...marks }))) ? row : undefined;
+  }
+
+  /** False, and nothing changed, when the document is no longer `stored`. */
+  async overwrite({ _id, version }: StoredThread, next: StoredThread): Promise<boolean> {
+    const { _id: _same, ...fields } = next;
+    const written = await this.#threads.replaceOne({ _id, version }, { ...fields, version: version + 1 });
+    return written.matchedCount === 1;
+  }
+
+  async delete(threadId: string): Promise<boolean> {
+    return (await this.#threads.deleteOne({ _id: threadId })).deletedCount > 0;
+  }
+
+  async expired(time: number, limit: number): Promise<ThreadRow[]> {
+    // For MongoDB a limit of 0 is none.
+    if (limit <= 0) return [];
+    const found = this.#threads
+      .find({ expires_at: { $lt: time }, status: { $ne: "busy" } })
+      .sort({ expires_at: 1 })
+      .limit(limit);
+    return (await found.toArray()).map(readThread);
+  }
+}
+
+// Finds thread rows by filters. Values of a filter only ever stand where MongoDB reads data, never operators.
+
+interface Match {
+  filter: Filter<StoredThread>;
+  /** What documents cannot be looked up by, and is tested one by one. */
+  rest: Record<string, unknown> | undefined;
+}
+
+export class MongodbThreadSearch {
+  readonly #db: Db;
+  readonly #threads: Collections["threads"];
+
+  constructor(db: Db) {
+    this.#db = db;
+    this.#threads = collectionsOf(db).threads;
+  }
+
+  async search(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+    const match = matchOf(query);
+    if (match.rest) return this.#scan(match, query);
+    const { offset, limit } = query;
+    const total = await this.#count(match.filter);
+    if (offset >= total || limit <= 0) return { rows: [], total };
+    const found = this.#threads.find(match.filter).sort(sortOf(query)).skip(offset).limit(limit);
+    return { rows: (await found.toArray()).map(readThread), total };
+  }
+
+  async count(filter: ThreadFilter): Promise<number> {
+    const match = matchOf(filter);
+    if (!match.rest) return this.#count(match.filter);
+    let total = 0;
+    for await (const _row of this.#matching(match)) total += 1;
+    return total;
+  }
+
+  async #scan(match: Match, query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+    const { offset, limit } = query;
+    const rows: ThreadRow[] = [];
+    let total = 0;
+    for await (const row of this.#matching(match, sortOf(query))) {
+      if (total >= offset && rows.length < limit) rows.push(row);
+      total += 1;
+    }
+    return { rows, total };
+  }
+
+  async *#matching({ filter, rest }: Match, sort: Sort = {}): AsyncGenerator<ThreadRow> {
+    const hasMetadata = containing(rest);
+    for await (const stored of this.#threads.find(filter).sort(sort)) {
+      await dueTurn();
+      const row = readThread(stored);
+      if (hasMetadata(row.metadata)) yield row;
+    }
+  }
+
+  /** The plain command: the driver's own way is an aggregation, which not every compatible server counts by index. */
+  async #count(filter: Filter<StoredThread>): Promise<number> {
+    const { n } = await this.#db.command({ count: this.#threads.collectionName, query: filter as Document });
+    return n as number;
+  }
+}
+
+function matchOf({ ids, metadata = {}, scope, status }: ThreadFilter): Match {
+  const { facts, rest } = splitFilter(metadata);
+  const filter: Filter<StoredThread> = {
+    // Without any condition a server tells what it has noted, which may be wrong after it was killed.
+    _id: ids ? { $in: [...new Set(ids)] } : { $gt: "" },
+    ...(status && { status }),
+    // Null also matches the documents of release 0.1.0, which have no such field.
+    ...(scope !== undefined && { scope: { $in: [scope, null] } }),
+    ...(facts.length > 0 && { facts: { $all: facts } }),
+  };
+  return { filter, rest };
+}
+
+function sortOf({ sortBy, sortOrder }: ThreadQuery): Sort {
+  const direction = sortOrder === "asc" ? 1 : -1;
+  return sortBy === "thread_id" ? { _id: direction } : { [sortBy]: direction, _id: direction };
+}

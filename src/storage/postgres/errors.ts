@@ -1,0 +1,89 @@
+import type { ExplainError, Explanation } from "../driver-errors.js";
+
+/** By SQLSTATE: a whole code, or the class that its first two characters name. */
+const SERVER_ERRORS: Record<string, Explanation> = {
+  "08": { message: "lost the connection" },
+  "22": {
+    message: "cannot store a value of this request",
+    hint: "a NUL character, for instance, has no place in it",
+    code: "invalid_request",
+  },
+  "25006": { message: "is read-only", hint: "let checkpointer_uri name the primary server, not a standby" },
+  "28": { message: "refused the login", hint: "check user and password in checkpointer_uri" },
+  "3D000": {
+    message: "has no database of this name",
+    hint: "create it, or correct the path of checkpointer_uri",
+  },
+  "40": { message: "gave up a transaction that met another one", hint: "try again" },
+  "42P01": { message: "lacks a table of graph-serve", hint: "restart the server: it makes what is missing" },
+  "42501": {
+    message: "denies the user a right",
+    hint: "grant CREATE on the schema for the first start, and the tables' rights later",
+  },
+  "53100": { message: "has no disk space left", hint: "free some space; nothing stored is lost" },
+  "53200": {
+    message: "has no memory left",
+    hint: "raise max_locks_per_transaction when many threads are in use",
+  },
+  "53300": {
+    message: "has no connection left",
+    hint: "lower checkpointer_options.pool_max_size or raise max_connections",
+  },
+  "54": { message: "has no room for a value of this size", code: "payload_too_large" },
+  "57014": {
+    message: "took too long over a statement",
+    hint: "raise checkpointer_options.statement_timeout_ms",
+  },
+  "57P": { message: "is shutting down or starting up", hint: "try again" },
+};
+
+const UNREACHABLE: Explanation = {
+  message: "cannot be reached",
+  hint: "start the server, or correct checkpointer_uri",
+};
+const NETWORK_CODES =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/;
+
+/** What pg says without a code. */
+const DRIVER_ERRORS: [RegExp, Explanation][] = [
+  [/pool after calling end|Client was closed/, { message: "is no longer in use: the storage is closed" }],
+  [/Query read timeout/, { message: "did not answer in time" }],
+  [
+    /timeout exceeded when trying to connect/,
+    { message: "gave no free connection in time", hint: "raise checkpointer_options.pool_max_size" },
+  ],
+  [
+    /connection terminated|not queryable|connection timeout|Connection ended|timeout expired/i,
+    { message: "lost the connection" },
+  ],
+  [
+    /SSL|certificate|self.signed/i,
+    { message: "refused a secure connection", hint: "check sslmode in checkpointer_uri" },
+  ],
+  [/SASL|password/i, { message: "refused the login", hint: "check user and password in checkpointer_uri" }],
+];
+
+/**
+ * What an error of pg means, said of the server at `address` and without the driver's text: that may hold names and
+ * values.
+ */
+export function explainPostgres(address: string): ExplainError {
+  return (error) => {
+    const meaning = meaningOf(error);
+    return meaning && { ...meaning, message: `PostgreSQL at ${address} ${meaning.message}` };
+  };
+}
+
+function meaningOf(error: unknown): Explanation | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  if (typeof code === "string" && typeof severity === "string") {
+    return (
+      SERVER_ERRORS[code] ??
+      SERVER_ERRORS[code.slice(0, 3)] ??
+      SERVER_ERRORS[code.slice(0, 2)] ?? { message: "refused a call" }
+    );
+  }
+  if (typeof code === "string" && NETWORK_CODES.test(code)) return UNREACHABLE;
+  return DRIVER_ERRORS.find(([text]) => text.test(error.message))?.[1];
+}

@@ -1,0 +1,149 @@
+import type { Client } from "pg";
+import { wrapCheckpointer } from "../checkpointer.js";
+import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
+import { createThreadLocks } from "../thread-locks.js";
+import { explainPostgres } from "./errors.js";
+import { createPostgresItems } from "./items.js";
+import { LockConnection } from "./lock-session.js";
+import { PostgresThreadLocks } from "./locks.js";
+import { PostgresMetadataStore } from "./metadata.js";
+import {
+  addressOf,
+  CONNECT_TIMEOUT,
+  loadPostgresDriver,
+  lockKey,
+  type PostgresDriver,
+  type PostgresOptions,
+  readPostgresOptions,
+} from "./options.js";
+import { PostgresPool } from "./pool.js";
+import { FastPostgresSaver } from "./saver.js";
+import { isMissing, migrate, requireTables, SCHEMA_VERSION, versionOf } from "./schema.js";
+
+/**
+ * Both stores in one schema of a PostgreSQL database, on one pool of connections, and thread locks that hold across
+ * all processes on the schema, on one connection of their own. Several processes may start at the same moment.
+ *
+ * Behind pgbouncer in transaction mode, set `prepare: false`, which does without named statements and start-up
+ * parameters, and `lock_uri` to the server itself: the locks are the one thing that needs a session of its own.
+ * @throws ConfigError when the URI or an option is wrong (`config_invalid`)
+ * @throws StorageUnavailableError when the server cannot be used, or pg not loaded (`storage_unavailable`)
+ */
+export async function openPostgres(storageOptions: StorageOptions): Promise<Storage> {
+  const options = readPostgresOptions(storageOptions);
+  const driver = await loadPostgresDriver();
+  const { server, database } = addressOf(driver, { connectionString: options.uri }, "checkpointer_uri");
+  const pool = new PostgresPool(driver, options, explainPostgres(server));
+  try {
+    const locks = await prepare(pool, driver, options, storageOptions.max_queued_runs);
+    return {
+      ...storesOf(pool, options),
+      scheme: "postgres",
+      durable: true,
+      location: `postgresql://${server}/${database}`,
+      locks: locks.threads,
+      close: async () => {
+        await locks.close();
+        await pool.close();
+      },
+    };
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+/** Makes the tables and opens the locks; who only reads needs neither. */
+async function prepare(
+  pool: PostgresPool,
+  driver: PostgresDriver,
+  options: PostgresOptions,
+  maxWaiting: number,
+): Promise<{ threads: ThreadLocks; close(): Promise<void> }> {
+  const { schema } = options;
+  if (options.readOnly) {
+    await requireTables(pool, schema);
+    return { threads: createThreadLocks({ maxWaiting }), close: async () => undefined };
+  }
+  await migrate(pool, driver, schema);
+  const connection = await openLocks(driver, options);
+  return {
+    threads: new PostgresThreadLocks({ connection, schema, maxWaiting }),
+    close: () => connection.close(),
+  };
+}
+
+function storesOf(pool: PostgresPool, { schema }: PostgresOptions) {
+  const saver = new FastPostgresSaver(pool, schema);
+  return {
+    metadata: new PostgresMetadataStore(pool, schema),
+    items: createPostgresItems(pool, schema),
+    checkpointer: wrapCheckpointer(saver, {
+      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      namespaces: (threadId) => saver.namespaces(threadId),
+      explain: pool.explain,
+    }),
+  };
+}
+
+function openLocks(driver: PostgresDriver, { uri, lockUri, schema }: PostgresOptions) {
+  const config = {
+    connectionString: lockUri ?? uri,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5000,
+    application_name: "graph-serve locks",
+  };
+  const { server } = addressOf(
+    driver,
+    config,
+    lockUri ? "checkpointer_options.lock_uri" : "checkpointer_uri",
+  );
+  return LockConnection.open({
+    createClient: (): Client => new driver.Client(config),
+    channel: `gs_${lockKey("unlocked", schema)}`,
+    explain: explainPostgres(server),
+    isDirect: lockUri !== undefined,
+  });
+}
+
+/** What the tables of a schema stand at. The official saver numbers its versions from 0; here they begin with 1. */
+export async function postgresSchema(storageOptions: StorageOptions): Promise<SchemaState> {
+  const options = readPostgresOptions({ ...storageOptions, readOnly: true });
+  const driver = await loadPostgresDriver();
+  const { server, database } = addressOf(driver, { connectionString: options.uri }, "checkpointer_uri");
+  const pool = new PostgresPool(driver, { ...options, poolSize: 1 }, explainPostgres(server));
+  try {
+    const s = `"${options.schema}"`;
+    const has = async (table: string) => !(await isMissing(pool.query, table));
+    const rows = (await has(`${s}.gs_schema`)) ? await versionOf(pool.query, `${s}.gs_schema`) : 0;
+    const table = `${s}.checkpoint_migrations`;
+    const checkpoints = (await has(table)) ? await saverVersion(pool, table) : 0;
+    return {
+      location: `postgresql://${server}/${database}`,
+      parts: [
+        { name: "rows", version: rows, wanted: SCHEMA_VERSION },
+        { name: "checkpoints", version: checkpoints, wanted: await saverVersions(driver) },
+      ],
+    };
+  } finally {
+    await pool.close();
+  }
+}
+
+async function saverVersion({ query }: PostgresPool, table: string): Promise<number> {
+  const [row] = await query<{ v: number | null }>(`SELECT max(v) AS v FROM ${table}`);
+  return (row?.v ?? -1) + 1;
+}
+
+/** How many versions the installed saver knows: what its set-up would note on an empty schema. */
+async function saverVersions({ PostgresSaver }: PostgresDriver): Promise<number> {
+  let noted = 0;
+  const query = async (text: string) => {
+    if (/^\s*INSERT INTO .*checkpoint_migrations/.test(text)) noted += 1;
+    return { rows: [] };
+  };
+  const pool = { connect: async () => ({ query, release: () => undefined }) };
+  await new PostgresSaver(pool as never, undefined, { schema: "public" }).setup();
+  return noted;
+}

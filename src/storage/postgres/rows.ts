@@ -1,0 +1,137 @@
+/** Rows as PostgreSQL keeps them: what goes into statements, what comes out. */
+import { expiryOf } from "../rows.js";
+import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../storage.js";
+
+/** Columns of gs_threads, in the order of `storeThread`. */
+export const THREAD_COLUMNS = [
+  "thread_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "metadata",
+  "config",
+  "status",
+  "error",
+  "ttl_strategy",
+  "ttl_minutes",
+  "expires_at",
+  "scope",
+  "graphs",
+] as const;
+
+/** Columns of gs_runs, in the order of `storeRun`. */
+export const RUN_COLUMNS = [
+  "run_id",
+  "thread_id",
+  "assistant_id",
+  "created_at",
+  "updated_at",
+  "status",
+  "metadata",
+  "kwargs",
+  "multitask_strategy",
+  "error",
+  "usage",
+  "owner",
+] as const;
+
+type Ttl = NonNullable<ThreadRow["ttl"]>;
+
+/** pg parses JSON columns itself. */
+export interface StoredThread extends Omit<ThreadRow, "ttl"> {
+  ttl_strategy: Ttl["strategy"] | null;
+  ttl_minutes: number | null;
+}
+
+export const storeThread = (row: ThreadRow): unknown[] => [
+  row.thread_id,
+  row.created_at,
+  row.updated_at,
+  row.state_updated_at,
+  toJson(row.metadata),
+  toJson(row.config),
+  row.status,
+  row.error === null ? null : storable(row.error),
+  row.ttl?.strategy ?? null,
+  row.ttl?.ttl_minutes ?? null,
+  expiryOf(row),
+  row.scope,
+  row.graphs && toJson(row.graphs),
+];
+
+export function readThread(stored: StoredThread): ThreadRow {
+  const { thread_id, created_at, updated_at, state_updated_at, metadata, config, status, error } = stored;
+  const { scope, graphs, ttl_strategy: strategy, ttl_minutes } = stored;
+  return {
+    thread_id,
+    created_at,
+    updated_at,
+    state_updated_at,
+    metadata,
+    scope,
+    graphs,
+    config,
+    status,
+    error,
+    ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
+  };
+}
+
+export const storeRun = (row: RunRow): unknown[] => [
+  row.run_id,
+  row.thread_id,
+  row.assistant_id,
+  row.created_at,
+  row.updated_at,
+  row.status,
+  toJson(row.metadata),
+  toJson(row.kwargs),
+  row.multitask_strategy,
+  row.error === null ? null : storable(row.error),
+  row.usage && toJson(row.usage),
+  row.owner,
+];
+
+/** A patch as one JSON parameter: a key that is left out is not there. */
+export const storePatch = (patch: ThreadPatch | RunPatch): string => toJson(patch);
+
+/**
+ * Assignments of a patched thread; `patch` is an expression of type json. The end of the time to live follows from
+ * the new update and the time that applies then.
+ */
+export function threadAssignments(patch: string): string {
+  const given = (key: string) => `(${patch} -> '${key}') IS NOT NULL`;
+  const ttl = (column: string, key: string, cast = "") =>
+    `CASE WHEN ${given("ttl")} THEN (${patch} -> 'ttl' ->> '${key}')${cast} ELSE t.${column} END`;
+  const minutes = ttl("ttl_minutes", "ttl_minutes", "::float8");
+  return `updated_at = ${patch} ->> 'updated_at',
+    state_updated_at = CASE WHEN ${given("state_updated_at")} THEN ${patch} ->> 'state_updated_at' ELSE t.state_updated_at END,
+    metadata = CASE WHEN ${given("mergeMetadata")} THEN t.metadata || (${patch} -> 'mergeMetadata')::jsonb ELSE t.metadata END,
+    scope = coalesce(${patch} ->> 'scope', t.scope),
+    graphs = coalesce(${patch} -> 'graphs', t.graphs),
+    config = coalesce(${patch} -> 'config', t.config),
+    status = coalesce(${patch} ->> 'status', t.status),
+    error = CASE WHEN ${given("error")} THEN ${patch} ->> 'error' ELSE t.error END,
+    ttl_strategy = ${ttl("ttl_strategy", "strategy")},
+    ttl_minutes = ${minutes},
+    expires_at = 1000 * extract(epoch FROM (${patch} ->> 'updated_at')::timestamptz) + 60000 * (${minutes})`;
+}
+
+/** Assignments of a patched run; `patch` is an expression of type json. */
+export function runAssignments(patch: string): string {
+  return `updated_at = ${patch} ->> 'updated_at',
+    status = coalesce(${patch} ->> 'status', r.status),
+    error = CASE WHEN (${patch} -> 'error') IS NOT NULL THEN ${patch} ->> 'error' ELSE r.error END,
+    usage = CASE WHEN (${patch} -> 'usage') IS NULL THEN r.usage
+      WHEN json_typeof(${patch} -> 'usage') = 'null' THEN NULL ELSE ${patch} -> 'usage' END`;
+}
+
+export const toJson = (value: unknown): string => storableJson(JSON.stringify(value));
+
+/** JSON that PostgreSQL takes: it has no place for NUL, nor for half a surrogate pair. */
+export function storableJson(json: string): string {
+  if (!/\\u(0000|d[89a-f])/.test(json)) return json;
+  return json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, "$1\uFFFD");
+}
+
+const storable = (text: string): string => text.replaceAll("\0", "\uFFFD");

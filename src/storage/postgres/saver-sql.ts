@@ -1,0 +1,126 @@
+/** The statements of the checkpointer, over the tables that the official PostgresSaver made: `s` is the schema. */
+import { TASKS } from "@langchain/langgraph-checkpoint";
+import { tableIn } from "./options.js";
+
+/** A row of `readCheckpoints`: of a checkpoint, of a channel's value, of a pending write, or of an old pending send. */
+export interface CheckpointRow {
+  kind: "checkpoint" | "value" | "write" | "send";
+  thread_id: string;
+  checkpoint_ns: string;
+  /** Of the checkpoint, of the write's, or of the checkpoint that sent; null for a value. */
+  checkpoint_id: string | null;
+  /** Place in the page, or of the write in its task. */
+  place: number | null;
+  /** Channel of a value or a write. */
+  channel: string | null;
+  /** Version of a value, task of a write or send, parent of a checkpoint. */
+  detail: string | null;
+  /** Serialisation of `blob`; the metadata of a checkpoint. */
+  type: string | null;
+  /** JSON of a checkpoint. */
+  checkpoint: string | null;
+  blob: Buffer | null;
+}
+
+/**
+ * Reads a page of checkpoints with their values and writes. The page is chosen first; values are then fetched one by
+ * one by their whole key, each version once however many checkpoints share it: a join would be planned over all
+ * values of the thread.
+ */
+export function readCheckpoints(s: string, where: string, limit: string): string {
+  const [blobs, writes] = [tableIn(s, "checkpoint_blobs"), tableIn(s, "checkpoint_writes")];
+  return `WITH page AS MATERIALIZED (
+      SELECT * FROM ${tableIn(s, "checkpoints")} ${where} ORDER BY checkpoint_id DESC LIMIT ${limit}
+    ), wanted AS (
+      SELECT DISTINCT thread_id, checkpoint_ns, key AS channel, value AS version
+      FROM page CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions')
+    )
+    SELECT 'checkpoint' AS kind, thread_id, checkpoint_ns, checkpoint_id,
+      (row_number() OVER (ORDER BY checkpoint_id DESC))::integer AS place, NULL AS channel,
+      parent_checkpoint_id AS detail, metadata::text AS type, checkpoint::text AS checkpoint, NULL::bytea AS blob
+    FROM page
+    UNION ALL
+    SELECT 'value', thread_id, checkpoint_ns, NULL, NULL, channel, version, b.type, NULL, b.blob
+    FROM wanted AS v CROSS JOIN LATERAL (
+      SELECT type, blob FROM ${blobs} AS b WHERE b.thread_id = v.thread_id
+        AND b.checkpoint_ns = v.checkpoint_ns AND b.channel = v.channel AND b.version = v.version LIMIT 1
+    ) AS b WHERE b.type <> 'empty'
+    UNION ALL
+    SELECT 'write', thread_id, checkpoint_ns, checkpoint_id, w.idx, w.channel, w.task_id, w.type, NULL, w.blob
+    FROM page AS p CROSS JOIN LATERAL (
+      SELECT * FROM ${writes} AS w WHERE w.thread_id = p.thread_id
+        AND w.checkpoint_ns = p.checkpoint_ns AND w.checkpoint_id = p.checkpoint_id OFFSET 0
+    ) AS w (_t, _n, _c, task_id, idx, channel, type, blob)
+    UNION ALL
+    SELECT 'send', thread_id, checkpoint_ns, parent_checkpoint_id, w.idx, w.channel, w.task_id, w.type, NULL, w.blob
+    FROM page AS p CROSS JOIN LATERAL (
+      SELECT * FROM ${writes} AS w WHERE w.thread_id = p.thread_id
+        AND w.checkpoint_ns = p.checkpoint_ns AND w.checkpoint_id = p.parent_checkpoint_id
+        AND w.channel = '${TASKS}' OFFSET 0
+    ) AS w (_t, _n, _c, task_id, idx, channel, type, blob) WHERE (p.checkpoint ->> 'v')::numeric < 4`;
+}
+
+/** A value out of the one parameter that holds the bytes of all; an empty slot has no bytes. */
+const SLICE = "CASE WHEN length >= 0 THEN substring($5::bytea FROM start + 1 FOR length) END";
+
+/**
+ * Stores checkpoints, values and writes, all or nothing. What is stored already stays, but for checkpoints and for
+ * writes that are to be replaced. Parameters: JSON arrays of checkpoints, values, writes to keep and writes to replace
+ * (see postgres-batch.ts); the bytes of values and writes.
+ */
+export function storeBatch(s: string): string {
+  const writes = (parameter: string, conflict: string) => `
+    INSERT INTO ${tableIn(s, "checkpoint_writes")}
+      (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
+    SELECT thread, ns, id, task, idx, channel, type, ${SLICE}
+    FROM json_to_recordset(${parameter}::json) AS w
+      (thread text, ns text, id text, task text, idx integer, channel text, type text, start integer, length integer)
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO ${conflict}`;
+  return `WITH stored_values AS (
+      INSERT INTO ${tableIn(s, "checkpoint_blobs")} (thread_id, checkpoint_ns, channel, version, type, blob)
+      SELECT thread, ns, channel, version, type, ${SLICE}
+      FROM json_to_recordset($2::json) AS v
+        (thread text, ns text, channel text, version text, type text, start integer, length integer)
+      ON CONFLICT DO NOTHING
+    ), kept_writes AS (${writes("$3", "NOTHING")}
+    ), replaced_writes AS (${writes("$4", "UPDATE SET channel = excluded.channel, type = excluded.type, blob = excluded.blob")}
+    )
+    INSERT INTO ${tableIn(s, "checkpoints")}
+      (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
+    SELECT thread, ns, id, parent, checkpoint, metadata
+    FROM json_to_recordset($1::json) AS c (thread text, ns text, id text, parent text, checkpoint jsonb, metadata jsonb)
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
+    DO UPDATE SET checkpoint = excluded.checkpoint, metadata = excluded.metadata`;
+}
+
+/** A WITH clause that deletes all of a thread's checkpoints; parameter 1 is the thread. */
+export function deleteCheckpoints(s: string): string {
+  const remove = (table: string) => `DELETE FROM ${tableIn(s, table)} WHERE thread_id = $1`;
+  return `WITH blobs AS (${remove("checkpoint_blobs")}), writes AS (${remove("checkpoint_writes")}),
+    checkpoints AS (${remove("checkpoints")})`;
+}
+
+/** Parameter 1 is the thread. */
+export const namespaces = (s: string): string =>
+  `SELECT DISTINCT checkpoint_ns FROM ${tableIn(s, "checkpoints")} WHERE thread_id = $1`;
+
+/** Deletes what `WrapOptions.keepOnly` says. Parameters: thread; namespaces and ids of the checkpoints to keep. */
+export function keepCheckpoints(s: string): string {
+  const keep = "SELECT * FROM unnest($2::text[], $3::text[])";
+  return `WITH kept AS MATERIALIZED (
+      SELECT checkpoint_ns, checkpoint -> 'channel_versions' AS versions FROM ${tableIn(s, "checkpoints")}
+      WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) IN (${keep})
+    ), blobs AS (
+      DELETE FROM ${tableIn(s, "checkpoint_blobs")} AS b WHERE thread_id = $1 AND NOT EXISTS (
+        SELECT 1 FROM kept WHERE kept.checkpoint_ns = b.checkpoint_ns AND kept.versions ->> b.channel = b.version)
+    ), writes AS (
+      DELETE FROM ${tableIn(s, "checkpoint_writes")}
+      WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) NOT IN (${keep})
+    ), checkpoints AS (
+      DELETE FROM ${tableIn(s, "checkpoints")}
+      WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) NOT IN (${keep})
+    )
+    UPDATE ${tableIn(s, "checkpoints")} SET parent_checkpoint_id = NULL
+    WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) IN (${keep})
+      AND (checkpoint_ns, parent_checkpoint_id) NOT IN (${keep})`;
+}

@@ -1,0 +1,285 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+  type SerializerProtocol,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import type { CheckpointKey } from "../checkpointer.js";
+import { addSends } from "../serializer.js";
+import type { PostgresPool } from "./pool.js";
+import { toJson } from "./rows.js";
+import * as sql from "./saver-sql.js";
+import type { CheckpointRow } from "./saver-sql.js";
+import { PostgresWriter, type Serialized } from "./writer.js";
+
+/** Checkpoints that one statement of a list reads, with all their values. */
+const PAGE = 25;
+/** A version below ten million keeps its fraction in full. */
+const FRACTIONS = 1e9;
+
+interface Place {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string | undefined;
+}
+
+/**
+ * A checkpointer on the tables of the official PostgresSaver, which reads what this one writes and the other way
+ * round. Every call is one statement, all or nothing, and calls that meet share one: a superstep's checkpoint takes its
+ * values along, the writes of tasks that ended meanwhile, and what other runs have to store.
+ */
+export class FastPostgresSaver extends BaseCheckpointSaver {
+  readonly #pool: PostgresPool;
+  readonly #schema: string;
+  readonly #writer: PostgresWriter;
+  readonly #sql: Record<"delete" | "prune" | "namespaces", string>;
+
+  constructor(pool: PostgresPool, schema: string) {
+    super();
+    this.#pool = pool;
+    this.#schema = schema;
+    this.#writer = new PostgresWriter(pool, schema);
+    this.#sql = {
+      delete: `${sql.deleteCheckpoints(schema)} SELECT 1`,
+      prune: sql.keepCheckpoints(schema),
+      namespaces: sql.namespaces(schema),
+    };
+  }
+
+  /**
+   * Values are kept by channel and version, once for all checkpoints of a thread. Two branches of its history count on
+   * from the same version: a fraction by chance tells their values apart.
+   */
+  override getNextVersion(current: number | undefined): number {
+    if (typeof current === "string")
+      throw new Error("this thread's versions are texts, written by LangGraph for Python");
+    return Math.floor(current ?? 0) + 1 + Math.floor(Math.random() * FRACTIONS) / FRACTIONS;
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (!config.configurable?.thread_id) return undefined;
+    const [tuple] = await this.#read(placeOf(config), 1);
+    return tuple;
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const { limit = Infinity, before, filter } = options;
+    const place = (config.configurable ?? {}) as Partial<Place>;
+    // Ids order the checkpoints of one namespace only.
+    const isPaged = place.thread_id !== undefined && place.checkpoint_ns !== undefined;
+    let end = before?.configurable?.checkpoint_id as string | undefined;
+    for (let left = limit; left > 0; left -= PAGE) {
+      const size = isPaged ? Math.min(left, PAGE) : limit;
+      const tuples = await this.#read(place, size, end, filter);
+      yield* tuples;
+      if (!isPaged || tuples.length < size) return;
+      end = tuples.at(-1)?.config.configurable?.checkpoint_id as string;
+    }
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { channel_values, ...rest } = checkpoint;
+    const { id } = checkpoint;
+    const [[, metadataBytes], values] = await Promise.all([
+      this.serde.dumpsTyped(metadata),
+      Promise.all(
+        Object.entries(newVersions).map(async ([channel, version]) => {
+          const isSet = Object.hasOwn(channel_values, channel);
+          const value = isSet ? await this.#serialize(channel_values[channel]) : EMPTY;
+          return { channel, version: String(version), value };
+        }),
+      ),
+    ]);
+    const entry = {
+      thread: thread_id,
+      ns: checkpoint_ns,
+      id,
+      parent,
+      checkpoint: JSON.stringify(rest),
+      metadata: Buffer.from(metadataBytes).toString(),
+      values,
+    };
+    await this.#writer.store(thread_id, { checkpoints: [entry], writes: [] });
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: id } };
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
+    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    const byIndex = new Map<number, PendingWrite>();
+    writes.forEach((write, index) => {
+      const place = WRITES_IDX_MAP[write[0]] ?? index;
+      if (replace || !byIndex.has(place)) byIndex.set(place, write);
+    });
+    const entries = [...byIndex].map(async ([idx, [channel, value]]) => {
+      const place = { thread: thread_id, ns: checkpoint_ns, id: checkpoint_id, task: taskId, idx };
+      return { ...place, channel, value: await this.#serialize(value), replace };
+    });
+    await this.#writer.store(thread_id, { checkpoints: [], writes: await Promise.all(entries) });
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#pool.query(this.#sql.delete, [threadId]);
+  }
+
+  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
+    const namespaces = keep.map(({ checkpoint_ns }) => checkpoint_ns);
+    await this.#pool.query(this.#sql.prune, [
+      threadId,
+      namespaces,
+      keep.map(({ checkpoint_id }) => checkpoint_id),
+    ]);
+  }
+
+  /** Namespaces of a thread's checkpoints. */
+  async namespaces(threadId: string): Promise<string[]> {
+    const rows = await this.#pool.query<{ checkpoint_ns: string }>(this.#sql.namespaces, [threadId]);
+    return rows.map(({ checkpoint_ns }) => checkpoint_ns);
+  }
+
+  async #read(
+    place: Partial<Place>,
+    limit: number,
+    before?: string,
+    filter: Record<string, unknown> = {},
+  ): Promise<CheckpointTuple[]> {
+    const values: unknown[] = [];
+    const tests: string[] = [];
+    const test = (left: string, value: unknown) => tests.push(`${left} $${values.push(value)}`);
+    if (place.thread_id) test("thread_id =", place.thread_id);
+    if (place.checkpoint_ns != null) test("checkpoint_ns =", place.checkpoint_ns);
+    if (place.checkpoint_id) test("checkpoint_id =", place.checkpoint_id);
+    if (before !== undefined) test("checkpoint_id <", before);
+    if (Object.keys(filter).length > 0) test("metadata @>", toJson(filter));
+    const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
+    const text = sql.readCheckpoints(
+      this.#schema,
+      where,
+      `$${values.push(limit === Infinity ? null : limit)}`,
+    );
+    return tuplesOf(await this.#pool.query<sql.CheckpointRow>(text, values), this.serde);
+  }
+
+  async #serialize(value: unknown): Promise<Serialized> {
+    const [type, bytes] = await this.serde.dumpsTyped(value);
+    return { type, bytes };
+  }
+}
+
+/** A channel whose value is gone. */
+const EMPTY: Serialized = { type: "empty", bytes: undefined };
+
+function placeOf(config: RunnableConfig): Place {
+  const { thread_id, checkpoint_ns, checkpoint_id } = (config.configurable ?? {}) as Partial<Place>;
+  if (!thread_id) throw new Error("configurable.thread_id is needed to reach a checkpoint");
+  return { thread_id, checkpoint_ns: checkpoint_ns ?? "", checkpoint_id };
+}
+
+// Checkpoints from the rows that hold them.
+
+type Write = NonNullable<CheckpointTuple["pendingWrites"]>[number];
+
+/** The checkpoints of a page in its order, whole. */
+async function tuplesOf(
+  rows: readonly CheckpointRow[],
+  serde: SerializerProtocol,
+): Promise<CheckpointTuple[]> {
+  const parts = new Map<string, CheckpointRow[]>();
+  for (const row of rows) {
+    const key = keyOf(row.kind, row, row.kind === "value" ? row.channel : row.checkpoint_id, row);
+    const found = parts.get(key);
+    if (found) found.push(row);
+    else parts.set(key, [row]);
+  }
+  const page = rows.filter((row) => row.kind === "checkpoint").sort(byPlace);
+  const tuples: CheckpointTuple[] = [];
+  for (const row of page) tuples.push(await tupleOf(row, parts, serde));
+  return tuples;
+}
+
+type Parts = ReadonlyMap<string, CheckpointRow[]>;
+type Namespace = Pick<CheckpointRow, "thread_id" | "checkpoint_ns">;
+
+const keyOf = (
+  kind: CheckpointRow["kind"],
+  { thread_id, checkpoint_ns }: Namespace,
+  name: string | null,
+  { detail }: Pick<CheckpointRow, "detail">,
+) => JSON.stringify([kind, thread_id, checkpoint_ns, name, kind === "value" ? detail : ""]);
+
+const byPlace = (a: CheckpointRow, b: CheckpointRow) => (a.place ?? 0) - (b.place ?? 0);
+const byTask = (a: CheckpointRow, b: CheckpointRow) =>
+  compare(a.detail ?? "", b.detail ?? "") || byPlace(a, b);
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+async function tupleOf(
+  row: CheckpointRow,
+  parts: Parts,
+  serde: SerializerProtocol,
+): Promise<CheckpointTuple> {
+  const { thread_id, checkpoint_ns, checkpoint_id, detail: parent } = row;
+  const stored = JSON.parse(row.checkpoint ?? "{}") as Checkpoint;
+  const channel_versions = stored.channel_versions ?? {};
+  const writes = (parts.get(keyOf("write", row, checkpoint_id, row)) ?? []).sort(byTask);
+  const [metadata, channel_values, pendingWrites] = await Promise.all([
+    serde.loadsTyped("json", row.type ?? "{}") as Promise<CheckpointTuple["metadata"]>,
+    loadValues(row, channel_versions, parts, serde),
+    Promise.all(
+      writes.map(async (write): Promise<Write> => {
+        return [write.detail ?? "", write.channel ?? "", await load(write, serde)];
+      }),
+    ),
+  ]);
+  const checkpoint = {
+    ...stored,
+    channel_versions,
+    versions_seen: stored.versions_seen ?? {},
+    channel_values,
+  };
+  const sends = parent === null ? undefined : parts.get(keyOf("send", row, parent, row));
+  if (sends && stored.v < 4)
+    addSends(checkpoint, await Promise.all(sends.sort(byTask).map((send) => load(send, serde))));
+  const at = (id: string | null) => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: id } });
+  return {
+    config: at(checkpoint_id),
+    checkpoint,
+    metadata,
+    parentConfig: parent === null ? undefined : at(parent),
+    pendingWrites,
+  };
+}
+
+async function loadValues(
+  row: CheckpointRow,
+  versions: Checkpoint["channel_versions"],
+  parts: Parts,
+  serde: SerializerProtocol,
+): Promise<Record<string, unknown>> {
+  const values = await Promise.all(
+    Object.entries(versions).map(async ([channel, version]) => {
+      const [value] = parts.get(keyOf("value", row, channel, { detail: String(version) })) ?? [];
+      return value ? [[channel, await load(value, serde)] as const] : [];
+    }),
+  );
+  return Object.fromEntries(values.flat());
+}
+
+function load({ type, blob }: CheckpointRow, serde: SerializerProtocol): Promise<unknown> {
+  const data = blob ?? new Uint8Array();
+  // Bytes are handed on as they are: what went in was no Buffer.
+  return serde.loadsTyped(type ?? "json", type === "bytes" ? new Uint8Array(data) : data) as Promise<unknown>;
+}

@@ -1,0 +1,207 @@
+import { StorageUnavailableError } from "../../support/errors.js";
+import { lockKey, type PostgresDriver } from "./options.js";
+import type { PostgresPool, Query } from "./pool.js";
+
+/** Longest time of the set-up, waiting for another process that is at it included, in milliseconds. */
+const SETUP_TIMEOUT = 300_000;
+
+/**
+ * One entry a version, never changed once released; `s` is the quoted schema. Tables of ours begin with `gs_`: the
+ * checkpoint saver's are in the same schema. Texts that are compared sort bytewise, whatever the database's language.
+ *
+ * `gs_fact_counts` counts the threads that state a fact, which is a top-level metadata entry with a scalar value, and
+ * under the empty fact all threads: a total is then not counted row by row. Threads share out among 16 slots, so that
+ * transactions that count the same fact seldom wait for each other; half of each page is left for changed counts. `gs_runs.seq` orders runs as they were accepted,
+ * whatever the processes' clocks say.
+ */
+const MIGRATIONS: readonly ((s: string) => string)[] = [
+  (s) => `
+  CREATE TABLE ${s}.gs_threads (
+    thread_id text COLLATE "C" PRIMARY KEY,
+    created_at text COLLATE "C" NOT NULL,
+    updated_at text COLLATE "C" NOT NULL,
+    state_updated_at text COLLATE "C",
+    metadata jsonb NOT NULL,
+    config json NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    error text,
+    ttl_strategy text,
+    ttl_minutes double precision,
+    expires_at double precision
+  );
+  CREATE INDEX gs_threads_updated ON ${s}.gs_threads (updated_at, thread_id);
+  CREATE INDEX gs_threads_created ON ${s}.gs_threads (created_at, thread_id);
+  CREATE INDEX gs_threads_state_updated ON ${s}.gs_threads (state_updated_at NULLS FIRST, thread_id);
+  CREATE INDEX gs_threads_status ON ${s}.gs_threads (status, thread_id);
+  CREATE INDEX gs_threads_expiry ON ${s}.gs_threads (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE INDEX gs_threads_metadata ON ${s}.gs_threads USING gin (metadata jsonb_path_ops) WITH (fastupdate = off);
+
+  CREATE TABLE ${s}.gs_fact_counts (
+    fact bytea NOT NULL,
+    slot integer NOT NULL,
+    threads bigint NOT NULL,
+    PRIMARY KEY (fact, slot)
+  ) WITH (fillfactor = 50);
+  CREATE FUNCTION ${s}.gs_facts(metadata jsonb) RETURNS SETOF bytea LANGUAGE sql STABLE AS $$
+    SELECT ''::bytea WHERE metadata IS NOT NULL
+    UNION ALL
+    SELECT substring(sha256(convert_to(jsonb_build_array(key, value)::text, 'UTF8')) FOR 16)
+    FROM jsonb_each(metadata) WHERE jsonb_typeof(value) NOT IN ('object', 'array')
+  $$;
+  CREATE FUNCTION ${s}.gs_count_facts() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    thread_slot integer := hashtext(coalesce(NEW.thread_id, OLD.thread_id)) & 15;
+    changed bytea[];
+  BEGIN
+    WITH counted AS (
+      INSERT INTO ${s}.gs_fact_counts AS kept (fact, slot, threads)
+      SELECT fact, thread_slot, sum(change) FROM (
+        SELECT fact, 1 AS change FROM ${s}.gs_facts(NEW.metadata) AS fact
+        UNION ALL SELECT fact, -1 FROM ${s}.gs_facts(OLD.metadata) AS fact
+      ) AS changes GROUP BY fact HAVING sum(change) <> 0 ORDER BY fact
+      ON CONFLICT (fact, slot) DO UPDATE SET threads = kept.threads + excluded.threads
+      RETURNING fact, threads
+    ) SELECT array_agg(fact) FILTER (WHERE threads = 0) INTO changed FROM counted;
+    IF changed IS NOT NULL THEN
+      DELETE FROM ${s}.gs_fact_counts WHERE fact = ANY (changed) AND slot = thread_slot AND threads = 0;
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER gs_thread_counted AFTER INSERT OR DELETE ON ${s}.gs_threads
+    FOR EACH ROW EXECUTE FUNCTION ${s}.gs_count_facts();
+  CREATE TRIGGER gs_thread_recounted AFTER UPDATE ON ${s}.gs_threads
+    FOR EACH ROW WHEN (OLD.metadata IS DISTINCT FROM NEW.metadata) EXECUTE FUNCTION ${s}.gs_count_facts();
+
+  CREATE TABLE ${s}.gs_runs (
+    run_id text COLLATE "C" PRIMARY KEY,
+    seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    thread_id text COLLATE "C" NOT NULL REFERENCES ${s}.gs_threads ON DELETE CASCADE,
+    assistant_id text NOT NULL,
+    created_at text COLLATE "C" NOT NULL,
+    updated_at text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    metadata json NOT NULL,
+    kwargs json NOT NULL,
+    multitask_strategy text NOT NULL,
+    error text,
+    usage json,
+    owner text NOT NULL
+  );
+  CREATE INDEX gs_runs_of_thread ON ${s}.gs_runs (thread_id, created_at, run_id);
+  CREATE INDEX gs_runs_unfinished ON ${s}.gs_runs (thread_id, seq) WHERE status IN ('pending', 'running');
+
+  CREATE TABLE ${s}.gs_owners (
+    id text PRIMARY KEY,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    seen_at text NOT NULL
+  );
+
+  CREATE TABLE ${s}.gs_items (
+    namespace text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    value json NOT NULL,
+    created_at text COLLATE "C" NOT NULL,
+    updated_at text COLLATE "C" NOT NULL,
+    ttl_minutes double precision,
+    expires_at text COLLATE "C",
+    PRIMARY KEY (namespace, key)
+  );
+  CREATE INDEX gs_items_expiry ON ${s}.gs_items (expires_at) WHERE expires_at IS NOT NULL;
+  `,
+  (s) => `
+  ALTER TABLE ${s}.gs_runs ADD COLUMN cancel_requested boolean NOT NULL DEFAULT false;
+  CREATE INDEX gs_runs_cancelled ON ${s}.gs_runs (owner)
+    WHERE cancel_requested AND status IN ('pending', 'running');
+  `,
+  (s) => `
+  ALTER TABLE ${s}.gs_threads ADD COLUMN scope text COLLATE "C", ADD COLUMN graphs json;
+  `,
+];
+
+/** Version of the tables that this release reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Make the schema and all tables, and bring them up to date: one transaction under an advisory lock of its own, so
+ * that of processes that start together one does the work and the others find it done. A user without the right to
+ * create anything passes when nothing is missing.
+ * @throws StorageUnavailableError when the tables are of a later version (`storage_unavailable`)
+ */
+export async function migrate(pool: PostgresPool, driver: PostgresDriver, schema: string): Promise<void> {
+  await pool.transaction(async (query) => {
+    await query("SELECT pg_advisory_xact_lock($1)", [lockKey("set-up", schema)]);
+    await createSchema(query, schema);
+    await migrateRows(query, `"${schema}"`);
+    await migrateCheckpoints(query, driver, schema);
+  }, SETUP_TIMEOUT);
+}
+
+/**
+ * Make sure that all is there and of this release, and change nothing.
+ * @throws StorageUnavailableError when it is not (`storage_unavailable`)
+ */
+export async function requireTables({ query }: PostgresPool, schema: string): Promise<void> {
+  const table = `"${schema}".gs_schema`;
+  const version = (await isMissing(query, table)) ? 0 : await versionOf(query, table);
+  if (version > MIGRATIONS.length) throw newerSchema(version);
+  if (version === MIGRATIONS.length) return;
+  throw new StorageUnavailableError(
+    `schema "${schema}" of the database holds no tables of graph-serve, or those of an earlier release`,
+    {
+      hint: "check checkpointer_uri and checkpointer_options.schema; graph-serve migrate up makes what is missing",
+    },
+  );
+}
+
+async function createSchema(query: Query, schema: string): Promise<void> {
+  const found = await query("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [schema]);
+  if (found.length === 0) await query(`CREATE SCHEMA "${schema}"`);
+}
+
+async function migrateRows(query: Query, s: string): Promise<void> {
+  await createTable(query, `${s}.gs_schema`, "version integer NOT NULL");
+  const version = await versionOf(query, `${s}.gs_schema`);
+  if (version > MIGRATIONS.length) throw newerSchema(version);
+  if (version === MIGRATIONS.length) return;
+  for (const migration of MIGRATIONS.slice(version)) await query(migration(s));
+  await query(`DELETE FROM ${s}.gs_schema`);
+  await query(`INSERT INTO ${s}.gs_schema VALUES ($1)`, [MIGRATIONS.length]);
+}
+
+/**
+ * The official saver's own set-up, inside our transaction. By itself it fails when several processes are at it, and it
+ * creates its schema and its table of versions by trial and error, which a transaction does not survive.
+ */
+async function migrateCheckpoints(query: Query, { PostgresSaver }: PostgresDriver, schema: string) {
+  await createTable(query, `"${schema}".checkpoint_migrations`, "v integer PRIMARY KEY");
+  const client = {
+    query: async (text: string, values?: unknown[]) =>
+      text.startsWith("CREATE SCHEMA") ? { rows: [] } : { rows: await query(text, values) },
+    release: () => undefined,
+  };
+  const pool = { connect: async () => client };
+  await new PostgresSaver(pool as never, undefined, { schema }).setup();
+}
+
+async function createTable(query: Query, table: string, columns: string): Promise<void> {
+  if (await isMissing(query, table)) await query(`CREATE TABLE ${table} (${columns})`);
+}
+
+export async function isMissing(query: Query, table: string): Promise<boolean> {
+  const [row] = await query<{ missing: boolean }>("SELECT to_regclass($1) IS NULL AS missing", [table]);
+  return row?.missing ?? true;
+}
+
+export async function versionOf(query: Query, table: string): Promise<number> {
+  const [row] = await query<{ version: number | null }>(`SELECT max(version) AS version FROM ${table}`);
+  return row?.version ?? 0;
+}
+
+function newerSchema(version: number): StorageUnavailableError {
+  return new StorageUnavailableError(
+    `the database was written by a later graph-serve: its tables are of version ${version}, ` +
+      `this release knows version ${MIGRATIONS.length}`,
+    { hint: "upgrade graph-serve, or set checkpointer_options.schema to another schema" },
+  );
+}

@@ -1,0 +1,257 @@
+import { filterInTurns } from "../../support/event-loop.js";
+import { containing, splitFilter } from "../rows.js";
+import type { ThreadFilter, ThreadPatch, ThreadQuery, ThreadRow } from "../storage.js";
+import { tableIn } from "./options.js";
+import type { PostgresPool } from "./pool.js";
+import {
+  readThread,
+  type StoredThread,
+  storePatch,
+  storeThread,
+  THREAD_COLUMNS,
+  threadAssignments,
+  toJson,
+} from "./rows.js";
+import { deleteCheckpoints } from "./saver-sql.js";
+
+const columns = THREAD_COLUMNS.join(", ");
+const values = THREAD_COLUMNS.map((_, index) => `$${index + 1}`).join(", ");
+
+/** Thread rows, one by one. */
+export class PostgresThreads {
+  readonly #pool: PostgresPool;
+  readonly #sql: Record<"insert" | "get" | "update" | "delete" | "expired", string>;
+
+  constructor(pool: PostgresPool, schema: string) {
+    const threads = tableIn(schema, "gs_threads");
+    this.#pool = pool;
+    this.#sql = {
+      insert: `INSERT INTO ${threads} (${columns}) VALUES (${values}) ON CONFLICT DO NOTHING RETURNING 1`,
+      get: `SELECT ${columns} FROM ${threads} WHERE thread_id = $1`,
+      update: `UPDATE ${threads} AS t SET ${threadAssignments("$2::json")} WHERE thread_id = $1 RETURNING ${columns}`,
+      delete: `${deleteCheckpoints(schema)} DELETE FROM ${threads} WHERE thread_id = $1 RETURNING 1`,
+      expired: `SELECT ${columns} FROM ${threads} WHERE expires_at < $1 AND status <> 'busy'
+        ORDER BY expires_at LIMIT $2`,
+    };
+  }
+
+  async insert(row: ThreadRow): Promise<boolean> {
+    return (await this.#pool.query(this.#sql.insert, storeThread(row))).length > 0;
+  }
+
+  async get(threadId: string): Promise<ThreadRow | undefined> {
+    const [stored] = await this.#pool.query<StoredThread>(this.#sql.get, [threadId]);
+    return stored && readThread(stored);
+  }
+
+  async update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
+    const [stored] = await this.#pool.query<StoredThread>(this.#sql.update, [threadId, storePatch(patch)]);
+    return stored && readThread(stored);
+  }
+
+  /** Its runs go with it, by their foreign key, and in the same statement what checkpoints are left of it. */
+  async delete(threadId: string): Promise<boolean> {
+    return (await this.#pool.query(this.#sql.delete, [threadId])).length > 0;
+  }
+
+  async expired(time: number, limit: number): Promise<ThreadRow[]> {
+    return (await this.#pool.query<StoredThread>(this.#sql.expired, [time, limit])).map(readThread);
+  }
+}
+
+/** Offsets up to here are cheaper to skip than to be asked about first. */
+const SHALLOW = 100;
+/** Elements of a filter's list that the server compares: it compares each with each of the stored ones. */
+const LONGEST_LIST = 16;
+/** Threads whose metadata are read at once to be compared here. */
+const COMPARED = 50;
+
+/**
+ * Searches whose time does not grow with the threads that there are: totals are kept where the filter is a single
+ * fact, pages come from an index in order, from their nearer end, and threads that few facts lead to are looked up.
+ * Every search is one statement, so that page and total are of one moment.
+ */
+export class PostgresSearch {
+  readonly #pool: PostgresPool;
+  readonly #threads: string;
+  readonly #counts: string;
+  readonly #facts: string;
+  /** How many threads there were lately. */
+  #all: number | undefined;
+
+  constructor(pool: PostgresPool, schema: string) {
+    this.#pool = pool;
+    this.#threads = tableIn(schema, "gs_threads");
+    this.#counts = tableIn(schema, "gs_fact_counts");
+    this.#facts = tableIn(schema, "gs_facts");
+  }
+
+  async count(filter: ThreadFilter): Promise<number> {
+    if (hasLongList(filter.metadata)) return (await this.#compared(filter)).length;
+    const match = new Match(filter);
+    const sql = `SELECT ${this.#total(match)} AS total`;
+    const [row] = await this.#pool.queryOnce<{ total: string }>(sql, match.values);
+    return Number(row?.total ?? 0);
+  }
+
+  async search(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+    if (hasLongList(query.metadata)) return this.#searchCompared(query);
+    const match = new Match(query);
+    if (match.isAll) return this.#searchAll(query, match);
+    if (!match.metadata && query.offset <= SHALLOW) {
+      return this.#read(this.#orderedPage(query, match, false), match.values, false);
+    }
+    const likely = await this.#estimate(query);
+    const few = likely.matching ** 2 <= query.limit * likely.all;
+    if (few || match.isOpaque) return this.#read(this.#fewPage(query, match), match.values, false);
+    const fromEnd = query.offset > likely.matching / 2;
+    return this.#read(this.#orderedPage(query, match, fromEnd), match.values, fromEnd);
+  }
+
+  async #searchCompared(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+    const { sortBy, sortOrder, limit, offset } = query;
+    const ids = await this.#compared(query);
+    const match = new Match({ ids });
+    const sql = `SELECT ${columns} FROM ${this.#threads} WHERE ${match.indexed}
+      ORDER BY ${orderBy(sortBy, sortOrder === "asc")} LIMIT ${match.add(limit)} OFFSET ${match.add(offset)}`;
+    const stored = await this.#pool.query<StoredThread>(sql, match.values);
+    return { rows: stored.map(readThread), total: ids.length };
+  }
+
+  /** Ids of the threads that match; the server is asked for the first elements of lists, the rest is compared here. */
+  async #compared({ metadata, ...filter }: ThreadFilter): Promise<string[]> {
+    const match = new Match({ ...filter, metadata: shortened(metadata) });
+    const sql = `SELECT thread_id FROM ${this.#threads} WHERE ${match.indexed}`;
+    const found = await this.#pool.query<{ thread_id: string }>(sql, match.values);
+    const isWanted = containing(metadata);
+    const ids: string[] = [];
+    for (let start = 0; start < found.length; start += COMPARED) {
+      const batch = found.slice(start, start + COMPARED).map(({ thread_id }) => thread_id);
+      const rows = await this.#pool.query<Pick<ThreadRow, "thread_id" | "metadata">>(
+        `SELECT thread_id, metadata FROM ${this.#threads} WHERE thread_id = ANY ($1::text[])`,
+        [batch],
+      );
+      for (const row of await filterInTurns(rows, (one) => isWanted(one.metadata))) ids.push(row.thread_id);
+    }
+    return ids;
+  }
+
+  /** The number of threads that the search before found tells the nearer end. */
+  async #searchAll(query: ThreadQuery, match: Match): Promise<{ rows: ThreadRow[]; total: number }> {
+    if (query.offset > SHALLOW) this.#all ??= (await this.#estimate(query)).all;
+    const fromEnd = query.offset > SHALLOW && query.offset > (this.#all ?? 0) / 2;
+    const found = await this.#read(this.#orderedPage(query, match, fromEnd), match.values, fromEnd);
+    this.#all = found.total;
+    return found;
+  }
+
+  /** At most how many threads match, and how many there are; read from counts that are kept. */
+  async #estimate({ metadata = {} }: ThreadFilter): Promise<{ all: number; matching: number }> {
+    const sql = `SELECT coalesce(min(threads), 0) AS matching, coalesce(max(threads), 0) AS all FROM (
+      SELECT (SELECT coalesce(sum(threads), 0) FROM ${this.#counts} AS c WHERE c.fact = f.fact) AS threads
+      FROM ${this.#facts}($1::jsonb) AS f (fact) OFFSET 0) AS counted`;
+    const { rest: _, ...split } = splitFilter(metadata);
+    const facts = Object.fromEntries(split.facts.map((fact) => JSON.parse(fact) as [string, unknown]));
+    const [row] = await this.#pool.query<{ all: string; matching: string }>(sql, [toJson(facts)]);
+    return { all: Number(row?.all ?? 0), matching: Number(row?.matching ?? 0) };
+  }
+
+  /** A page of few threads: all of them are fetched, by the index of their metadata, then sorted. */
+  #fewPage({ sortBy, sortOrder, limit, offset }: ThreadQuery, match: Match): string {
+    const order = orderBy(sortBy, sortOrder === "asc");
+    return `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${this.#threads} AS t WHERE ${match.indexed}),
+      page AS (SELECT * FROM found ORDER BY ${order} LIMIT ${match.add(limit)} OFFSET ${match.add(offset)})
+      SELECT (SELECT count(*) FROM found) AS total, page.* FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY ${order}`;
+  }
+
+  /** A page of an index in order; from the end, when that is nearer, for an OFFSET walks over all that it skips. */
+  #orderedPage({ sortBy, sortOrder, limit, offset }: ThreadQuery, match: Match, fromEnd: boolean): string {
+    const order = orderBy(sortBy, (sortOrder === "asc") !== fromEnd);
+    const [size, skipped] = [match.add(limit), match.add(offset)];
+    const left = `(SELECT n FROM total) - ${skipped}::bigint`;
+    const window = fromEnd
+      ? `LIMIT greatest(0, least(${size}::bigint, ${left})) OFFSET greatest(0, ${left} - ${size}::bigint)`
+      : `LIMIT ${size} OFFSET ${skipped}`;
+    return `WITH total AS MATERIALIZED (SELECT ${this.#total(match)} AS n),
+      page AS (SELECT ${columns} FROM ${this.#threads} AS t WHERE ${match.scanned} ORDER BY ${order} ${window})
+      SELECT total.n AS total, page.* FROM total LEFT JOIN page ON true ORDER BY ${order}`;
+  }
+
+  #total(match: Match): string {
+    if (!match.kept) return `(SELECT count(*) FROM ${this.#threads} AS t WHERE ${match.indexed})`;
+    const fact = match.metadata
+      ? `(SELECT f FROM ${this.#facts}(${match.metadata}) AS f WHERE f <> '')`
+      : "''::bytea";
+    return `(SELECT coalesce(sum(threads), 0) FROM ${this.#counts} WHERE fact = ${fact})`;
+  }
+
+  async #read(sql: string, values: unknown[], reversed: boolean) {
+    type Row = StoredThread & { total: string };
+    const stored = await this.#pool.queryOnce<Row>(sql, values);
+    const total = Number(stored[0]?.total ?? 0);
+    const rows = stored.filter((row) => row.thread_id !== null).map(readThread);
+    return { rows: reversed ? rows.reverse() : rows, total };
+  }
+}
+
+/** Whether there is a list of more elements than the server is to compare. */
+function hasLongList(filter: unknown): boolean {
+  if (typeof filter !== "object" || filter === null) return false;
+  return (Array.isArray(filter) && filter.length > LONGEST_LIST) || Object.values(filter).some(hasLongList);
+}
+
+/** What a value that contains the filter contains all the more. */
+function shortened<T>(filter: T): T {
+  if (Array.isArray(filter)) return filter.slice(0, LONGEST_LIST).map(shortened) as T;
+  if (typeof filter !== "object" || filter === null) return filter;
+  return Object.fromEntries(
+    Object.entries(filter).map(([key, value]) => [key, shortened(value as unknown)]),
+  ) as T;
+}
+
+/** The order that the index of this field has, one way or the other. */
+function orderBy(field: ThreadQuery["sortBy"], ascending: boolean): string {
+  const direction = ascending ? "ASC" : "DESC";
+  const nulls = field === "state_updated_at" ? (ascending ? " NULLS FIRST" : " NULLS LAST") : "";
+  return field === "thread_id"
+    ? `thread_id ${direction}`
+    : `${field} ${direction}${nulls}, thread_id ${direction}`;
+}
+
+/** The WHERE of a filter, with its values. */
+class Match {
+  readonly values: unknown[] = [];
+  /** The filter's metadata as an expression; undefined when it asks for none. */
+  readonly metadata: string | undefined;
+  /** True when the number of matching threads is kept, and need not be counted. */
+  readonly kept: boolean;
+  /** True when every thread matches. */
+  readonly isAll: boolean;
+  /** True when the metadata asked for holds no fact: nothing is known of how many threads match. */
+  readonly isOpaque: boolean;
+  /** Leaves the way to the planner. */
+  readonly indexed: string;
+  /** Keeps the planner from the metadata's index, for a page of many threads that comes in order by itself. */
+  readonly scanned: string;
+
+  constructor({ ids, metadata = {}, scope, status }: ThreadFilter) {
+    const { facts, rest } = splitFilter(metadata);
+    const tests = [
+      ...(ids ? [`thread_id = ANY (${this.add([...new Set(ids)])}::text[])`] : []),
+      ...(status ? [`status = ${this.add(status)}`] : []),
+      ...(scope === undefined ? [] : [`(scope IS NULL OR scope = ${this.add(scope)})`]),
+    ];
+    this.metadata = facts.length > 0 || rest ? `${this.add(toJson(metadata))}::jsonb` : undefined;
+    this.kept = tests.length === 0 && !rest && facts.length <= 1;
+    this.isAll = this.kept && !this.metadata;
+    this.isOpaque = rest !== undefined && facts.length === 0;
+    const contained = this.metadata && `metadata @> ${this.metadata}`;
+    this.indexed = [...tests, ...(contained ? [contained] : ["true"])].join(" AND ");
+    this.scanned = [...tests, ...(contained ? [`(${contained}) IS TRUE`] : ["true"])].join(" AND ");
+  }
+
+  /** Adds a value and returns the parameter that stands for it. */
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}

@@ -1,0 +1,43 @@
+import { wrapCheckpointer } from "../checkpointer.js";
+import { storageError } from "../driver-errors.js";
+import type { Storage, StorageOptions } from "../storage.js";
+import { RedisConnection } from "./client.js";
+import { explainRedis } from "./errors.js";
+import { loadRedisDriver, readRedisOptions } from "./options.js";
+import { RedisSaver } from "./saver.js";
+
+/**
+ * Checkpoints on a Redis or Valkey server, without modules. Rows, items and locks are those of `openRows`: this
+ * process's own, which `checkpointer_options.allow_ephemeral_metadata` has to accept. After a restart a thread is
+ * unknown until it is created again under its id; its checkpoints are then found. Since the rows do not survive, the
+ * storage does not call itself durable.
+ * @throws ConfigError when the URI or an option is wrong, or ephemeral rows are not accepted (`config_invalid`)
+ * @throws StorageUnavailableError when the server cannot be used, or redis not loaded (`storage_unavailable`)
+ */
+export async function openRedis(
+  options: StorageOptions,
+  openRows: (options: StorageOptions) => Promise<Storage>,
+): Promise<Storage> {
+  const { uri, location, host, keyPrefix, ttl } = readRedisOptions(options);
+  const explain = explainRedis(host);
+  const driver = await loadRedisDriver();
+  const connection = await RedisConnection.open(driver, uri).catch((error: unknown) => {
+    throw storageError(error, explain);
+  });
+  const rows = await openRows(options);
+  const saver = new RedisSaver(connection, { keyPrefix, ttl });
+  return {
+    ...rows,
+    scheme: "redis",
+    durable: false,
+    location,
+    checkpointer: wrapCheckpointer(saver, {
+      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      explain,
+    }),
+    close: async () => {
+      connection.close();
+      await rows.close();
+    },
+  };
+}

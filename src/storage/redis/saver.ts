@@ -1,0 +1,317 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  type PendingWrite,
+  TASKS,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import type { CheckpointKey } from "../checkpointer.js";
+import { containing } from "../rows.js";
+import { addSends } from "../serializer.js";
+import { beginTransaction, type RedisConnection, type Transaction } from "./client.js";
+import {
+  fieldOf,
+  type NamespaceKeys,
+  pack,
+  packValue,
+  pruneThread,
+  readRefs,
+  RedisExpiry,
+  RedisKeys,
+  unlinkThread,
+  unpack,
+  unpackValue,
+  type ValueRef,
+  writeRefs,
+} from "./keys.js";
+
+interface RedisSaverOptions {
+  keyPrefix: string;
+  /** Milliseconds; see ./redis-expiry.ts. */
+  ttl?: number;
+}
+
+interface Place {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string | undefined;
+}
+
+/**
+ * Checkpoints on plain Redis or Valkey, from 6.2 on. Each call that writes is one transaction (MULTI). A channel's value
+ * is kept once for all checkpoints that share it, and no call searches the keys but a list of all threads.
+ */
+export class RedisSaver extends BaseCheckpointSaver {
+  readonly #connection: RedisConnection;
+  readonly #keys: RedisKeys;
+  readonly #expiry: RedisExpiry;
+  readonly #tuples: RedisTuples;
+
+  constructor(connection: RedisConnection, { keyPrefix, ttl }: RedisSaverOptions) {
+    super();
+    this.#connection = connection;
+    this.#keys = new RedisKeys(keyPrefix);
+    this.#expiry = new RedisExpiry(connection, this.#keys, ttl);
+    this.#tuples = new RedisTuples(connection, this.#keys, this);
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (!config.configurable?.thread_id) return undefined;
+    const place = placeOf(config);
+    if (place.checkpoint_id) return this.#tuples.get(place, place.checkpoint_id);
+    for await (const tuple of this.#tuples.newestFirst(place, { pageSize: 1 })) return tuple;
+    return undefined;
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    yield* this.#tuples.list(config.configurable ?? {}, options);
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { channel_values: values, ...rest } = checkpoint;
+    const keys = this.#keys.namespace(thread_id, checkpoint_ns);
+    const inherited =
+      parent === undefined ? [] : await this.#inherited(keys, parent, checkpoint, newVersions);
+    // Of a parent whose time to live is over nothing can be shared: all values are written anew.
+    const versions = inherited ? newVersions : checkpoint.channel_versions;
+    const written = Object.entries(versions)
+      .filter(([channel]) => Object.hasOwn(values, channel))
+      .map(([channel, version]): ValueRef => ({ channel, version, id: checkpoint.id }));
+    const refs = [...written, ...(inherited ?? [])];
+    const packed = await Promise.all(
+      written.map(async (ref) => [fieldOf(ref), await packValue(this.serde, values[ref.channel])] as const),
+    );
+    const transaction = this.#begin(thread_id, checkpoint_ns, checkpoint.id).hSet(
+      keys.checkpoint(checkpoint.id),
+      {
+        checkpoint: await packValue(this.serde, rest),
+        metadata: await packValue(this.serde, metadata),
+        parent: parent ?? "",
+        refs: writeRefs(refs),
+      },
+    );
+    for (const [field, value] of packed) transaction.hSet(keys.values, field, value);
+    await this.#expiry.execute(transaction, thread_id, keys, checkpoint.id);
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
+    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+    const keys = this.#keys.namespace(thread_id, checkpoint_ns);
+    const areSpecial = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    const transaction = this.#begin(thread_id, checkpoint_ns, checkpoint_id);
+    for (const [index, [channel, value]] of writes.entries()) {
+      const field = JSON.stringify([taskId, WRITES_IDX_MAP[channel] ?? index]);
+      const [type, bytes] = await this.serde.dumpsTyped(value);
+      const record = pack([channel, type], bytes);
+      // An ordinary write that is there was made by an earlier attempt of the same task: it stays.
+      if (areSpecial) transaction.hSet(keys.writes(checkpoint_id), field, record);
+      else transaction.hSetNX(keys.writes(checkpoint_id), field, record);
+    }
+    await this.#expiry.execute(transaction, thread_id, keys, checkpoint_id);
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    await unlinkThread(this.#connection.client, this.#keys, threadId);
+  }
+
+  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
+    await pruneThread(this.#connection.client, this.#keys, threadId, keep);
+  }
+
+  /** A transaction that makes the checkpoint known; writes may come before it does, and must be found when it goes. */
+  #begin(threadId: string, namespace: string, id: string): Transaction {
+    return beginTransaction(this.#connection.client)
+      .sAdd(this.#keys.thread(threadId).namespaces, namespace)
+      .zAdd(this.#keys.namespace(threadId, namespace).ids, { score: 0, value: id });
+  }
+
+  /** The values that the checkpoint shares with its parent; undefined when that is gone. */
+  async #inherited(
+    keys: NamespaceKeys,
+    parent: string,
+    { channel_versions: versions }: Checkpoint,
+    newVersions: ChannelVersions,
+  ): Promise<ValueRef[] | undefined> {
+    const refs = await this.#connection.client.hGet(keys.checkpoint(parent), "refs");
+    if (refs === null) return undefined;
+    return readRefs(refs).filter(
+      ({ channel, version }) => !Object.hasOwn(newVersions, channel) && versions[channel] === version,
+    );
+  }
+}
+
+function placeOf({ configurable = {} }: RunnableConfig): Place {
+  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
+  if (typeof thread_id !== "string") throw new Error("configurable.thread_id must be a text");
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  return { thread_id, checkpoint_ns: text(checkpoint_ns) ?? "", checkpoint_id: text(checkpoint_id) };
+}
+
+// Reads checkpoints as LangGraph has them.
+
+/** Checkpoints that a list reads at once, with all their values. */
+const PAGE = 25;
+
+interface NamespacePlace {
+  thread_id: string;
+  checkpoint_ns: string;
+}
+
+type Saver = Pick<BaseCheckpointSaver, "serde">;
+
+class RedisTuples {
+  readonly #connection: RedisConnection;
+  readonly #keys: RedisKeys;
+  readonly #saver: Saver;
+
+  constructor(connection: RedisConnection, keys: RedisKeys, saver: Saver) {
+    this.#connection = connection;
+    this.#keys = keys;
+    this.#saver = saver;
+  }
+
+  async get({ thread_id, checkpoint_ns }: NamespacePlace, id: string): Promise<CheckpointTuple | undefined> {
+    const keys = this.#keys.namespace(thread_id, checkpoint_ns);
+    const [record, writes] = await Promise.all([
+      this.#connection.client.hGetAll(keys.checkpoint(id)),
+      this.#writes(keys, id),
+    ]);
+    // Writes may be stored before their checkpoint is.
+    if (!record.checkpoint || !record.metadata) return undefined;
+    const parent = record.parent?.toString() ?? "";
+    const checkpoint = (await unpackValue(this.#saver.serde, record.checkpoint)) as Checkpoint;
+    checkpoint.channel_values = await this.#values(keys, record.refs);
+    if (checkpoint.v < 4 && parent !== "") addSends(checkpoint, await this.#sendsOf(keys, parent));
+    const configOf = (checkpoint_id: string) => ({
+      configurable: { thread_id, checkpoint_ns, checkpoint_id },
+    });
+    return {
+      config: configOf(id),
+      checkpoint,
+      metadata: (await unpackValue(this.#saver.serde, record.metadata)) as CheckpointMetadata,
+      pendingWrites: writes,
+      ...(parent !== "" && { parentConfig: configOf(parent) }),
+    };
+  }
+
+  /** Checkpoints of a namespace, those below the id `before`. */
+  async *newestFirst(
+    place: NamespacePlace,
+    { before, pageSize = PAGE }: { before?: string; pageSize?: number } = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const { ids } = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
+    for (let end = before; ;) {
+      const page = await this.#connection.client.zRange(ids, end === undefined ? "+" : `(${end}`, "-", {
+        BY: "LEX",
+        REV: true,
+        LIMIT: { offset: 0, count: pageSize },
+      });
+      const tuples = await Promise.all(page.map((id) => this.get(place, id.toString())));
+      for (const tuple of tuples) if (tuple) yield tuple;
+      if (page.length < pageSize) return;
+      end = page.at(-1)?.toString();
+    }
+  }
+
+  /** As `BaseCheckpointSaver.list`; over all threads or namespaces when the place leaves them open. */
+  async *list(
+    place: Partial<NamespacePlace>,
+    { limit = Infinity, before, filter = {} }: CheckpointListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
+    const places = await this.#places(place);
+    const options = { before: before?.configurable?.checkpoint_id as string | undefined };
+    const [only] = places;
+    const tuples =
+      places.length === 1 && only ? this.newestFirst(only, options) : this.#merged(places, options);
+    const hasMetadata = containing(filter);
+    let left = limit;
+    for await (const tuple of tuples) {
+      if (left <= 0) return;
+      if (!hasMetadata(tuple.metadata)) continue;
+      yield tuple;
+      left -= 1;
+    }
+  }
+
+  async *#merged(places: NamespacePlace[], options: { before?: string }): AsyncGenerator<CheckpointTuple> {
+    const all: CheckpointTuple[] = [];
+    for (const place of places) {
+      for await (const tuple of this.newestFirst(place, options)) all.push(tuple);
+    }
+    yield* all.sort((a, b) => (a.checkpoint.id < b.checkpoint.id ? 1 : -1));
+  }
+
+  async #places({ thread_id, checkpoint_ns }: Partial<NamespacePlace>): Promise<NamespacePlace[]> {
+    const threads = thread_id === undefined ? await this.#threads() : [thread_id];
+    const places: NamespacePlace[] = [];
+    for (const thread of threads) {
+      const namespaces =
+        checkpoint_ns === undefined
+          ? (await this.#connection.client.sMembers(this.#keys.thread(thread).namespaces)).map(String)
+          : [checkpoint_ns];
+      for (const namespace of namespaces) places.push({ thread_id: thread, checkpoint_ns: namespace });
+    }
+    return places;
+  }
+
+  async #threads(): Promise<string[]> {
+    const threads = new Set<string>();
+    // The iterator knows the end by a text, and would go on for ever with bytes.
+    const client = this.#connection.client.withTypeMapping({});
+    for await (const keys of client.scanIterator({ MATCH: this.#keys.everyThread, COUNT: 1000 })) {
+      for (const key of keys) threads.add(this.#keys.threadOf(key));
+    }
+    return [...threads];
+  }
+
+  async #values(keys: NamespaceKeys, text: Buffer | undefined): Promise<Record<string, unknown>> {
+    const refs = readRefs(text);
+    if (refs.length === 0) return {};
+    const records = await this.#connection.client.hmGet(keys.values, refs.map(fieldOf));
+    const entries = await Promise.all(
+      refs.map(async ({ channel }, index): Promise<[string, unknown][]> => {
+        const record = records[index];
+        return record ? [[channel, await unpackValue(this.#saver.serde, record)]] : [];
+      }),
+    );
+    return Object.fromEntries(entries.flat());
+  }
+
+  /** By task and index, as they were made. */
+  async #writes(keys: NamespaceKeys, id: string): Promise<CheckpointPendingWrite[]> {
+    const fields = Object.entries(await this.#connection.client.hGetAll(keys.writes(id)));
+    const writes = fields.map(([field, record]) => {
+      const [taskId, index] = JSON.parse(field) as [string, number];
+      const { head, body } = unpack<[channel: string, type: string]>(record);
+      return { taskId, index, channel: head[0], type: head[1], body };
+    });
+    writes.sort((a, b) => (a.taskId === b.taskId ? a.index - b.index : a.taskId < b.taskId ? -1 : 1));
+    return Promise.all(
+      writes.map(async ({ taskId, channel, type, body }): Promise<CheckpointPendingWrite> => [
+        taskId,
+        channel,
+        await this.#saver.serde.loadsTyped(type, body),
+      ]),
+    );
+  }
+
+  async #sendsOf(keys: NamespaceKeys, parent: string): Promise<unknown[]> {
+    const writes = await this.#writes(keys, parent);
+    return writes.filter(([, channel]) => channel === TASKS).map(([, , value]) => value);
+  }
+}

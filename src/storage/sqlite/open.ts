@@ -1,0 +1,270 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Database, Options } from "better-sqlite3";
+import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
+import { wrapCheckpointer } from "../checkpointer.js";
+import type { SchemaState, Storage, StorageFinding, StorageOptions } from "../storage.js";
+import { createThreadLocks } from "../thread-locks.js";
+import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
+import { createSqliteItems } from "./items.js";
+import { SqliteMetadataStore } from "./metadata.js";
+import { SqliteSaver } from "./saver.js";
+import { migrate, SCHEMA_VERSION } from "./schema.js";
+
+type SqliteOptions = StorageOptions & { cwd?: string };
+
+/**
+ * Both stores in one SQLite file, which is made with its folder when it is missing, unless `readOnly` is set.
+ * @throws ConfigError when `checkpointer_uri` names no file (`config_invalid`)
+ * @throws StorageUnavailableError when the file cannot be used, or better-sqlite3 not loaded (`storage_unavailable`)
+ */
+export async function openSqlite(options: SqliteOptions): Promise<Storage> {
+  const location = locationOf(options);
+  const driver = await loadSqliteDriver();
+  const stores = openStores(location, driver, options.readOnly ?? false);
+  return {
+    scheme: "sqlite",
+    durable: location !== IN_MEMORY,
+    location,
+    ...stores,
+    locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
+  };
+}
+
+/** @throws ConfigError (`config_invalid`) */
+export function locationOf({ checkpointer_uri: uri, cwd = process.cwd() }: SqliteOptions): string {
+  if (uri && isSqliteUri(uri)) return sqliteLocation(uri, cwd);
+  throw new ConfigError("checkpointer_scheme sqlite needs a checkpointer_uri that names its file", {
+    hint: `set checkpointer_uri to a path such as "./graph-serve.db", or to "${IN_MEMORY}"`,
+  });
+}
+
+function openStores(location: string, driver: SqliteDriver, readOnly: boolean) {
+  let db: Database | undefined;
+  try {
+    if (readOnly) {
+      db = openForReading(location, driver);
+      return storesOf(db);
+    }
+    if (location !== IN_MEMORY) mkdirSync(path.dirname(location), { recursive: true });
+    db = driver.open(location);
+    prepare(db);
+    return storesOf(db);
+  } catch (error) {
+    db?.close();
+    throw openError(location, error);
+  }
+}
+
+function prepare(db: Database): void {
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = NORMAL");
+  db.pragma("foreign_keys = ON");
+  migrate(db);
+  assertWritable(db);
+}
+
+/** SQLite opens a file that it cannot write as well: only a write tells. */
+function assertWritable(db: Database): void {
+  db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
+}
+
+function storesOf(db: Database) {
+  const saver = new SqliteSaver(db);
+  return {
+    metadata: new SqliteMetadataStore(db),
+    checkpointer: wrapCheckpointer(saver, {
+      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      namespaces: (threadId) => saver.namespaces(threadId),
+      explain: explainSqlite,
+    }),
+    items: createSqliteItems(db),
+    findings: () => sqliteFindings(db),
+    close: async () => void db.close(),
+  };
+}
+
+/** Names the file: whoever starts the server has to know which. Later errors reach clients, and do not. */
+function openError(location: string, error: unknown): unknown {
+  if (error instanceof StorageUnavailableError) return error;
+  const isSystemError = error instanceof Error && "syscall" in error;
+  const explained = explainSqlite(
+    isSystemError ? Object.assign(new Error(), { code: "SQLITE_CANTOPEN" }) : error,
+  );
+  if (!explained) return error;
+  return new StorageUnavailableError(`${explained.message}: ${location}`, {
+    hint: explained.hint,
+    cause: error,
+  });
+}
+
+interface SqliteDriver {
+  open: (location: string, options?: Options) => Database;
+}
+
+/**
+ * The package of this backend, loaded when it is first opened.
+ * @throws StorageUnavailableError when it is missing or was not built for this Node.js (`storage_unavailable`)
+ */
+async function loadSqliteDriver(): Promise<SqliteDriver> {
+  try {
+    const { default: Driver } = await import("better-sqlite3");
+    // The native part loads with the first database, not with the import.
+    new Driver(":memory:").close();
+    return { open: (location, options) => new Driver(location, { timeout: BUSY_TIMEOUT, ...options }) };
+  } catch (cause) {
+    throw new StorageUnavailableError(
+      "checkpointer_scheme sqlite needs better-sqlite3, which does not load",
+      {
+        hint: "run: npm install better-sqlite3",
+        cause,
+      },
+    );
+  }
+}
+
+/** What lets several processes use one file: a write-ahead log, and patience when it is locked. */
+function sqliteFindings(db: Database): StorageFinding[] {
+  const mode = String(db.pragma("journal_mode", { simple: true }));
+  const timeout = Number(db.pragma("busy_timeout", { simple: true }));
+  const isSafe = mode === "wal" || mode === "memory";
+  return [
+    {
+      name: "journal_mode",
+      ok: isSafe,
+      detail: `journal mode ${mode}`,
+      ...(!isSafe && {
+        fix: "start a server on it once: it sets WAL, so that readers and a writer do not wait",
+      }),
+    },
+    {
+      name: "busy_timeout",
+      ok: timeout > 0,
+      detail: `busy timeout ${timeout} ms`,
+      ...(timeout <= 0 && { fix: "open it with a timeout, or a locked file fails at once" }),
+    },
+  ];
+}
+
+/** A database that lives as long as its connection. */
+const IN_MEMORY = ":memory:";
+
+/** Whether `uri` names a SQLite database: a path, `file:`, `sqlite:`, or `:memory:`; no other `scheme://`. */
+export function isSqliteUri(uri: string): boolean {
+  return /^(file|sqlite):/i.test(uri) || !/^[a-z][a-z0-9+.-]+:\/\//i.test(uri);
+}
+
+/**
+ * The absolute path of the database's file, or `:memory:`. Relative paths are resolved against `cwd`; what follows a
+ * `?` in a URI is left out.
+ */
+function sqliteLocation(uri: string, cwd: string): string {
+  const named = /^(file|sqlite):/i.test(uri) ? pathOfUri(uri) : uri;
+  return named === "" || named === IN_MEMORY ? IN_MEMORY : path.resolve(cwd, named);
+}
+
+/** `file:./x.db`, `file:///abs/x.db`, and the forms that SQLAlchemy made common: `sqlite:///x.db`, `sqlite:////abs/x.db`. */
+function pathOfUri(uri: string): string {
+  const [address = ""] = uri.split("?");
+  try {
+    if (/^file:\/\//i.test(address)) return fileURLToPath(address);
+    return decodeURIComponent(address.replace(/^sqlite:\/\/\/?/i, "").replace(/^(file|sqlite):/i, ""));
+  } catch (cause) {
+    throw new ConfigError(`checkpointer_uri ${JSON.stringify(uri)} is not a valid URI of a file`, {
+      hint: "write a path such as ./graph-serve.db, or file:///absolute/path.db",
+      cause,
+    });
+  }
+}
+
+/**
+ * Open a database for reading only.
+ * @throws StorageUnavailableError when there is none, or none of this release (`storage_unavailable`)
+ */
+function openForReading(location: string, driver: SqliteDriver): Database {
+  if (location === IN_MEMORY || !existsSync(location)) throw noDatabase(location);
+  const db = openUnchanged(location, driver);
+  try {
+    assertOurs(db, location);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Open a database that another process may be writing, so that the folder holds the same files afterwards. Where a
+ * WAL holds something (a server runs, or died) a read-only handle leaves all as it is. Elsewhere SQLite makes a WAL for
+ * the time of the reading, and only a handle that may write takes it away again: it is kept from changing anything else.
+ */
+function openUnchanged(location: string, { open }: SqliteDriver): Database {
+  const db = open(location, { fileMustExist: true, readonly: hasWal(location) });
+  try {
+    db.pragma("query_only = ON");
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Another reader's WAL is empty. */
+function hasWal(location: string): boolean {
+  return (statSync(`${location}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function assertOurs(db: Database, location: string): void {
+  const hasTable = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  if (!hasTable.get("gs_schema")) {
+    throw new StorageUnavailableError(`the database holds no threads of graph-serve: ${location}`, {
+      hint: "set checkpointer_uri to the database of a graph-serve server",
+    });
+  }
+  const version = db.prepare("SELECT max(version) FROM gs_schema").pluck().get() as number | null;
+  if (version === SCHEMA_VERSION) return;
+  const isOlder = (version ?? 0) < SCHEMA_VERSION;
+  throw new StorageUnavailableError(
+    `the database was written by ${isOlder ? "an earlier" : "a later"} graph-serve: ${location}`,
+    {
+      hint: isOlder
+        ? "run graph-serve migrate up on it, or start a server: both bring the tables up to date"
+        : "upgrade graph-serve",
+    },
+  );
+}
+
+function noDatabase(location: string): StorageUnavailableError {
+  return new StorageUnavailableError(`there is no database at ${location}`, {
+    hint: "a server or a run makes it; name another with --db, or ask a server with --url",
+  });
+}
+
+/** What a SQLite file stands at. */
+export async function sqliteSchema(options: SqliteOptions): Promise<SchemaState> {
+  const location = locationOf(options);
+  const driver = await loadSqliteDriver();
+  const state = (version: number): SchemaState => ({
+    location,
+    parts: [{ name: "tables", version, wanted: SCHEMA_VERSION }],
+  });
+  if (location === IN_MEMORY || !existsSync(location)) return state(0);
+  let db: Database | undefined;
+  try {
+    db = openUnchanged(location, driver);
+    return state(versionOf(db));
+  } catch (error) {
+    throw openError(location, error);
+  } finally {
+    db?.close();
+  }
+}
+
+function versionOf(db: Database): number {
+  const hasVersion = db
+    .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'gs_schema'")
+    .get();
+  if (!hasVersion) return 0;
+  return (db.prepare("SELECT max(version) FROM gs_schema").pluck().get() as number | null) ?? 0;
+}

@@ -1,0 +1,364 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+  TASKS,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import type { Database, Statement } from "better-sqlite3";
+import type { CheckpointKey } from "../checkpointer.js";
+import { addSends, textSerializer } from "../serializer.js";
+import { SqliteValues } from "./values.js";
+
+/** Checkpoints that are read in one go. */
+const PAGE = 25;
+/** A value of fewer bytes stands in the row of its checkpoint. */
+const LARGE = 1024;
+
+interface Place {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string | undefined;
+}
+
+/** Checkpoints in the tables of `sqlite-schema.ts`, which it finds made. A call that writes is one transaction. */
+export class SqliteSaver extends BaseCheckpointSaver {
+  readonly #rows: SqliteCheckpoints;
+  readonly #values: SqliteValues;
+
+  constructor(db: Database) {
+    super();
+    this.serde = textSerializer(this.serde);
+    this.#rows = new SqliteCheckpoints(db);
+    this.#values = new SqliteValues(db);
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (!config.configurable?.thread_id) return undefined;
+    const [row] = this.#rows.page({ ...placeOf(config), limit: 1 });
+    return row && this.#tuple(row, this.#values.reader());
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const { limit = Infinity, before, filter = {} } = options;
+    const place = (config.configurable ?? {}) as Partial<Place>;
+    const end = before?.configurable?.checkpoint_id as string | undefined;
+    let after: CheckpointRow | undefined;
+    for (let left = limit; left > 0; left -= PAGE) {
+      const size = Math.min(left, PAGE);
+      const rows = this.#rows.page({ ...place, before: end, after, filter, limit: size });
+      const read = this.#values.reader();
+      for (const row of rows) yield await this.#tuple(row, read);
+      if (rows.length < size) return;
+      after = rows.at(-1);
+    }
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { channel_values, ...rest } = checkpoint;
+    const inherited = parent === undefined ? {} : this.#rows.valuesOf(thread_id, checkpoint_ns, parent);
+    const values: Record<string, StoredValue> = {};
+    // Also of channels that the graph does not know: those of another graph on the same thread.
+    for (const [channel, value] of Object.entries(inherited)) {
+      const isSame = value.version === checkpoint.channel_versions[channel];
+      if (isSame && !Object.hasOwn(newVersions, channel)) values[channel] = value;
+    }
+    const written = new Map<string, Buffer>();
+    for (const [channel, value] of Object.entries(channel_values))
+      if (Object.hasOwn(newVersions, channel)) written.set(channel, await this.#bytes(value));
+    const row = {
+      thread_id,
+      checkpoint_ns,
+      checkpoint_id: checkpoint.id,
+      parent_checkpoint_id: parent ?? null,
+      checkpoint: JSON.stringify(rest),
+      metadata: (await this.#bytes(metadata)).toString(),
+    };
+    this.#rows.transaction(
+      () => {
+        for (const [channel, bytes] of written) {
+          const version = newVersions[channel];
+          values[channel] =
+            bytes.length < LARGE
+              ? { version, text: bytes.toString() }
+              : { version, id: this.#values.insert(thread_id, `${checkpoint_ns}\n${channel}`, bytes) };
+        }
+        this.#rows.insert({ ...row, channel_values: JSON.stringify(values) });
+      },
+      () => this.#values.forget(thread_id),
+    );
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
+    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+    const rows = await Promise.all(
+      writes.map(async ([channel, value], index): Promise<WriteRow> => {
+        const place = { thread_id, checkpoint_ns, checkpoint_id, task_id: taskId };
+        const text = (await this.#bytes(value)).toString();
+        return { ...place, idx: WRITES_IDX_MAP[channel] ?? index, channel, value: text };
+      }),
+    );
+    // An ordinary write that is there was made by an earlier attempt of the same task: it stays.
+    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    this.#rows.transaction(() => this.#rows.insertWrites(rows, replace));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    this.#values.forget(threadId);
+    this.#rows.deleteThread(threadId);
+  }
+
+  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
+    this.#rows.transaction(() => {
+      const kept = keep.flatMap((key) =>
+        Object.values(this.#rows.valuesOf(threadId, key.checkpoint_ns, key.checkpoint_id)),
+      );
+      this.#values.keepOnly(
+        threadId,
+        kept.flatMap((value) => ("id" in value ? [value.id] : [])),
+      );
+      this.#rows.keepOnly(threadId, keep);
+    });
+  }
+
+  /** Namespaces of a thread's checkpoints, read from the key alone. */
+  async namespaces(threadId: string): Promise<string[]> {
+    return this.#rows.namespaces(threadId);
+  }
+
+  async #tuple(row: CheckpointRow, read: (id: number) => Buffer): Promise<CheckpointTuple> {
+    const { thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id: parent } = row;
+    const stored = Object.entries(JSON.parse(row.channel_values) as Record<string, StoredValue>);
+    const writes = this.#rows.writesOf(row);
+    const [metadata, values, pendingWrites] = await Promise.all([
+      this.#load(row.metadata),
+      Promise.all(
+        stored.map(async ([channel, value]): Promise<[string, unknown]> => [
+          channel,
+          await this.#load("id" in value ? read(value.id) : value.text),
+        ]),
+      ),
+      Promise.all(
+        writes.map(async ({ task_id, channel, value }): Promise<[string, string, unknown]> => [
+          task_id,
+          channel,
+          await this.#load(value),
+        ]),
+      ),
+    ]);
+    const checkpoint = {
+      ...(JSON.parse(row.checkpoint) as Checkpoint),
+      channel_values: Object.fromEntries(values),
+    };
+    if (checkpoint.v < 4 && parent !== null)
+      addSends(checkpoint, await this.#sendsOf({ ...row, checkpoint_id: parent }));
+    const at = (id: string) => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: id } });
+    return {
+      config: at(checkpoint_id),
+      checkpoint,
+      metadata: metadata as CheckpointTuple["metadata"],
+      parentConfig: parent === null ? undefined : at(parent),
+      pendingWrites,
+    };
+  }
+
+  async #sendsOf(parent: CheckpointRow): Promise<unknown[]> {
+    const sends = this.#rows.writesOf(parent).filter(({ channel }) => channel === TASKS);
+    return Promise.all(sends.map(({ value }) => this.#load(value)));
+  }
+
+  async #bytes(value: unknown): Promise<Buffer> {
+    const [, bytes] = await this.serde.dumpsTyped(value);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  #load(data: string | Buffer): Promise<unknown> {
+    return this.serde.loadsTyped("json", data) as Promise<unknown>;
+  }
+}
+
+function placeOf({ configurable = {} }: RunnableConfig): Place {
+  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Partial<Place>;
+  if (!thread_id) throw new Error("configurable.thread_id is needed to reach a checkpoint");
+  return { thread_id, checkpoint_ns: checkpoint_ns ?? "", checkpoint_id: checkpoint_id || undefined };
+}
+
+export interface CheckpointRow extends CheckpointKey {
+  thread_id: string;
+  parent_checkpoint_id: string | null;
+  /** JSON of the checkpoint without its values. */
+  checkpoint: string;
+  /** JSON of a `StoredValue` for each channel. */
+  channel_values: string;
+  metadata: string;
+}
+
+/** The value of a channel: itself, or the id of a large one. */
+type StoredValue = { version: ChannelVersions[string] | undefined } & ({ text: string } | { id: number });
+
+interface WriteRow extends CheckpointKey {
+  thread_id: string;
+  task_id: string;
+  idx: number;
+  channel: string;
+  value: string;
+}
+
+interface PageQuery {
+  thread_id?: string;
+  checkpoint_ns?: string;
+  checkpoint_id?: string;
+  /** Only checkpoints with lesser ids. */
+  before?: string;
+  /** Only what follows this row. */
+  after?: CheckpointRow;
+  /** Values that the metadata have, by key: texts and whole numbers. */
+  filter?: Record<string, unknown>;
+  limit: number;
+}
+
+const IS_KEPT = (id: string) =>
+  `(checkpoint_ns, ${id}) IN (SELECT value ->> 'checkpoint_ns', value ->> 'checkpoint_id' FROM json_each(@keep))`;
+
+/** The rows of checkpoints and of their pending writes. */
+class SqliteCheckpoints {
+  readonly #db: Database;
+  readonly #pages = new Map<string, Statement<unknown[], CheckpointRow>>();
+  readonly #sql;
+
+  constructor(db: Database) {
+    this.#db = db;
+    const write = (conflict: string) =>
+      db.prepare<[WriteRow]>(
+        `INSERT OR ${conflict} INTO gs_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, value)
+         VALUES (@thread_id, @checkpoint_ns, @checkpoint_id, @task_id, @idx, @channel, @value)`,
+      );
+    this.#sql = {
+      insert: db.prepare<[CheckpointRow]>(
+        `INSERT OR REPLACE INTO gs_checkpoints
+           (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, channel_values, metadata)
+         VALUES
+           (@thread_id, @checkpoint_ns, @checkpoint_id, @parent_checkpoint_id, @checkpoint, @channel_values, @metadata)`,
+      ),
+      keepWrite: write("IGNORE"),
+      replaceWrite: write("REPLACE"),
+      writes: db.prepare<[CheckpointKey], WriteRow>(
+        `SELECT * FROM gs_writes
+         WHERE thread_id = @thread_id AND checkpoint_ns = @checkpoint_ns AND checkpoint_id = @checkpoint_id
+         ORDER BY task_id, idx`,
+      ),
+      values: db
+        .prepare<[string, string, string], string>(
+          "SELECT channel_values FROM gs_checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+        )
+        .pluck(),
+      namespaces: db
+        .prepare<[string], string>("SELECT DISTINCT checkpoint_ns FROM gs_checkpoints WHERE thread_id = ?")
+        .pluck(),
+      delete: ["gs_checkpoints", "gs_writes", "gs_values"].map((table) =>
+        db.prepare<[string]>(`DELETE FROM ${table} WHERE thread_id = ?`),
+      ),
+      keepOnly: [
+        `DELETE FROM gs_checkpoints WHERE thread_id = @threadId AND NOT ${IS_KEPT("checkpoint_id")}`,
+        `DELETE FROM gs_writes WHERE thread_id = @threadId AND NOT ${IS_KEPT("checkpoint_id")}`,
+        `UPDATE gs_checkpoints SET parent_checkpoint_id = NULL WHERE thread_id = @threadId
+           AND parent_checkpoint_id IS NOT NULL AND NOT ${IS_KEPT("parent_checkpoint_id")}`,
+      ].map((sql) => db.prepare<[{ threadId: string; keep: string }]>(sql)),
+    };
+  }
+
+  /** All or nothing; takes the write lock at its start. `undo` is called when nothing was stored. */
+  transaction(work: () => void, undo?: () => void): void {
+    try {
+      this.#db.transaction(work).immediate();
+    } catch (error) {
+      undo?.();
+      throw error;
+    }
+  }
+
+  insert(row: CheckpointRow): void {
+    this.#sql.insert.run(row);
+  }
+
+  insertWrites(rows: readonly WriteRow[], replace: boolean): void {
+    const statement = replace ? this.#sql.replaceWrite : this.#sql.keepWrite;
+    for (const row of rows) statement.run(row);
+  }
+
+  writesOf(key: CheckpointRow): WriteRow[] {
+    return this.#sql.writes.all(key);
+  }
+
+  /** What a checkpoint stores of each channel; nothing when there is no such checkpoint. */
+  valuesOf(threadId: string, namespace: string, id: string): Record<string, StoredValue> {
+    const json = this.#sql.values.get(threadId, namespace, id);
+    return json === undefined ? {} : (JSON.parse(json) as Record<string, StoredValue>);
+  }
+
+  namespaces(threadId: string): string[] {
+    return this.#sql.namespaces.all(threadId);
+  }
+
+  deleteThread(threadId: string): void {
+    this.transaction(() => {
+      for (const statement of this.#sql.delete) statement.run(threadId);
+    });
+  }
+
+  keepOnly(threadId: string, keep: readonly CheckpointKey[]): void {
+    for (const statement of this.#sql.keepOnly) statement.run({ threadId, keep: JSON.stringify(keep) });
+  }
+
+  /** The newest first. */
+  page({
+    thread_id,
+    checkpoint_ns,
+    checkpoint_id,
+    before,
+    after,
+    filter = {},
+    limit,
+  }: PageQuery): CheckpointRow[] {
+    const tests: string[] = [];
+    const params: unknown[] = [];
+    const test = (sql: string, ...values: unknown[]) => {
+      tests.push(sql);
+      params.push(...values);
+    };
+    if (thread_id) test("thread_id = ?", thread_id);
+    if (checkpoint_ns != null) test("checkpoint_ns = ?", checkpoint_ns);
+    if (checkpoint_id) test("checkpoint_id = ?", checkpoint_id);
+    if (before !== undefined) test("checkpoint_id < ?", before);
+    if (after) {
+      const { checkpoint_id: id, checkpoint_ns: namespace, thread_id: thread } = after;
+      test("(checkpoint_id, checkpoint_ns, thread_id) < (?, ?, ?)", id, namespace, thread);
+    }
+    for (const [key, value] of Object.entries(filter))
+      test("metadata ->> ? IS ?", `$.${JSON.stringify(key)}`, value);
+    return this.#statement(tests).all(...params, limit);
+  }
+
+  #statement(tests: readonly string[]): Statement<unknown[], CheckpointRow> {
+    const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
+    const sql = `SELECT * FROM gs_checkpoints ${where}
+      ORDER BY checkpoint_id DESC, checkpoint_ns DESC, thread_id DESC LIMIT ?`;
+    const statement = this.#pages.get(sql) ?? this.#db.prepare<unknown[], CheckpointRow>(sql);
+    this.#pages.set(sql, statement);
+    return statement;
+  }
+}

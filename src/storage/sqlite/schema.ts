@@ -1,0 +1,155 @@
+import type { Database } from "better-sqlite3";
+import { StorageUnavailableError } from "../../support/errors.js";
+
+/**
+ * One entry a version, never changed once released. Tables of ours begin with `gs_`: an application may have its own in
+ * the same file. `gs_thread_facts` repeats `updated_at`, so that a page of the threads that share a fact comes from its
+ * index in order; `gs_facts` counts them, and under '' all threads: a total is then not counted row by row.
+ * A row of `gs_values` is a large value of a channel: its first `head` and last `tail` bytes are those of `base`.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE gs_threads (
+    thread_id TEXT PRIMARY KEY,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    state_updated_at TEXT,
+    metadata TEXT NOT NULL,
+    config TEXT NOT NULL,
+    status TEXT NOT NULL,
+    error TEXT,
+    ttl_strategy TEXT,
+    ttl_minutes REAL,
+    expires_at REAL
+  );
+  CREATE INDEX gs_threads_updated ON gs_threads (updated_at, thread_id);
+  CREATE INDEX gs_threads_created ON gs_threads (created_at, thread_id);
+  CREATE INDEX gs_threads_state_updated ON gs_threads (state_updated_at, thread_id);
+  CREATE INDEX gs_threads_status ON gs_threads (status, thread_id);
+  CREATE INDEX gs_threads_expiry ON gs_threads (expires_at) WHERE expires_at IS NOT NULL;
+
+  CREATE TABLE gs_thread_facts (
+    thread_id TEXT NOT NULL REFERENCES gs_threads ON DELETE CASCADE,
+    fact TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    PRIMARY KEY (thread_id, fact)
+  ) WITHOUT ROWID;
+  CREATE INDEX gs_thread_facts_updated ON gs_thread_facts (fact, updated_at, thread_id);
+
+  CREATE TABLE gs_facts (fact TEXT PRIMARY KEY, threads INTEGER NOT NULL) WITHOUT ROWID;
+  INSERT INTO gs_facts VALUES ('', 0);
+  CREATE TRIGGER gs_thread_added AFTER INSERT ON gs_threads BEGIN
+    UPDATE gs_facts SET threads = threads + 1 WHERE fact = '';
+  END;
+  CREATE TRIGGER gs_thread_removed AFTER DELETE ON gs_threads BEGIN
+    UPDATE gs_facts SET threads = threads - 1 WHERE fact = '';
+  END;
+  CREATE TRIGGER gs_fact_added AFTER INSERT ON gs_thread_facts BEGIN
+    INSERT INTO gs_facts VALUES (new.fact, 1) ON CONFLICT DO UPDATE SET threads = threads + 1;
+  END;
+  CREATE TRIGGER gs_fact_removed AFTER DELETE ON gs_thread_facts BEGIN
+    UPDATE gs_facts SET threads = threads - 1 WHERE fact = old.fact;
+    DELETE FROM gs_facts WHERE fact = old.fact AND threads = 0;
+  END;
+
+  CREATE TABLE gs_runs (
+    run_id TEXT PRIMARY KEY,
+    thread_id TEXT NOT NULL REFERENCES gs_threads ON DELETE CASCADE,
+    assistant_id TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    status TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    kwargs TEXT NOT NULL,
+    multitask_strategy TEXT NOT NULL,
+    error TEXT,
+    usage TEXT,
+    owner TEXT NOT NULL,
+    cancel_requested INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE INDEX gs_runs_of_thread ON gs_runs (thread_id, created_at, run_id);
+  CREATE INDEX gs_runs_unfinished ON gs_runs (run_id) WHERE status IN ('pending', 'running');
+  CREATE INDEX gs_runs_cancelled ON gs_runs (owner) WHERE cancel_requested AND status IN ('pending', 'running');
+
+  CREATE TABLE gs_owners (
+    id TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    seen_at TEXT NOT NULL
+  );
+
+  CREATE TABLE gs_items (
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    ttl_minutes REAL,
+    expires_at TEXT,
+    PRIMARY KEY (namespace, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX gs_items_expiry ON gs_items (expires_at) WHERE expires_at IS NOT NULL;
+
+  CREATE TABLE gs_checkpoints (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    parent_checkpoint_id TEXT,
+    checkpoint TEXT NOT NULL,
+    channel_values TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+  );
+  CREATE TABLE gs_values (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL,
+    base INTEGER,
+    head INTEGER NOT NULL,
+    tail INTEGER NOT NULL,
+    bytes BLOB NOT NULL
+  );
+  CREATE INDEX gs_values_of_thread ON gs_values (thread_id);
+  CREATE TABLE gs_writes (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    channel TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+  );
+  `,
+  `
+  ALTER TABLE gs_threads ADD COLUMN scope TEXT;
+  ALTER TABLE gs_threads ADD COLUMN graphs TEXT;
+  `,
+];
+
+/** Version of the tables that this release reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Bring our tables up to date. One transaction that takes the write lock at its start: of two processes that open a
+ * fresh file together, the second waits and finds the work done.
+ * @throws StorageUnavailableError when the tables are of a later version (`storage_unavailable`)
+ */
+export function migrate(db: Database): void {
+  db.transaction(() => {
+    db.exec("CREATE TABLE IF NOT EXISTS gs_schema (version INTEGER NOT NULL)");
+    const version = (db.prepare("SELECT max(version) FROM gs_schema").pluck().get() as number | null) ?? 0;
+    if (version > MIGRATIONS.length) throw newerSchema(version);
+    for (const migration of MIGRATIONS.slice(version)) db.exec(migration);
+    if (version === MIGRATIONS.length) return;
+    db.exec("DELETE FROM gs_schema");
+    db.prepare("INSERT INTO gs_schema VALUES (?)").run(MIGRATIONS.length);
+  }).immediate();
+}
+
+function newerSchema(version: number): StorageUnavailableError {
+  return new StorageUnavailableError(
+    `the database was written by a later graph-serve: its tables are of version ${version}, ` +
+      `this release knows version ${MIGRATIONS.length}`,
+    { hint: "upgrade graph-serve, or set checkpointer_uri to another file" },
+  );
+}

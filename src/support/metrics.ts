@@ -1,0 +1,129 @@
+/** Figures for Prometheus, by the package prom-client of the user's project. Nothing here runs while metrics are off. */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { ConfigError, errorMessage } from "./errors.js";
+
+interface RunEnd {
+  graph: string;
+  status: string;
+  /** How long it ran; undefined for a run that never had its thread. */
+  seconds?: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** What is counted and measured, and how it is read. */
+export interface Metrics {
+  /** A run has its thread, after so long in the queue. */
+  runStarted(queuedSeconds: number): void;
+  runEnded(end: RunEnd): void;
+  /** Nothing handled an error of this graph; of no graph that is known, the name is empty. */
+  errorUnhandled(graph: string): void;
+  streamOpened(): void;
+  streamClosed(): void;
+  readonly storageCalled: (operation: string, seconds: number) => void;
+  readonly contentType: string;
+  /** All figures in Prometheus's text format. */
+  text(): Promise<string>;
+}
+
+type Labels = Record<string, string>;
+
+interface Options {
+  name: string;
+  help: string;
+  labelNames?: string[];
+  buckets?: number[];
+  registers: Registry[];
+}
+
+interface Registry {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+}
+
+/** The part of prom-client that is used. */
+interface PromClient {
+  Registry: new () => Registry;
+  Counter: new (options: Options) => { inc(labels: Labels, value?: number): void };
+  Gauge: new (options: Options) => { inc(): void; dec(): void };
+  Histogram: new (options: Options) => { observe(labels: Labels, value: number): void };
+}
+
+const PACKAGE = "prom-client";
+const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const QUEUE_BUCKETS = [0.01, 0.1, 0.5, 1, 5, 30, 60, 300];
+const STORAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+/**
+ * @param cwd folder of the project, whose copy of prom-client is used
+ * @throws ConfigError when there is none (`config_invalid`)
+ */
+export function openMetrics(cwd: string): Metrics {
+  const { Registry, Counter, Gauge, Histogram } = loadPromClient(cwd);
+  const registry = new Registry();
+  const define = (name: string, help: string, labelNames: string[] = [], buckets?: number[]): Options => ({
+    name: `graph_serve_${name}`,
+    help,
+    labelNames,
+    ...(buckets && { buckets }),
+    registers: [registry],
+  });
+  const runs = new Counter(define("runs_total", "Runs that have ended.", ["graph", "status"]));
+  const active = new Gauge(define("runs_active", "Runs that have their thread."));
+  const duration = new Histogram(
+    define("run_duration_seconds", "Time of runs, waiting not counted.", ["graph", "status"], RUN_BUCKETS),
+  );
+  const queue = new Histogram(
+    define("run_queue_seconds", "Time that runs waited for their thread.", [], QUEUE_BUCKETS),
+  );
+  const tokens = new Counter(define("tokens_total", "Tokens that runs used.", ["graph", "kind"]));
+  const unhandled = new Counter(
+    define("unhandled_errors_total", "Errors of graphs that nothing handled.", ["graph"]),
+  );
+  const streams = new Gauge(define("streams_open", "Event streams that are being read."));
+  const storage = new Histogram(
+    define("storage_seconds", "Time of calls to the storage.", ["operation"], STORAGE_BUCKETS),
+  );
+  return {
+    runStarted: (seconds) => {
+      active.inc();
+      queue.observe({}, seconds);
+    },
+    runEnded: ({ graph, status, seconds, inputTokens, outputTokens }) => {
+      runs.inc({ graph, status });
+      tokens.inc({ graph, kind: "input" }, inputTokens);
+      tokens.inc({ graph, kind: "output" }, outputTokens);
+      if (seconds === undefined) return;
+      active.dec();
+      duration.observe({ graph, status }, seconds);
+    },
+    errorUnhandled: (graph) => unhandled.inc({ graph }),
+    streamOpened: () => streams.inc(),
+    streamClosed: () => streams.dec(),
+    storageCalled: (operation, seconds) => storage.observe({ operation }, seconds),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
+
+/** The project's copy, else one beside this package. */
+function loadPromClient(cwd: string): PromClient {
+  for (const from of [join(cwd, "package.json"), import.meta.url]) {
+    const require = createRequire(from);
+    try {
+      return require(PACKAGE) as PromClient;
+    } catch (cause) {
+      if (isMissing(cause)) continue;
+      throw new ConfigError(`metrics: ${PACKAGE} does not load: ${errorMessage(cause)}`, { cause });
+    }
+  }
+  throw new ConfigError(`metrics: the package ${PACKAGE} is not installed`, {
+    hint: `install it in your project: npm install ${PACKAGE}`,
+  });
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "MODULE_NOT_FOUND" && errorMessage(error).includes(`'${PACKAGE}'`);
+}

@@ -1,0 +1,220 @@
+/** Runs one case: its steps on a thread of its own, each with its expectations. */
+import { reportedTokens, type RunCreateRequest, type StreamMode } from "../models/run.js";
+import type { ThreadState } from "../models/state.js";
+import { errorMessage, GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { newId } from "../support/ids.js";
+import type { Case, CaseStep } from "./case-files.js";
+import type { CheckpointChoice } from "./case-model.js";
+import { type Edge, edgesTaken, edgeText } from "./edges.js";
+import { leaks, type Output, type Seen, unaskedError, unmetExpectations } from "./expectations.js";
+import type { CaseTarget } from "./graphs.js";
+import { Observation } from "./observation.js";
+import { type Failure, unmet, type Unmet } from "./result.js";
+import type { SnapshotFile } from "./snapshot.js";
+
+const USUAL_MODES: readonly StreamMode[] = [
+  "values",
+  "updates",
+  "messages-tuple",
+  "custom",
+  "tasks",
+  "checkpoints",
+];
+/** All that could show a private key. */
+const ALL_MODES: readonly StreamMode[] = [...USUAL_MODES, "messages", "debug", "events"];
+
+interface CaseContext {
+  target: CaseTarget;
+  /** Edges of the graph's drawing. */
+  edges: readonly Edge[];
+  snapshots?: SnapshotFile;
+  /** Aborts when the case has to end. */
+  signal: AbortSignal;
+  /** Called with the thread before anything runs on it, and when nothing will run on it any more. */
+  onThread?(threadId: string): { end(isFine: boolean): Unmet[] };
+}
+
+export interface CaseOutcome {
+  failures: Failure[];
+  nodes: string[];
+  edges: Edge[];
+  tokens: number;
+  /** The run in flight, or the last one. */
+  current?: Observation;
+}
+
+export const newOutcome = (): CaseOutcome => ({ failures: [], nodes: [], edges: [], tokens: 0 });
+
+/**
+ * Run a case to its end, and take it into `outcome`, which can be looked at meanwhile. Steps behind one that failed
+ * are not run: they would tell nothing new.
+ */
+export async function runCase(one: Case, context: CaseContext, outcome: CaseOutcome): Promise<void> {
+  const threadId = newId();
+  const watch = context.onThread?.(threadId);
+  try {
+    for (const [index, step] of one.steps.entries()) {
+      const found = await runStep(one.name, step, { ...context, threadId, number: index + 1 }, outcome);
+      outcome.failures.push(...found.map((failure) => located(failure, step, one, index)));
+      if (found.length > 0 || context.signal.aborted) break;
+    }
+  } finally {
+    const unplayed = watch?.end(outcome.failures.length === 0 && !context.signal.aborted) ?? [];
+    outcome.failures.unshift(...unplayed.map((failure) => located(failure, one.steps[0], one, 0)));
+  }
+}
+
+function located({ path, ...failure }: Unmet, step: CaseStep | undefined, one: Case, index: number): Failure {
+  const hasOwnPlace = step?.expect !== undefined && path.length > 0;
+  return {
+    ...(one.steps.length > 1 && { step: index + 1 }),
+    ...failure,
+    location: hasOwnPlace ? step.locate(path) : one.location,
+  };
+}
+
+interface StepContext extends CaseContext {
+  threadId: string;
+  number: number;
+}
+
+async function runStep(
+  name: string,
+  step: CaseStep,
+  context: StepContext,
+  outcome: CaseOutcome,
+): Promise<Unmet[]> {
+  const run = new Observation();
+  outcome.current = run;
+  const start = performance.now();
+  try {
+    await drain(run, await requestOf(step, context), context);
+  } catch (error) {
+    if (context.signal.aborted) return [];
+    if (error instanceof GraphServeError && isOutside(error)) throw error;
+    return [unmet([], `the run was refused: ${errorMessage(error)}`)];
+  }
+  run.durationMs = performance.now() - start;
+  if (context.signal.aborted) return [];
+  const { target, threadId } = context;
+  const values = run.values === undefined ? (await target.state(threadId)).values : run.values;
+  const taken = edgesTaken(run, context.edges, { fromStart: isInput(step) });
+  outcome.nodes = outcome.nodes.concat(run.nodes);
+  outcome.edges = outcome.edges.concat(taken);
+  outcome.tokens += reportedTokens(run.usage).total_tokens;
+  return judge(name, step, { run, values, edges: taken.map(edgeText) }, context);
+}
+
+/** Faults of what runs the case; anything else is the case's own. */
+const isOutside = ({ code }: GraphServeError): boolean =>
+  code === "server_unreachable" || code === "storage_unavailable" || code === "graph_load_failed";
+
+const isInput = ({ input, resume, goto, checkpoint }: CaseStep): boolean =>
+  input != null && resume === undefined && goto === undefined && checkpoint === undefined;
+
+async function judge(
+  name: string,
+  { expect }: CaseStep,
+  seen: Seen,
+  { snapshots, number, target, threadId }: StepContext,
+): Promise<Unmet[]> {
+  if (!expect) return unaskedError(seen);
+  const failures = await unmetExpectations(expect, seen);
+  if (expect.private) failures.push(...leaks(expect.private, await outputsOf(seen, target, threadId)));
+  // A snapshot of a run that is wrong must not be taken.
+  if (expect.snapshot && snapshots && failures.length === 0)
+    failures.push(...snapshots.compare(name, number, seen));
+  return failures;
+}
+
+/** All that a client can get to see of the run. */
+async function outputsOf({ run }: Seen, target: CaseTarget, threadId: string): Promise<Output[]> {
+  const [thread, state, history] = await Promise.all([
+    target.thread(threadId),
+    target.state(threadId),
+    target.history(threadId),
+  ]);
+  return [
+    ...run.events.map(({ event, data }) => ({ name: `stream event ${event}`, value: data })),
+    // What the caller itself sent is no secret to it.
+    { name: "the thread", value: { ...thread, config: {} } },
+    { name: "the state", value: state },
+    ...history.map((past, index) => ({ name: `history[${index}]`, value: past })),
+  ];
+}
+
+/** The run that a step asks for. @throws InvalidRequestError when its checkpoint is not there (`invalid_request`) */
+export async function requestOf(
+  step: CaseStep,
+  { target, threadId }: Pick<StepContext, "target" | "threadId">,
+): Promise<RunCreateRequest> {
+  const { input, resume, goto, update, config, context } = step;
+  const hasCommand = resume !== undefined || goto !== undefined || update !== undefined;
+  const checkpoint =
+    step.checkpoint === undefined ? undefined : await checkpointOfStep(step.checkpoint, target, threadId);
+  return {
+    assistant_id: target.assistantId,
+    if_not_exists: "create",
+    stream_mode: modesOf(step),
+    stream_subgraphs: true,
+    ...(input !== undefined && { input }),
+    ...(hasCommand && {
+      command: {
+        ...(resume !== undefined && { resume }),
+        ...(goto !== undefined && { goto }),
+        ...(update !== undefined && { update }),
+      },
+    }),
+    ...(checkpoint !== undefined && { checkpoint_id: checkpoint }),
+    ...(config && { config }),
+    ...(context && { context }),
+    ...(step.interrupt_before && { interrupt_before: step.interrupt_before }),
+    ...(step.interrupt_after && { interrupt_after: step.interrupt_after }),
+  };
+}
+
+/** Nodes and edges are read from the tasks, final values from the values. */
+function modesOf({ stream_mode, expect }: CaseStep): StreamMode[] {
+  if (expect?.private) return [...ALL_MODES];
+  return stream_mode ? [...new Set<StreamMode>([...stream_mode, "values", "tasks"])] : [...USUAL_MODES];
+}
+
+async function drain(run: Observation, request: RunCreateRequest, context: StepContext): Promise<void> {
+  const { target, threadId, signal } = context;
+  try {
+    for await (const event of target.stream(threadId, request, signal)) run.take(event);
+  } catch (error) {
+    const modes = [request.stream_mode ?? []].flat();
+    const isRefused = error instanceof GraphServeError && error.code === "unsupported_option";
+    if (!isRefused || !modes.includes("events")) throw error;
+    // A server that hides keys offers no events, since it could not hide keys there.
+    await drain(run, { ...request, stream_mode: modes.filter((mode) => mode !== "events") }, context);
+  }
+  if (run.status === "running" && !signal.aborted)
+    throw new GraphServeError("server_unreachable", "the stream broke off before the end of the run");
+}
+
+// Which checkpoint a step goes back to.
+
+/**
+ * The id of the newest checkpoint that the choice fits.
+ * @throws InvalidRequestError when there is none (`invalid_request`)
+ */
+async function checkpointOfStep(
+  choice: CheckpointChoice,
+  target: CaseTarget,
+  threadId: string,
+): Promise<string> {
+  const history = await target.history(threadId);
+  const fits = ({ next, metadata }: ThreadState) =>
+    typeof choice === "number" ? metadata.step === choice : next.includes(choice.before);
+  const id = history.find(fits)?.checkpoint?.checkpoint_id;
+  if (id != null) return id;
+  const wanted = typeof choice === "number" ? `of step ${choice}` : `before ${choice.before}`;
+  const there = history.map(
+    ({ next, metadata }) => `${String(metadata.step)} (next ${next.join(", ") || "none"})`,
+  );
+  throw new InvalidRequestError(
+    `the thread has no checkpoint ${wanted}; it has ${there.join("; ") || "none at all"}`,
+  );
+}

@@ -1,0 +1,280 @@
+/** Stands in for what a provider does behind a chat model: answers from a tape, or records what really came. */
+import type { AsyncLocalStorage } from "node:async_hooks";
+import type { BaseMessage } from "@langchain/core/messages";
+import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
+import { isRecord, type JsonObject } from "../../models/common.js";
+import { isMessage, type MessageMaker, storeChunk, storeMessage } from "./messages.js";
+import {
+  type Answer,
+  askedOfModel,
+  askedOfTool,
+  type RecordingTape,
+  type StoredMessage,
+  type Tape,
+} from "./recording.js";
+
+interface LlmRun {
+  handleLLMNewToken?(
+    token: string,
+    index?: { prompt: number; completion: number },
+    runId?: string,
+    parentRunId?: string,
+    tags?: string[],
+    fields?: { chunk: ChatGenerationChunk },
+  ): Promise<void>;
+}
+
+type Call = [messages: BaseMessage[], options: unknown, run?: LlmRun];
+
+export interface ModelLike {
+  constructor: { name: string };
+  _generate: (...call: Call) => Promise<ChatResult>;
+  _streamResponseChunks: (...call: Call) => AsyncGenerator<ChatGenerationChunk>;
+  _streamChatModelEvents?: (...call: unknown[]) => AsyncGenerator<unknown>;
+}
+
+const modelStandIns = new WeakSet<ModelLike>();
+
+/** Give a model its own methods; a model that does not stream stays one, since callers ask which it is. */
+export function standInForModel(model: ModelLike, base: ModelLike, deck: Deck): void {
+  if (modelStandIns.has(model)) return;
+  modelStandIns.add(model);
+  const { _generate, _streamResponseChunks, _streamChatModelEvents } = model;
+  const own = (name: keyof ModelLike, value: unknown) =>
+    Object.defineProperty(model, name, { value, configurable: true, writable: true });
+  own("_generate", (...call: Call) => generate(model, _generate, call, deck));
+  if (_streamResponseChunks !== base._streamResponseChunks)
+    own("_streamResponseChunks", (...call: Call) => stream(model, _streamResponseChunks, call, deck));
+  if (_streamChatModelEvents && _streamChatModelEvents !== base._streamChatModelEvents) {
+    // With a tape, events are made from the chunks, as the base class does it.
+    own("_streamChatModelEvents", (...call: Call) =>
+      (deck.tapeOf(call[2], call[1]) ? base._streamChatModelEvents : _streamChatModelEvents)?.apply(
+        model,
+        call,
+      ),
+    );
+  }
+}
+
+async function generate(
+  model: ModelLike,
+  real: ModelLike["_generate"],
+  call: Call,
+  deck: Deck,
+): Promise<ChatResult> {
+  const [messages, options, run] = call;
+  const tape = deck.tapeOf(run, options);
+  if (!tape || deck.inside.getStore()) return real.apply(model, call);
+  const [name, asked] = [model.constructor.name, askedOfModel(messages, options)];
+  if (tape.mode === "replay") return wholeReply(tape.answer("model", name, asked), run, deck);
+  const chunks: StoredMessage[] = [];
+  try {
+    const result = await deck.inside.run({ model, chunks }, () => real.apply(model, call));
+    tape.add("model", name, asked, {
+      generations: result.generations.map(storeChunk),
+      ...(isFilled(result.llmOutput) && { llmOutput: result.llmOutput }),
+      ...(chunks.length > 0 && { chunks }),
+    });
+    return result;
+  } catch (error) {
+    tape.addError("model", name, asked, error);
+    throw error;
+  }
+}
+
+const isFilled = (value: unknown): value is JsonObject => isRecord(value) && Object.keys(value).length > 0;
+
+async function wholeReply(answer: Answer, run: LlmRun | undefined, { maker }: Deck): Promise<ChatResult> {
+  const { chunks = [], generations, llmOutput } = answer;
+  throwRecorded(answer);
+  if (generations) {
+    for (const chunk of chunks) await tellToken(maker.chunk(chunk), run);
+    return { generations: generations.map((one) => maker.generation(one)), ...(llmOutput && { llmOutput }) };
+  }
+  const whole = chunks.map((chunk) => maker.chunk(chunk)).reduce((before, chunk) => before.concat(chunk));
+  return { generations: [{ text: whole.text, message: whole.message }] };
+}
+
+async function* stream(
+  model: ModelLike,
+  real: ModelLike["_streamResponseChunks"],
+  call: Call,
+  deck: Deck,
+): AsyncGenerator<ChatGenerationChunk> {
+  const [messages, options, run] = call;
+  const tape = deck.tapeOf(run, options);
+  const outer = deck.inside.getStore();
+  if (!tape || outer) {
+    for await (const chunk of real.apply(model, call)) {
+      // A model that streams to make its whole reply: its tokens belong to that reply.
+      if (outer?.model === model) outer.chunks.push(storeChunk(chunk));
+      yield chunk;
+    }
+    return;
+  }
+  const asked = askedOfModel(messages, options);
+  if (tape.mode === "record") yield* recorded(model, real.apply(model, call), asked, tape, deck);
+  else yield* replayed(tape.answer("model", model.constructor.name, asked), run, deck);
+}
+
+async function* recorded(
+  model: ModelLike,
+  real: AsyncGenerator<ChatGenerationChunk>,
+  asked: JsonObject,
+  tape: RecordingTape,
+  { inside }: Deck,
+): AsyncGenerator<ChatGenerationChunk> {
+  const { name } = model.constructor;
+  const chunks: StoredMessage[] = [];
+  try {
+    for (;;) {
+      const next = await inside.run({ chunks: [] }, () => real.next());
+      if (next.done) break;
+      // Before the library gives the chunk an id of this run.
+      chunks.push(storeChunk(next.value));
+      yield next.value;
+    }
+    tape.add("model", name, asked, { chunks });
+  } catch (error) {
+    tape.addError("model", name, asked, error);
+    throw error;
+  } finally {
+    await real.return(undefined);
+  }
+}
+
+async function* replayed(
+  answer: Answer,
+  run: LlmRun | undefined,
+  { maker }: Deck,
+): AsyncGenerator<ChatGenerationChunk> {
+  throwRecorded(answer);
+  const { chunks, generations } = answer;
+  const made = generations
+    ? generations.slice(0, 1).map((one) => maker.wholeChunk(one))
+    : (chunks ?? []).map((chunk) => maker.chunk(chunk));
+  for (const chunk of made) {
+    yield chunk;
+    await tellToken(chunk, run);
+  }
+}
+
+async function tellToken(chunk: ChatGenerationChunk, run: LlmRun | undefined): Promise<void> {
+  await run?.handleLLMNewToken?.(chunk.text, { prompt: 0, completion: 0 }, undefined, undefined, undefined, {
+    chunk,
+  });
+}
+
+/** Throw the error that was recorded. */
+function throwRecorded({ error }: Answer): void {
+  if (error) throw Object.assign(new Error(error.message), { name: error.name });
+}
+
+// Stands in for the function of a tool.
+
+type ToolCall = [args: unknown, run: unknown, config?: unknown];
+
+export interface ToolLike {
+  name: string;
+  _call: (...call: ToolCall) => unknown;
+}
+
+const toolStandIns = new WeakSet<ToolLike>();
+
+export function standInForTool(tool: ToolLike, deck: Deck): void {
+  if (toolStandIns.has(tool)) return;
+  toolStandIns.add(tool);
+  const { _call } = tool;
+  Object.defineProperty(tool, "_call", {
+    value: (...call: ToolCall) => callTool(tool, _call, call, deck),
+    configurable: true,
+    writable: true,
+  });
+}
+
+function callTool(tool: ToolLike, real: ToolLike["_call"], call: ToolCall, deck: Deck): unknown {
+  const [args, run, config] = call;
+  const tape = deck.tapeOf(config, run);
+  if (!tape || deck.inside.getStore()) return real.apply(tool, call);
+  const asked = askedOfTool(args);
+  if (tape.mode === "record") return record(tool, real, call, asked, tape, deck);
+  return replay(tool, real, call, tape.answer("tool", tool.name, asked), deck);
+}
+
+async function record(
+  tool: ToolLike,
+  real: ToolLike["_call"],
+  [args, run, config]: ToolCall,
+  asked: JsonObject,
+  tape: RecordingTape,
+  deck: Deck,
+): Promise<unknown> {
+  const events: unknown[] = [];
+  try {
+    const result = await deck.inside.run({ chunks: [] }, () =>
+      real.call(tool, args, run, listening(config, events)),
+    );
+    tape.add("tool", tool.name, asked, { ...answerOf(result), ...(events.length > 0 && { events }) });
+    return result;
+  } catch (error) {
+    if (isQuestion(error)) tape.add("tool", tool.name, asked, { live: true });
+    else tape.addError("tool", tool.name, asked, error);
+    throw error;
+  }
+}
+
+/** What LangGraph throws to stop: an interrupt, or a way to another graph. */
+const isQuestion = (error: unknown): boolean =>
+  (error as { is_bubble_up?: unknown } | null)?.is_bubble_up === true;
+
+/** The config of a call, with a writer that also takes down what the tool tells the stream. */
+function listening(config: unknown, events: unknown[]): unknown {
+  if (!isRecord(config) || typeof config.writer !== "function") return config;
+  const write = config.writer as (event: unknown) => void;
+  return {
+    ...config,
+    writer: (event: unknown) => {
+      events.push(JSON.parse(JSON.stringify(event ?? null)));
+      write(event);
+    },
+  };
+}
+
+function answerOf(result: unknown): Answer {
+  if (isMessage(result)) return { messages: [storeMessage(result)] };
+  return isPlain(result) ? { result: result ?? null } : { live: true };
+}
+
+/** Whether JSON gives a value back as it is: no command, no class, no function. */
+function isPlain(value: unknown): boolean {
+  if (value === null || ["string", "number", "boolean", "undefined"].includes(typeof value)) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (prototype === Object.prototype || prototype === null) && Object.values(value).every(isPlain);
+}
+
+function replay(
+  tool: ToolLike,
+  real: ToolLike["_call"],
+  call: ToolCall,
+  answer: Answer,
+  { maker }: Deck,
+): unknown {
+  if (answer.live) return real.apply(tool, call);
+  const [, , config] = call;
+  const writer = isRecord(config) ? (config.writer as ((event: unknown) => void) | undefined) : undefined;
+  for (const event of answer.events ?? []) writer?.(event);
+  throwRecorded(answer);
+  const [message] = answer.messages ?? [];
+  return message ? maker.message(message) : answer.result;
+}
+
+/** Finds the tape of a call, and keeps calls inside of calls off it. */
+export interface Deck {
+  /** The tape of the thread that a call belongs to; undefined when it has none. */
+  tapeOf(...hints: unknown[]): Tape | undefined;
+  /** Set while a recorded call runs: what it calls itself is part of it. */
+  readonly inside: AsyncLocalStorage<{ model?: unknown; chunks: unknown[] }>;
+  readonly maker: MessageMaker;
+}

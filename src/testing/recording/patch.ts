@@ -1,0 +1,113 @@
+/**
+ * Where recordings get between a graph and its models and tools.
+ *
+ * Callbacks only look on; a cache is part of each model's own setup, does not stream, and sets the usage to zero; a
+ * provider's HTTP would have to be known for each provider. What every chat model shares is `BaseChatModel`, through
+ * whose `generate`, `_streamIterator` and `streamEvents` every call goes, with callbacks, ids, tracing and the choice
+ * between whole and streamed replies. These three are patched on the prototype, in the copy of `@langchain/core` that
+ * the graph was built with: at its first call an instance gets its own `_generate` and `_streamResponseChunks`, the
+ * two methods behind which a provider begins. All above them is the library's own code, in recording and in replay.
+ * Tools likewise: `StructuredTool.call` parses, calls back and wraps; only `_call` behind it is stood in for.
+ *
+ * A thread that has no tape gets what it always got.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createRequire } from "node:module";
+import { isRecord } from "../../models/common.js";
+import { type Deck, type ModelLike, standInForModel, standInForTool, type ToolLike } from "./doubles.js";
+import { MessageMaker } from "./messages.js";
+import type { Tape } from "./recording.js";
+
+type Patched = Record<string, (this: unknown, ...args: unknown[]) => unknown>;
+
+/** The tape of a call, by what the call carries: its config, its run manager, the config around it. */
+export type FindTape = (hints: readonly unknown[]) => Tape | undefined;
+
+/** Who looks for tapes now. The methods are patched while there is one; what was given to an instance stays, idle. */
+const finders = new Set<FindTape>();
+const restores = new Map<Patched, () => void>();
+let shared: Promise<Deck> | undefined;
+
+/** Patch the graph's copy of the library. Returns what takes the patches away again. */
+export async function installSeam(find: FindTape): Promise<() => void> {
+  shared ??= openDeck();
+  const deck = await shared;
+  const [chat, tools] = await Promise.all([
+    import("@langchain/core/language_models/chat_models"),
+    import("@langchain/core/tools"),
+  ]);
+  for (const prototype of prototypes(chat.BaseChatModel, "language_models/chat_models", "BaseChatModel")) {
+    const prepare = (model: unknown) =>
+      standInForModel(model as ModelLike, prototype as unknown as ModelLike, deck);
+    patch(prototype, ["generate", "_streamIterator", "streamEvents"], prepare);
+  }
+  for (const prototype of prototypes(tools.StructuredTool, "tools/index", "StructuredTool"))
+    patch(prototype, ["call"], (tool) => standInForTool(tool as ToolLike, deck));
+  finders.add(find);
+  return () => {
+    finders.delete(find);
+    if (finders.size > 0) return;
+    restores.forEach((restore) => restore());
+    restores.clear();
+  };
+}
+
+async function openDeck(): Promise<Deck> {
+  const [messages, outputs, singletons] = await Promise.all([
+    import("@langchain/core/messages"),
+    import("@langchain/core/outputs"),
+    import("@langchain/core/singletons"),
+  ]);
+  const ambient = (): unknown => singletons.AsyncLocalStorageProviderSingleton.getRunnableConfig();
+  return {
+    tapeOf(...hints) {
+      for (const find of finders) {
+        const tape = find([...hints, ambient()]);
+        if (tape) return tape;
+      }
+      return undefined;
+    },
+    inside: new AsyncLocalStorage(),
+    maker: new MessageMaker(messages, outputs),
+  };
+}
+
+const prototypes = (own: unknown, file: string, name: string): Patched[] =>
+  [own, ...commonJsCopies(file, name)].map((one) => (one as { prototype: Patched }).prototype);
+
+function patch(prototype: Patched, methods: readonly string[], prepare: (instance: unknown) => void): void {
+  if (restores.has(prototype)) return;
+  const originals = methods.flatMap((method) => {
+    const original = prototype[method];
+    return typeof original === "function" ? [[method, original] as const] : [];
+  });
+  for (const [method, original] of originals) {
+    prototype[method] = function patched(...args) {
+      prepare(this);
+      return original.apply(this, args);
+    };
+  }
+  restores.set(prototype, () => void Object.assign(prototype, Object.fromEntries(originals)));
+}
+
+/** Classes of the copies that CommonJS graphs have loaded, which are other objects than those of ES modules. */
+function commonJsCopies(file: string, name: string): unknown[] {
+  const { cache } = createRequire(import.meta.url);
+  return Object.values(cache).flatMap((module) => {
+    const path = module?.filename.replaceAll("\\", "/") ?? "";
+    if (!path.endsWith(`@langchain/core/dist/${file}.cjs`)) return [];
+    const found: unknown = (module?.exports as Record<string, unknown> | undefined)?.[name];
+    return found === undefined ? [] : [found];
+  });
+}
+
+/** The first id of this name that a config or a run manager carries. */
+export function idOf(name: "thread_id" | "run_id", hints: readonly unknown[]): string | undefined {
+  for (const hint of hints.filter(isRecord)) {
+    for (const place of [hint.metadata, hint.configurable]) {
+      const id = isRecord(place) ? place[name] : undefined;
+      if (typeof id === "string") return id;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,264 @@
+/** Runs many cases: which of them, how many at once, how often, how long. */
+import { GraphServeError } from "../support/errors.js";
+import { type Case, type CaseFile, folderOf } from "./case-files.js";
+import { type CaseOutcome, newOutcome, runCase } from "./case.js";
+import type { Coverage } from "./coverage.js";
+import { edgesOf } from "./edges.js";
+import type { Host, Hosts } from "./graphs.js";
+import { regularExpression } from "./matcher.js";
+import { type TapeMode, Tapes } from "./recording/recorder.js";
+import type { Redact } from "./redact.js";
+import type { CaseResult, Failure, SuiteResult } from "./result.js";
+import { SnapshotFile, type SnapshotPolicy } from "./snapshot.js";
+
+export interface SuiteOptions {
+  hosts: Hosts;
+  /** The snapshots of a case file; none are compared when left out. */
+  snapshots?: (file: string) => Promise<SnapshotFile>;
+  /** Answers model and tool calls from recordings, or records them. */
+  tapes?: Tapes;
+  coverage?: Coverage;
+  bail?: boolean;
+  /** Further attempts of a case that fails. */
+  retries?: number;
+  /** Cases at once; 1 when left out. */
+  concurrency?: number;
+  timeoutSeconds: number;
+  /** Aborts with the signal's name when the suite has to stop. */
+  signal: AbortSignal;
+  onResult?: (result: CaseResult) => void;
+}
+
+/** A case and the file that it is from. */
+export interface PlannedCase {
+  file: CaseFile;
+  one: Case;
+}
+
+/** The cases whose name fits `name`, a text or a regular expression; of those, the shard's. */
+export function selectCases(
+  files: readonly CaseFile[],
+  { name, shard }: { name?: string; shard?: { index: number; count: number } },
+): PlannedCase[] {
+  const all = files.flatMap((file) => file.cases.map((one) => ({ file, one })));
+  const fits = name === undefined ? () => true : nameTest(name);
+  const chosen = all.filter(({ one }) => fits(one.name));
+  return shard ? chosen.filter((_, index) => index % shard.count === shard.index - 1) : chosen;
+}
+
+function nameTest(name: string): (text: string) => boolean {
+  try {
+    const pattern = regularExpression(name);
+    return (text) => text.includes(name) || pattern.test(text);
+  } catch {
+    return (text) => text.includes(name);
+  }
+}
+
+export async function runSuite(planned: readonly PlannedCase[], options: SuiteOptions): Promise<SuiteResult> {
+  const start = performance.now();
+  const results = new Array<CaseResult>(planned.length);
+  let next = 0;
+  let bailed = false;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < planned.length; index = next++) {
+      const plan = planned[index] as PlannedCase;
+      const result =
+        options.signal.aborted || bailed || plan.one.skip
+          ? skipped(plan, bailed ? "--bail" : options.signal.aborted ? "stopped before it began" : "skip")
+          : await runPlanned(plan, options);
+      results[index] = result;
+      bailed ||= options.bail === true && result.status === "failed";
+      options.onResult?.(result);
+    }
+  };
+  const workers = Math.max(1, Math.min(options.concurrency ?? 1, planned.length));
+  await Promise.all(Array.from({ length: workers }, work));
+  return {
+    cases: results,
+    durationMs: performance.now() - start,
+    ...(options.signal.aborted && { stoppedBy: String(options.signal.reason) }),
+  };
+}
+
+function resultOf({ file, one }: PlannedCase, parts: Partial<CaseResult>): CaseResult {
+  return {
+    file: file.file,
+    name: one.name,
+    graph: file.source.graph ?? "",
+    status: "passed",
+    failures: [],
+    durationMs: 0,
+    attempts: 0,
+    nodes: [],
+    tokens: 0,
+    ...parts,
+  };
+}
+
+const skipped = (plan: PlannedCase, why: string): CaseResult =>
+  resultOf(plan, { status: "skipped", note: why });
+
+async function runPlanned(plan: PlannedCase, options: SuiteOptions): Promise<CaseResult> {
+  const start = performance.now();
+  const { file } = plan;
+  let host: Host;
+  let snapshots: SnapshotFile | undefined;
+  try {
+    host = await options.hosts.host({ graph: file.source.graph, folder: folderOf(file) });
+    await options.tapes?.prepare();
+    snapshots = await options.snapshots?.(file.file);
+  } catch (error) {
+    return faulty(plan, error, performance.now() - start);
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await attemptCase(plan, host, snapshots, options);
+    const isLast = result.status !== "failed" || attempt > (options.retries ?? 0) || result.fault;
+    if (!isLast) continue;
+    const note = result.status === "passed" && attempt > 1 ? `passed at attempt ${attempt}` : result.note;
+    return { ...result, attempts: attempt, durationMs: performance.now() - start, ...(note && { note }) };
+  }
+}
+
+/** What cannot be opened fails the case; what we did not foresee ends the command. */
+function faulty(plan: PlannedCase, error: unknown, durationMs: number): CaseResult {
+  if (!(error instanceof GraphServeError)) throw error;
+  const { file, one } = plan;
+  const failure: Failure = {
+    expectation: "runs",
+    message: error.message,
+    location: error.location ?? one.location,
+  };
+  const graph = file.source.graph ?? "";
+  return resultOf(plan, {
+    graph,
+    status: "failed",
+    failures: [failure],
+    fault: error,
+    durationMs,
+    attempts: 1,
+  });
+}
+
+async function attemptCase(
+  plan: PlannedCase,
+  host: Host,
+  snapshots: SnapshotFile | undefined,
+  options: SuiteOptions,
+): Promise<CaseResult> {
+  const { file, one } = plan;
+  const { tapes } = options;
+  const outcome = newOutcome();
+  const limit = deadline(one.timeoutSeconds ?? options.timeoutSeconds, options.signal);
+  const running = runCase(
+    one,
+    {
+      target: host.target,
+      edges: edgesOf(host.drawing),
+      snapshots,
+      signal: limit.signal,
+      ...(tapes && { onThread: (threadId) => tapes.begin(file, one.name, threadId) }),
+    },
+    outcome,
+  );
+  try {
+    await Promise.race([running, limit.passed]);
+  } catch (error) {
+    return faulty(plan, error, 0);
+  } finally {
+    limit.clear();
+  }
+  const { nodes, tokens } = outcome;
+  options.coverage?.take(host, outcome);
+  const failures = limit.isOver ? [timeoutFailure(one, limit.seconds, outcome)] : outcome.failures;
+  const status = failures.length > 0 ? "failed" : options.signal.aborted ? "stopped" : "passed";
+  return resultOf(plan, { graph: host.graph, status, failures, nodes, tokens });
+}
+
+function timeoutFailure(one: Case, seconds: number, { current }: CaseOutcome): Failure {
+  const node = current?.nodes.at(-1);
+  const where = node === undefined ? "no node had begun" : `it was in the node ${node}`;
+  return {
+    expectation: "timeout",
+    message: `the case did not end within ${seconds} s: ${where}`,
+    expected: `at most ${seconds} s`,
+    actual: "it went on",
+    location: one.location,
+  };
+}
+
+/** A run gets its own time to heed its signal; a case that hangs all the same is left behind. */
+const GRACE_MS = 3_000;
+
+function deadline(seconds: number, stop: AbortSignal) {
+  const controller = new AbortController();
+  let leave: () => void = () => undefined;
+  const passed = new Promise<void>((resolve) => (leave = resolve));
+  const grace = () => setTimeout(leave, GRACE_MS).unref();
+  const timer = setTimeout(
+    () => {
+      controller.abort(new Error("timeout"));
+      grace();
+    },
+    Math.min(seconds * 1000, 2 ** 31 - 1),
+  );
+  stop.addEventListener("abort", grace, { once: true });
+  return {
+    seconds,
+    signal: AbortSignal.any([stop, controller.signal]),
+    passed,
+    get isOver() {
+      return controller.signal.aborted;
+    },
+    clear: () => {
+      clearTimeout(timer);
+      stop.removeEventListener("abort", grace);
+    },
+  };
+}
+
+// Runs cases with their snapshots and recordings, and keeps both.
+
+interface CaseFilesOptions extends Omit<SuiteOptions, "snapshots" | "tapes"> {
+  snapshots: SnapshotPolicy;
+  /** Undefined: models and tools are called, whatever is recorded. */
+  tapeMode: TapeMode | undefined;
+  redact: Redact;
+  /** Called with the path of each file that was written. */
+  onWritten?: (file: string) => void;
+}
+
+/** Run the planned ones of the files' cases. @throws ConfigError for a recording or snapshot that cannot be read */
+export async function runCaseFiles(
+  files: readonly CaseFile[],
+  planned: readonly PlannedCase[],
+  { snapshots: policy, tapeMode, redact, onWritten, ...options }: CaseFilesOptions,
+): Promise<SuiteResult> {
+  const snapshots = new Map<string, Promise<SnapshotFile>>();
+  const snapshotsOf = (file: string): Promise<SnapshotFile> => {
+    const opened = snapshots.get(file) ?? SnapshotFile.open(file, policy, redact);
+    snapshots.set(file, opened);
+    return opened;
+  };
+  const tapes = await openTapes(files, tapeMode, redact);
+  let result: SuiteResult;
+  try {
+    result = await runSuite(planned, { ...options, snapshots: snapshotsOf, ...(tapes && { tapes }) });
+  } finally {
+    (await tapes?.close())?.forEach((file) => onWritten?.(file));
+  }
+  for (const { file, cases } of files) {
+    const opened = await snapshots.get(file)?.catch(() => undefined);
+    if (opened && (await opened.save(cases.map(({ name }) => name)))) onWritten?.(`${file}.snap`);
+  }
+  return result;
+}
+
+async function openTapes(
+  files: readonly CaseFile[],
+  mode: TapeMode | undefined,
+  redact: Redact,
+): Promise<Tapes | undefined> {
+  const named = files.some(({ source }) => source.mock !== undefined);
+  return mode !== undefined && (named || mode === "strict") ? Tapes.open(files, mode, redact) : undefined;
+}

@@ -1,9 +1,0 @@
-import { readFileSync } from "node:fs";
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
-}
-
-/** Version of this package, as reported by the health, info and initial-message endpoints (spec, Versioning 2). */
-export const VERSION = packageVersion();

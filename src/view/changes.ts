@@ -1,0 +1,176 @@
+/** What differs between two values, as steps that lead from the first to the second when taken in order. */
+import { isRecord } from "../models/common.js";
+import type { PathStep } from "../models/value-path.js";
+
+export interface Change {
+  op: "add" | "remove" | "replace";
+  /** Where it stands when the changes before it have been made. */
+  path: PathStep[];
+  /** Left out for `add`. */
+  old?: unknown;
+  /** Left out for `remove`. */
+  new?: unknown;
+}
+
+/** The changes; none when the values are equal as JSON. */
+export function changesBetween(before: unknown, after: unknown, path: PathStep[] = []): Change[] {
+  if (before === after) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return listChanges(before, after, path);
+  if (isRecord(before) && isRecord(after)) return keyChanges(before, after, path);
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  return [{ op: "replace", path, old: before, new: after }];
+}
+
+function keyChanges(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  path: PathStep[],
+): Change[] {
+  const removed = Object.keys(before).filter((key) => !isKept(after, key));
+  const removals = removed
+    .filter((key) => before[key] !== undefined)
+    .map((key): Change => ({ op: "remove", path: [...path, key], old: before[key] }));
+  const others = Object.keys(after).flatMap((key): Change[] => {
+    if (!isKept(after, key)) return [];
+    if (isKept(before, key)) return changesBetween(before[key], after[key], [...path, key]);
+    return [{ op: "add", path: [...path, key], new: after[key] }];
+  });
+  return [...removals, ...others];
+}
+
+/** A key that JSON keeps. */
+const isKept = (record: Record<string, unknown>, key: string): boolean =>
+  Object.hasOwn(record, key) && record[key] !== undefined;
+
+/** Removals from the end, additions from the start, then what differs inside of items that are the same. */
+function listChanges(before: readonly unknown[], after: readonly unknown[], path: PathStep[]): Change[] {
+  const { pairs, removed, added } = alignLists(before, after);
+  return [
+    ...removed
+      .reverse()
+      .map((index): Change => ({ op: "remove", path: [...path, index], old: before[index] })),
+    ...added.map((index): Change => ({ op: "add", path: [...path, index], new: after[index] })),
+    ...pairs.flatMap(([old, now]) => changesBetween(before[old], after[now], [...path, now])),
+  ];
+}
+
+// Which items of two lists are the same: messages by their id, other items by what they hold.
+
+interface Alignment {
+  /** Index before and index after of items that are the same, though they may differ inside. */
+  pairs: [number, number][];
+  /** Ascending. */
+  removed: number[];
+  added: number[];
+}
+
+/** Cells of the table that the longest common subsequence is found with; beyond, items are paired by place. */
+const MOST_CELLS = 4_000_000;
+
+function alignLists(before: readonly unknown[], after: readonly unknown[]): Alignment {
+  const [oldKeys, newKeys] = [before.map(keyOf), after.map(keyOf)];
+  const anchors = commonItems(oldKeys, newKeys);
+  const alignment: Alignment = { pairs: [], removed: [], added: [] };
+  let [old, now] = [0, 0];
+  for (const [nextOld, nextNow] of [...anchors, [before.length, after.length] as const]) {
+    fillGap(alignment, { before, after }, [old, nextOld], [now, nextNow]);
+    if (nextOld < before.length) alignment.pairs.push([nextOld, nextNow]);
+    [old, now] = [nextOld + 1, nextNow + 1];
+  }
+  return alignment;
+}
+
+interface Lists {
+  before: readonly unknown[];
+  after: readonly unknown[];
+}
+
+/** Between two items that are the same: pair by place what has no id of its own, the rest came or went. */
+function fillGap(
+  { pairs, removed, added }: Alignment,
+  { before, after }: Lists,
+  [old, oldEnd]: [number, number],
+  [now, nowEnd]: [number, number],
+): void {
+  while (old < oldEnd && now < nowEnd && !idOf(before[old]) && !idOf(after[now])) pairs.push([old++, now++]);
+  while (old < oldEnd) removed.push(old++);
+  while (now < nowEnd) added.push(now++);
+}
+
+/** Indexes of the longest common subsequence, ascending. */
+function commonItems(before: readonly string[], after: readonly string[]): [number, number][] {
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) start += 1;
+  let [oldEnd, newEnd] = [before.length, after.length];
+  while (oldEnd > start && newEnd > start && before[oldEnd - 1] === after[newEnd - 1]) {
+    oldEnd -= 1;
+    newEnd -= 1;
+  }
+  const head = Array.from({ length: Math.min(start, after.length) }, (_, index): [number, number] => [
+    index,
+    index,
+  ]);
+  const tail = Array.from({ length: before.length - oldEnd }, (_, index): [number, number] => [
+    oldEnd + index,
+    newEnd + index,
+  ]);
+  return [...head, ...middle(before, after, start, [oldEnd, newEnd]), ...tail];
+}
+
+function middle(
+  before: readonly string[],
+  after: readonly string[],
+  start: number,
+  [oldEnd, newEnd]: [number, number],
+): [number, number][] {
+  const [rows, columns] = [oldEnd - start, newEnd - start];
+  if (rows === 0 || columns === 0 || rows * columns > MOST_CELLS) return [];
+  const width = columns + 1;
+  const lengths = new Uint16Array((rows + 1) * width);
+  const at = (row: number, column: number): number => lengths[row * width + column] ?? 0;
+  for (let row = rows - 1; row >= 0; row--) {
+    for (let column = columns - 1; column >= 0; column--) {
+      const same = before[start + row] === after[start + column];
+      lengths[row * width + column] = same
+        ? at(row + 1, column + 1) + 1
+        : Math.max(at(row + 1, column), at(row, column + 1));
+    }
+  }
+  const found: [number, number][] = [];
+  for (let [row, column] = [0, 0]; row < rows && column < columns;) {
+    if (before[start + row] === after[start + column]) found.push([start + row++, start + column++]);
+    else if (at(row + 1, column) >= at(row, column + 1)) row += 1;
+    else column += 1;
+  }
+  return found;
+}
+
+function idOf(item: unknown): string | undefined {
+  return isRecord(item) && typeof item.id === "string" ? item.id : undefined;
+}
+
+/** A message that was rewritten keeps its id. */
+function keyOf(item: unknown): string {
+  const id = idOf(item);
+  return id === undefined ? `value ${JSON.stringify(item)}` : `id ${id}`;
+}
+
+export interface PatchOperation {
+  op: "add" | "remove" | "replace";
+  path: string;
+  value?: unknown;
+}
+
+/** The changes as a JSON Patch (RFC 6902). */
+export function jsonPatch(changes: readonly Change[]): PatchOperation[] {
+  return changes.map(({ op, path, ...change }) => ({
+    op,
+    path: pointerOf(path),
+    ...(op !== "remove" && { value: change.new ?? null }),
+  }));
+}
+
+/** A path as a JSON Pointer (RFC 6901). */
+function pointerOf(path: readonly PathStep[]): string {
+  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

@@ -1,0 +1,150 @@
+/** Tokens of runs: what models reported in a run, and what a thread's messages add up to, are kept apart. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { newId } from "../../src/support/ids.js";
+import type { Run, TokenUsage } from "../../src/models/run.js";
+import { openService, type Service } from "../../src/service.js";
+import type { CaseFileSource } from "../../src/testing/case-model.js";
+import { client, serve } from "../helpers/app.js";
+import { allEvents } from "../helpers/sse.js";
+import { cli, createProject, startCli, type Project } from "./harness.js";
+
+/** Asks a model, then a person; what the person says needs no model. */
+const graph = `
+import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { FakeModel } from ${JSON.stringify(join(process.cwd(), "test/fixtures/fake-model.ts"))};
+
+const model = new FakeModel(() => "shall I?");
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("think", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+  .addNode("ask", () => ({ messages: [{ role: "user", content: String(interrupt("well?")) }] }))
+  .addEdge(START, "think")
+  .addEdge("think", "ask")
+  .compile();
+`;
+const cases = `
+graph: ./graph.ts
+cases:
+  - name: asks a model once
+    steps:
+      - input: { messages: [{ role: user, content: go }] }
+        expect: { status: interrupted, tokens: { min: 1, max: 5 }, snapshot: true }
+      - resume: "yes"
+        expect: { status: success, tokens: { max: 0 }, snapshot: true }
+`;
+const storage = { checkpointer_scheme: "sqlite", checkpointer_uri: "./threads.db" };
+const thread = newId();
+const input = { messages: [{ role: "user", content: "go" }] };
+
+let project: Project;
+let service: Service;
+let asked: Run;
+let resumed: Run;
+beforeAll(async () => {
+  project = await createProject({
+    "graph.ts": graph,
+    "agent.graph.yaml": cases,
+    "graph-server.config.json": { graphs: { agent: "./graph.ts" }, ...storage },
+  });
+  service = await openService({
+    cwd: project.dir,
+    graphs: { agent: "./graph.ts" },
+    settings: { ...storage, metrics: true },
+  });
+  const body = { assistant_id: "agent", if_not_exists: "create" as const };
+  asked = await service.runs.create(thread, { ...body, input });
+  resumed = await service.runs.create(thread, { ...body, command: { resume: "yes" } });
+});
+afterAll(async () => {
+  await service.close(0);
+  await project.remove();
+});
+
+const run = (...argv: string[]) => cli(argv, { cwd: project.dir });
+
+describe("over HTTP, the tokens of a run", () => {
+  it("are those that models reported, and say so", () => {
+    expect(asked.usage).toMatchObject({ total_tokens: 3, source: "callbacks" });
+  });
+
+  it("are those of the thread's messages where none did, and say so", async () => {
+    expect(resumed.usage).toMatchObject({ total_tokens: 3, source: "messages" });
+    const server = await serve(await openService({ cwd: project.dir, graphs: { agent: "./graph.ts" } }));
+    const path = `/threads/${newId()}/runs`;
+    const body = { assistant_id: "agent", if_not_exists: "create" };
+    const usageOf = async (request: object) => {
+      const events = await allEvents(await server.fetch("POST", `${path}/stream`, { ...body, ...request }));
+      return (events.at(-1)?.data as { usage: TokenUsage }).usage;
+    };
+    expect(await usageOf({ input })).toMatchObject({ total_tokens: 3, source: "callbacks" });
+    expect(await usageOf({ command: { resume: "yes" } })).toMatchObject({
+      total_tokens: 3,
+      source: "messages",
+    });
+    const { headers } = await server.request("POST", path, { ...body, input: { messages: [] } });
+    expect(headers.get("x-tokens-used")).not.toBe("0");
+  });
+
+  it("are counted once in metrics", async () => {
+    expect(await service.metrics?.text()).toContain(
+      'graph_serve_tokens_total{graph="agent",kind="output"} 2',
+    );
+  });
+});
+
+describe("commands count what models reported", () => {
+  it("inspect thread sums it up", async () => {
+    expect((await run("inspect", "thread", thread)).stdout).toMatch(/^runs +2, 3 tokens$/m);
+  });
+
+  it("threads list and runs list show it", async () => {
+    const threads = (await run("threads", "list")).stdout;
+    expect(threads.split("\n").find((row) => row.includes(thread))).toMatch(/ 2 +3 /);
+    const { stdout } = await run("runs", "list", thread, "--json");
+    const { items } = JSON.parse(stdout) as { items: Run[] };
+    expect(items.map(({ usage }) => usage?.source)).toEqual(["messages", "callbacks"]);
+    const rows = (await run("runs", "list", thread)).stdout.split("\n").slice(1, 3);
+    expect(rows.map((row) => row.trim().split(/ {2,}/).at(-1))).toEqual(["0", "3"]);
+  });
+
+  it("inspect run tells both", async () => {
+    const { stdout } = await run("inspect", "run", resumed.run_id);
+    expect(stdout).toMatch(/^tokens +0 \(0 in, 0 out\), 3 in the thread's messages$/m);
+  });
+
+  it("a case's tokens are those of its step", async () => {
+    const { code, stdout } = await run("test", "--reporter", "json");
+    const { cases: results } = JSON.parse(stdout) as { cases: { tokens: number; failures: object[] }[] };
+    expect(results).toMatchObject([{ failures: [], tokens: 3 }]);
+    expect(code).toBe(0);
+  });
+
+  it("a snapshot keeps figures alone", async () => {
+    await run("test");
+    const kept = await readFile(join(project.dir, "agent.graph.yaml.snap"), "utf8");
+    expect(kept).toContain('"total_tokens": 3');
+    expect(kept).not.toContain("source");
+  });
+
+  it("a run that asked no model needs no recording", async () => {
+    const dev = startCli(["dev", "./graph.ts", "-p", "0", "--record"], { cwd: project.dir });
+    const [, url = ""] = await dev.stderr.until(/(http:\/\/[\d.]+:\d+)/);
+    const { request } = client(url);
+    const path = `/threads/${newId()}/runs`;
+    const body = { assistant_id: "agent", if_not_exists: "create" };
+    await request("POST", path, { ...body, input });
+    const last = await request("POST", path, { ...body, command: { resume: "yes" } });
+    dev.stop();
+    expect(await dev.exit).toBe(0);
+    const { run_id } = last.body as Run;
+    expect(await run("test", "--from-run", run_id, "--out", "made.graph.yaml")).toMatchObject({ code: 0 });
+    const made = parse(await readFile(join(project.dir, "made.graph.yaml"), "utf8")) as CaseFileSource;
+    expect(made.mock).toBeDefined();
+    expect(made.cases[0]?.steps?.map(({ expect: expected }) => expected?.tokens)).toEqual([
+      { max: 3 },
+      undefined,
+    ]);
+  });
+});

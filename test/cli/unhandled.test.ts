@@ -1,0 +1,219 @@
+/** Errors that nothing handles, in commands that have a process of their own. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/support/ids.js";
+import { client } from "../helpers/app.js";
+import { PATIENCE } from "../helpers/server-processes.js";
+import { createProject, type Project } from "./harness.js";
+
+/** Does what it is told beside its course, then waits for its signal, or goes on at once. */
+const loose = `
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({ does: Annotation<string>, waits: Annotation<boolean>, done: Annotation<string> });
+
+const does = {
+  reject: () => void Promise.reject(new RangeError("nobody awaits this")),
+  throw: () => void setTimeout(() => { throw new RangeError("thrown by a timer"); }),
+  rejectLater: () => void setTimeout(() => void Promise.reject(new RangeError("long after the run")), 300),
+};
+
+export const graph = new StateGraph(State)
+  .addNode("work", async (state, config) => {
+    does[state.does]?.();
+    if (state.waits) await new Promise((resolve) => config.signal.addEventListener("abort", resolve));
+    return { done: "yes" };
+  })
+  .addEdge(START, "work")
+  .compile();
+`;
+
+let project: Project;
+let children: ChildProcess[] = [];
+beforeEach(async () => {
+  project = await createProject({ "loose.ts": loose });
+});
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  children = [];
+  await project.remove();
+});
+
+const MAIN = join(process.cwd(), "src/cli/main.ts");
+
+function graphServe(...argv: string[]): ChildProcess {
+  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), MAIN, ...argv], {
+    cwd: project.dir,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  return child;
+}
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+async function finish(child: ChildProcess): Promise<Ended> {
+  const exit = once(child, "exit") as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), exit]);
+  return { code, stdout, stderr };
+}
+
+interface LogLine {
+  level: number;
+  msg: string;
+  err?: { message: string; stack: string };
+  run_id?: string;
+  url?: string;
+}
+
+/** A server in a process of its own, and what it has logged so far. */
+class Started {
+  readonly child: ChildProcess;
+  readonly exit: Promise<unknown[]>;
+  log = "";
+
+  constructor(command: string, ...argv: string[]) {
+    this.child = graphServe(command, "./loose.ts", "-p", "0", ...argv);
+    this.exit = once(this.child, "exit");
+    this.child.stderr!.on("data", (chunk) => (this.log += String(chunk)));
+  }
+
+  async api() {
+    await expect.poll(() => this.log, PATIENCE).toMatch(/http:\/\/[\d.]+:\d+/);
+    return client(/http:\/\/[\d.]+:\d+/.exec(this.log)![0]);
+  }
+
+  get lines(): LogLine[] {
+    return this.log
+      .split("\n")
+      .filter((line) => line.endsWith("}"))
+      .map((line) => JSON.parse(line) as LogLine);
+  }
+}
+
+const body = (input: object) => ({ assistant_id: "loose", input, if_not_exists: "create" });
+
+describe("an unhandled rejection", () => {
+  it("fails the run that caused it, and the server goes on", async () => {
+    const server = new Started("start");
+    const { request } = await server.api();
+    const bystander = newId();
+    const other = request("POST", `/threads/${bystander}/runs/wait`, body({ does: "rejectLater" }));
+    const thread = newId();
+    const answer = await request("POST", `/threads/${thread}/runs`, body({ does: "reject", waits: true }));
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ status: "error", error: "nobody awaits this" });
+    expect((await other).body).toMatchObject({ done: "yes" });
+    expect((await request("GET", `/threads/${thread}`)).body).toMatchObject({ status: "error" });
+    const logged = server.lines.find(({ msg }) => msg === "nothing handled an error of a graph");
+    const { run_id } = answer.body as { run_id: string };
+    expect(logged).toMatchObject({ level: 50, run_id, err: { message: "nobody awaits this" } });
+    server.child.kill("SIGTERM");
+    expect(await server.exit).toEqual([0, null]);
+  });
+
+  it("that comes after its run is logged with the run, and changes nothing of it", async () => {
+    const server = new Started("start");
+    const { request } = await server.api();
+    const thread = newId();
+    const answer = await request("POST", `/threads/${thread}/runs`, body({ does: "rejectLater" }));
+    const { run_id } = answer.body as { run_id: string };
+    expect(answer.body).toMatchObject({ status: "success" });
+    await expect.poll(() => server.lines.find((line) => line.err)?.run_id, PATIENCE).toBe(run_id);
+    const row = await request("GET", `/threads/${thread}/runs/${run_id}`);
+    expect(row.body).toMatchObject({ status: "success", error: null });
+  });
+
+  it("is counted", async () => {
+    await project.put("graph-server.config.json", { metrics: true });
+    const server = new Started("start");
+    const { request } = await server.api();
+    await request("POST", `/threads/${newId()}/runs`, body({ does: "reject", waits: true }));
+    const { text: figures } = await request("GET", "/metrics");
+    expect(figures).toContain('graph_serve_unhandled_errors_total{graph="loose"} 1');
+  });
+
+  it("while the graph is imported does not keep a server from starting", async () => {
+    await project.put("loose.ts", `${loose}\nvoid Promise.reject(new Error("at import"));\n`);
+    const server = new Started("start");
+    const { request } = await server.api();
+    expect((await request("GET", "/ok")).status).toBe(200);
+    const logged = server.lines.find(({ err }) => err);
+    expect(logged).toMatchObject({ level: 50, err: { message: "at import" } });
+    expect(logged).not.toHaveProperty("run_id");
+  });
+
+  it("fails the run of dev, which goes on", async () => {
+    const server = new Started("dev");
+    const { request } = await server.api();
+    const answer = await request("POST", `/threads/${newId()}/runs`, body({ does: "reject", waits: true }));
+    expect(answer.body).toMatchObject({ status: "error", error: "nobody awaits this" });
+    expect((await request("GET", "/ok")).status).toBe(200);
+    expect(server.log).toContain("nothing handled an error of a graph");
+  });
+
+  it("fails the run of run", async () => {
+    const input = JSON.stringify({ does: "reject", waits: true });
+    const { code, stdout } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "error",
+      error: { message: "RangeError: nobody awaits this" },
+    });
+  });
+
+  it("fails one case of test", async () => {
+    await project.put(
+      "loose.graph.yaml",
+      `graph: ./loose.ts
+cases:
+  - { name: loose, input: { does: reject, waits: true }, expect: { status: success } }
+  - { name: sound, input: { does: nothing }, expect: { status: success } }
+`,
+    );
+    const { code, stdout } = await finish(graphServe("test", "--reporter", "json"));
+    expect(code).toBe(1);
+    const { cases } = JSON.parse(stdout) as { cases: { name: string; status: string }[] };
+    expect(cases.map(({ name, status }) => [name, status])).toEqual([
+      ["loose", "failed"],
+      ["sound", "passed"],
+    ]);
+  });
+
+  it("of no run fails the command, which shows it and ends its work", async () => {
+    await project.put("loose.ts", `${loose}\nvoid Promise.reject(new Error("at import"));\n`);
+    const { code, stdout, stderr } = await finish(graphServe("run", "./loose.ts", "-i", "{}", "--json"));
+    expect(JSON.parse(stdout)).toMatchObject({ status: "success" });
+    expect(stderr).toContain("error  nothing handled an error\n       Error: at import");
+    expect(code).toBe(1);
+  });
+});
+
+describe("an uncaught exception", () => {
+  it("ends a server in order, and tells the run that caused it", async () => {
+    const server = new Started("start", "--shutdown-grace", "5");
+    const { request } = await server.api();
+    const answer = await request("POST", `/threads/${newId()}/runs`, body({ does: "throw", waits: true }));
+    expect(answer.body).toMatchObject({ status: "error", error: "thrown by a timer" });
+    expect(await server.exit).toEqual([70, null]);
+    const { run_id } = answer.body as { run_id: string };
+    expect(server.lines.find(({ err }) => err)).toMatchObject({ run_id });
+    const said = server.lines.map(({ msg }) => msg);
+    expect(said).toContain("stopping");
+    expect(said.at(-1)).toBe("stopped");
+  });
+
+  it("fails the run of run", async () => {
+    const input = JSON.stringify({ does: "throw", waits: true });
+    const { code, stdout } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { message: "RangeError: thrown by a timer" } });
+  });
+});

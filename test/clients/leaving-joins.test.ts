@@ -1,0 +1,98 @@
+/** Clients that join a run in which nothing happens, and leave again: nothing of them stays until something does. */
+import { once } from "node:events";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createApp } from "../../src/http/app.js";
+import type { RunStream, Service } from "../../src/service.js";
+import { newId } from "../../src/support/ids.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { bytesInUse } from "../helpers/heap.js";
+import { openTestService } from "../helpers/service.js";
+
+/** A run that waits at a gate of its own. */
+async function silentRun(service: Service, begin: "background" | "create" | "stateless") {
+  const name = newId();
+  const request = { assistant_id: "gate", input: { gate: name }, stream_mode: ["updates" as const] };
+  const { thread_id } = await service.threads.create({});
+  const ended =
+    begin === "stateless" ? service.stateless.background(request) : service.runs[begin](thread_id, request);
+  await gateOf(name).entered;
+  if (begin === "stateless") return { thread_id, run_id: (await ended).run_id };
+  const [run] = await service.runs.list(thread_id, {});
+  return { thread_id, run_id: run?.run_id ?? "" };
+}
+
+type Ids = Awaited<ReturnType<typeof silentRun>>;
+
+const streams: [
+  string,
+  Parameters<typeof silentRun>[1],
+  (service: Service, ids: Ids) => Promise<RunStream>,
+][] = [
+  ["the stream of a run", "background", (service, ids) => service.joins.stream(ids.thread_id, ids.run_id)],
+  [
+    "some modes of it",
+    "background",
+    (service, ids) => service.joins.stream(ids.thread_id, ids.run_id, { modes: ["values"] }),
+  ],
+  ["a run that nobody streams", "create", (service, ids) => service.joins.stream(ids.thread_id, ids.run_id)],
+  ["a stateless run", "stateless", async (service, { run_id }) => service.stateless.follow(run_id)],
+];
+
+describe("who joins and leaves", () => {
+  it.each(streams)("%s, has its frames ended", async (_what, begin, join) => {
+    const service = await openTestService({ graphs: { gate } });
+    const stream = await join(service, await silentRun(service, begin));
+    let seen = 0;
+    for await (const batch of stream.frames) {
+      seen += batch.length;
+      // The next frame would come when the gate opens, which it never does.
+      queueMicrotask(() => stream.disconnect());
+    }
+    expect(seen).toBeGreaterThan(0);
+  });
+
+  it("a run's answer, waits no longer", async () => {
+    const service = await openTestService({ graphs: { gate } });
+    const { thread_id, run_id } = await silentRun(service, "background");
+    const gone = new AbortController();
+    const { answer } = await service.joins.join(thread_id, run_id, { signal: gone.signal });
+    const left = expect(answer).rejects.toThrow("abort");
+    gone.abort();
+    await left;
+  });
+});
+
+describe("a thousand that join and leave", () => {
+  const MORE = 1000;
+
+  it.each(["stream", "join"])("with /%s take no memory", { timeout: 120_000 }, async (path) => {
+    const service = await openTestService({ graphs: { gate } });
+    const server = createServer(createApp(service)).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { thread_id, run_id } = await silentRun(service, "background");
+    const url = `http://127.0.0.1:${port}/threads/${thread_id}/runs/${run_id}/${path}`;
+    const connections = promisify(server.getConnections.bind(server));
+    const joinAndLeave = async () => {
+      const request = get(url, { agent: false });
+      await once(request, "response");
+      request.destroy();
+      await once(request, "close");
+    };
+    const all = async (count: number) => {
+      for (let done = 0; done < count; done += 50)
+        await Promise.all(Array.from({ length: 50 }, joinAndLeave));
+      // The server has heard of it when it has closed its ends.
+      await expect.poll(() => connections(), { timeout: 20_000 }).toBe(0);
+    };
+    await all(300);
+    const before = await bytesInUse();
+    await all(MORE);
+    expect((await bytesInUse()) - before).toBeLessThan(MORE * 2500);
+  });
+});

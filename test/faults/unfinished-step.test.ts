@@ -1,0 +1,91 @@
+/** A server is killed in the middle of a superstep: what had ended of it is shown as what it is. */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Run } from "../../src/models/run.js";
+import type { ThreadState } from "../../src/models/state.js";
+import { cli, createProject, type Project } from "../cli/harness.js";
+import { client, type TestServer } from "../helpers/app.js";
+
+const SERVER = fileURLToPath(new URL("../fixtures/serve-sqlite.ts", import.meta.url));
+const GRAPH = fileURLToPath(new URL("../fixtures/graphs/halves.ts", import.meta.url));
+
+let project: Project;
+let child: ChildProcess | undefined;
+beforeAll(async () => {
+  project = await createProject({
+    "graph-server.config.json": {
+      graphs: { halves: `${GRAPH}:graph` },
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "db.sqlite",
+    },
+  });
+});
+afterAll(async () => {
+  child?.kill("SIGKILL");
+  await project.remove();
+});
+
+async function start(): Promise<TestServer["request"]> {
+  child = fork(SERVER, [join(project.dir, "db.sqlite")], { execArgv: ["--import", "tsx"] });
+  const [url] = (await once(child, "message")) as [string];
+  return client(url).request;
+}
+
+async function kill(): Promise<void> {
+  const exited = once(child as ChildProcess, "exit");
+  child?.kill("SIGKILL");
+  await exited;
+}
+
+it(
+  "the state and inspect tell whose it is, until a run with new input drops it",
+  { timeout: 120_000 },
+  async () => {
+    let request = await start();
+    const { thread_id } = (await request("POST", "/threads", {})).body as { thread_id: string };
+    const path = `/threads/${thread_id}`;
+    const state = async () => (await request("GET", `${path}/state`)).body as ThreadState;
+    const begin = (how: string, headers?: Record<string, string>) =>
+      request("POST", `${path}/runs`, { assistant_id: "halves", input: { how } }, headers);
+
+    const { run_id } = (await begin("never", { Prefer: "respond-async" })).body as Run;
+    await expect.poll(async () => (await state()).unfinished_step, { timeout: 30_000 }).toBeDefined();
+    await kill();
+    request = await start();
+
+    const cut = await state();
+    expect((await request("GET", `${path}/runs/${run_id}`)).body).toMatchObject({ status: "error" });
+    expect((await request("GET", path)).body).toMatchObject({ status: "idle" });
+    const [left] = cut.tasks.filter(({ name }) => name === "left");
+    expect(cut).toMatchObject({
+      values: { log: ["left"] },
+      next: ["right"],
+      unfinished_step: { run_id, tasks: [left?.id] },
+    });
+    await kill();
+
+    for (const what of [["thread"], ["checkpoint"]]) {
+      const { code, stdout } = await cli(["inspect", ...what, thread_id], { cwd: project.dir });
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^unfinished +left ended, its superstep did not: what it wrote is in no checkpoint$/m,
+      );
+      expect(stdout).toMatch(new RegExp(`^of run +${run_id}$`, "m"));
+    }
+    const { stdout } = await cli(["inspect", "checkpoint", thread_id, "--json"], { cwd: project.dir });
+    expect(JSON.parse(stdout)).toMatchObject({ unfinished_step: { run_id } });
+
+    request = await start();
+    expect((await begin("ends")).body).toMatchObject({ status: "success" });
+    const next = await state();
+    expect(next).toMatchObject({ values: { log: ["left"] }, next: [] });
+    expect(next.unfinished_step).toBeUndefined();
+    await kill();
+    expect((await cli(["inspect", "thread", thread_id], { cwd: project.dir })).stdout).not.toMatch(
+      /unfinished/,
+    );
+  },
+);

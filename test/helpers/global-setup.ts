@@ -1,0 +1,39 @@
+/** Around a whole run of the tests: the PostgreSQL schemas of its workers have names of one kind, and are dropped. */
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** What the schemas of this run begin with. */
+    schemaPrefix: string;
+  }
+}
+
+export const POSTGRES_VARIABLE = "GRAPH_SERVE_TEST_POSTGRES_URI";
+
+export const postgresUri = (): string =>
+  process.env[POSTGRES_VARIABLE] ?? "postgresql://postgres@127.0.0.1:5432/test";
+
+export default function setUp({ provide }: TestProject): () => Promise<void> {
+  const prefix = `test_${randomBytes(4).toString("hex")}_`;
+  provide("schemaPrefix", prefix);
+  return () => dropSchemas(prefix);
+}
+
+/** Does nothing where there is no server: its tests were skipped. */
+async function dropSchemas(prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: postgresUri(), connectionTimeoutMillis: 3000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+  } catch {
+    return;
+  }
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT quote_ident(nspname) AS name FROM pg_namespace WHERE starts_with(nspname, $1)",
+    [prefix],
+  );
+  for (const { name } of rows) await client.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
+  await client.end();
+}

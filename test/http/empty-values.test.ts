@@ -1,0 +1,74 @@
+/** Clients that write what is not set as `name=`: on every route such a value is one left out. */
+import { describe, expect, it } from "vitest";
+import { ROUTES } from "../../src/http/route-table.js";
+import { pathParameters, type Route } from "../../src/http/route.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
+
+const withQuery = ROUTES.filter(({ query }) => query).map((route): [string, Route] => [route.id, route]);
+
+/** A server with runs that have ended, one of them without a thread, and the path of a route for them. */
+async function open(): Promise<{ server: TestServer; pathOf: (route: Route) => string }> {
+  const server = await startTestServer({ graphs: { chat } });
+  const ask = async (request: string, body?: unknown) => {
+    const [method = "", path = ""] = request.split(" ");
+    return (await server.request(method, path, body)).body as Record<string, string>;
+  };
+  const hello = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hi" }] } };
+  const { thread_id = "" } = await ask("POST /threads", {});
+  const { run_id = "" } = await ask(`POST /threads/${thread_id}/runs`, hello);
+  const { checkpoint } = await ask(`GET /threads/${thread_id}/state`);
+  const { checkpoint_id } = checkpoint as unknown as { checkpoint_id: string };
+  const { run_id: stateless = "" } = await ask("POST /runs", hello);
+  await server.request("GET", `/runs/${stateless}/stream`);
+  const ids = { assistant_id: "chat", thread_id, run_id, checkpoint_id, namespace: "child" };
+  return {
+    server,
+    pathOf: ({ path }) =>
+      pathParameters(path).reduce(
+        (text, name) => text.replace(`{${name}}`, ids[name]),
+        path.replace(/^\/runs\/\{run_id\}/, `/runs/${stateless}`),
+      ),
+  };
+}
+
+/** What stays the same when the request is made again. */
+const shape = ({ status, body }: Answer) => ({
+  status,
+  body: JSON.stringify(body)?.replace(/"[0-9a-f-]{36}"|"\d{4}-[^"]+Z"/g, '"id or time"'),
+});
+
+describe("an empty query value", () => {
+  it.each(withQuery)("of %s is one left out", async (_id, route) => {
+    const { server, pathOf } = await open();
+    const required = route.query?.required ?? [];
+    const given = required.map((name) => `${name}=x`);
+    const empty = Object.keys(route.query?.properties ?? {}).filter((name) => !required.includes(name));
+    expect(empty).not.toHaveLength(0);
+    const body = route.body ? { thread_id: "0197f0a0-0000-7000-8000-00000000dead" } : undefined;
+    const ask = (query: string[]) =>
+      server.request(route.method.toUpperCase(), `${pathOf(route)}?${query.join("&")}`, body);
+    const without = await ask(given);
+    expect(shape(await ask([...given, ...empty.map((name) => `${name}=`)]))).toEqual(shape(without));
+    expect(shape(await ask([...given, ...empty.flatMap((name) => [`${name}=`, `${name}=`])]))).toEqual(
+      shape(without),
+    );
+    expect(without.status).toBeLessThan(300);
+  });
+
+  it("does not stand in for one that is required", async () => {
+    const { server } = await open();
+    expect(await server.request("GET", "/store/items?key=&namespace=")).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["query", "key"], msg: "is required" }] },
+    });
+  });
+
+  it("beside another one leaves that one alone", async () => {
+    const { server, pathOf } = await open();
+    const list = ROUTES.find(({ id }) => id === "list_runs") as Route;
+    expect(
+      (await server.request("GET", `${pathOf(list)}?select=&select=status&limit=&limit=1`)).body,
+    ).toEqual([{ status: "success" }]);
+  });
+});

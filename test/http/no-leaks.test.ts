@@ -1,0 +1,56 @@
+/** One walk through every exit of the server: what a graph's output leaves out is in no answer, whatever is asked. */
+import { describe, expect, it } from "vitest";
+import { ROUTES } from "../../src/http/route-table.js";
+import { startTestServer } from "../helpers/app.js";
+import * as exported from "./no-leaks/graphs.js";
+import {
+  walkAnswers,
+  walkAssistant,
+  walkJoins,
+  walkStreams,
+  walkTheRest,
+  walkThread,
+  walkWrites,
+} from "./no-leaks/http-exits.js";
+import { openOffline, walkOffline, walkRaw } from "./no-leaks/offline-exits.js";
+import { Walker } from "./no-leaks/walker.js";
+
+const { WALKED, ...graphs } = exported;
+const routes = new Set<string>();
+
+async function sightsOf(walk: (walker: Walker) => Promise<void>): Promise<string[]> {
+  const settings = { list_all_assistants: true, metrics: true };
+  const walker = new Walker(await startTestServer({ graphs, settings }));
+  await walk(walker);
+  for (const route of walker.routes) routes.add(route);
+  expect(walker.heard).not.toBe("");
+  return [...walker.sights].sort();
+}
+
+describe.each(WALKED)("what $id hides", (walked) => {
+  const walks: [string, (walker: Walker, walked: exported.Walked) => Promise<void>][] = [
+    ["the description of the graph", walkAssistant],
+    ["a stream", walkStreams],
+    ["an answer that was waited for", walkAnswers],
+    ["a run that is joined", walkJoins],
+    ["a thread, its history and its copies", walkThread],
+    ["the answer to a write", walkWrites],
+  ];
+  it.each(walks)("is not in %s", async (_, walk) => {
+    expect(await sightsOf((walker) => walk(walker, walked))).toEqual([]);
+  });
+});
+
+it("is nowhere else", async () => {
+  expect(await sightsOf(walkTheRest)).toEqual([]);
+});
+
+it("every route was asked", () => {
+  expect(ROUTES.map(({ id }) => id).filter((id) => !routes.has(id))).toEqual([]);
+});
+
+it.each(WALKED)("what $id hides is on the command line with --raw alone", async (walked) => {
+  const offline = await openOffline(walked);
+  expect(await walkOffline(offline)).toEqual([]);
+  expect(await walkRaw(offline)).not.toEqual([]);
+});

@@ -1,0 +1,185 @@
+/** Every exit over HTTP. */
+import { gateOf } from "../../fixtures/gates.js";
+import type { Walked } from "./graphs.js";
+import { FINE } from "./mark.js";
+import type { Walker } from "./walker.js";
+
+const MODES = [
+  "values",
+  "updates",
+  "messages",
+  "messages-tuple",
+  "custom",
+  "events",
+  "debug",
+  "tasks",
+  "checkpoints",
+  "tools",
+] as const;
+
+/** All that can go together with any graph: events are refused where something is hidden. */
+const EVERYTHING = MODES.filter((mode) => mode !== "events");
+
+const NOBODY = "0197f0a0-0000-7000-8000-00000000dead";
+const resume = { command: { resume: FINE } };
+
+async function newThread(walker: Walker, id: string): Promise<string> {
+  const { body } = await walker.ask("POST /threads", { metadata: { graph_id: id } });
+  return `/threads/${(body as { thread_id: string }).thread_id}`;
+}
+
+/** What the server tells of the graph itself. */
+export async function walkAssistant(walker: Walker, { id }: Walked): Promise<void> {
+  const { ask } = walker;
+  await ask("POST /assistants/search", { graph_id: id });
+  await ask("POST /assistants/count", { graph_id: id });
+  for (const path of ["", "/schemas", "/graph", "/graph?xray=true", "/subgraphs", "/subgraphs?recurse=true"])
+    await ask(`GET /assistants/${id}${path}`);
+  for (const namespace of ["child", "child%7Cleaf", "call"])
+    await ask(`GET /assistants/${id}/subgraphs/${namespace}?recurse=true`);
+}
+
+/** Every stream, each mode alone and all together: to the question and from there to the end, and without a thread. */
+export async function walkStreams(walker: Walker, { id, input }: Walked): Promise<void> {
+  const { ask } = walker;
+  const alone = MODES.map((mode) => [mode]);
+  for (const stream_subgraphs of [false, true]) {
+    for (const stream_mode of [...alone, EVERYTHING, MODES]) {
+      const thread = await newThread(walker, id);
+      const options = { assistant_id: id, stream_mode, stream_subgraphs };
+      await ask(`POST ${thread}/runs/stream`, { ...options, input });
+      await ask(`POST ${thread}/runs/stream`, { ...options, ...resume });
+      if (stream_mode.length > 1) await ask("POST /runs/stream", { ...options, input });
+    }
+  }
+}
+
+/** Answers that are waited for, with threads and without. */
+export async function walkAnswers(walker: Walker, { id, input }: Walked): Promise<void> {
+  const { ask } = walker;
+  const thread = await newThread(walker, id);
+  await ask(`POST ${thread}/runs/wait`, { assistant_id: id, input });
+  await ask(`POST ${thread}/runs/wait`, { assistant_id: id, ...resume });
+  await ask("POST /runs/wait", { assistant_id: id, input });
+  const everything = { stream_mode: EVERYTHING, stream_subgraphs: true };
+  const { body } = await ask("POST /runs", { assistant_id: id, input, on_completion: "keep", ...everything });
+  await ask("POST /runs/batch", [{ assistant_id: id, input }]);
+  const { run_id } = body as { run_id: string };
+  await ask(`GET /runs/${run_id}/stream`, undefined, { "last-event-id": "-1" });
+}
+
+/** A run that is joined while it waits at a gate, and in every way after its end. */
+export async function walkJoins(walker: Walker, { id, input }: Walked): Promise<void> {
+  const { ask } = walker;
+  const thread = await newThread(walker, id);
+  const gate = `no-leaks ${thread}`;
+  const request = {
+    assistant_id: id,
+    input,
+    config: { configurable: { gate } },
+    stream_mode: EVERYTHING,
+    stream_subgraphs: true,
+  };
+  const { body } = await ask(`POST ${thread}/runs`, request, { prefer: "respond-async" });
+  const run = `${thread}/runs/${(body as { run_id: string }).run_id}`;
+  const live = [
+    await walker.begin(`GET ${run}/stream`, { "last-event-id": "-1" }),
+    await walker.begin(`GET ${run}/stream?stream_mode=messages&stream_mode=updates`),
+  ];
+  gateOf(gate).open();
+  for (const rest of live) await rest();
+  await ask(`GET ${run}/join`);
+  for (const id of ["-1", "3", "1000000"]) await ask(`GET ${run}/stream`, undefined, { "last-event-id": id });
+  for (const mode of MODES) await ask(`GET ${run}/stream?stream_mode=${mode}`);
+  await ask(`POST ${run}/cancel?wait=1`);
+  await ask("POST /runs/cancel", { thread_id: thread.slice(9) });
+  await ask(`DELETE ${run}`);
+}
+
+/** A thread that asks, then one that has ended, read in every way; and a copy of each. */
+export async function walkThread(walker: Walker, walked: Walked): Promise<void> {
+  const { ask } = walker;
+  const { id, input } = walked;
+  const thread = await newThread(walker, id);
+  const options = { assistant_id: id, stream_mode: "values", stream_subgraphs: true };
+  for (const turn of [{ input }, resume]) {
+    await ask(`POST ${thread}/runs/stream`, { ...options, ...turn });
+    await readThread(walker, thread, walked);
+    const { status, body } = await ask(`POST ${thread}/copy`);
+    if (status !== 200) continue;
+    const copy = `/threads/${(body as { thread_id: string }).thread_id}`;
+    await readThread(walker, copy, walked);
+    await ask(`DELETE ${copy}`);
+  }
+}
+
+async function readThread(walker: Walker, thread: string, { id, hidden = {} }: Walked): Promise<void> {
+  const { ask } = walker;
+  await ask(`GET ${thread}`);
+  await ask(`PATCH ${thread}`, { metadata: { seen: true } });
+  const [run] = (await ask(`GET ${thread}/runs`)).body as { run_id: string }[];
+  if (run) await ask(`GET ${thread}/runs/${run.run_id}`);
+  for (const namespace of ["", ...walker.namespaces]) await readNamespace(walker, thread, namespace);
+  const ids = [thread.slice(9)];
+  await ask("POST /threads/search", { ids, extract: { all: "values", asked: "interrupts" } });
+  for (const [key, value] of Object.entries(hidden)) {
+    await ask("POST /threads/search", { ids, select: ["status"], extract: { x: `values.${key}` } });
+    for (const values of [{ [key]: value }, { data: { [key]: value } }]) {
+      const found = (await ask("POST /threads/search", { ids, values })).body as unknown[];
+      const { body: count } = await ask("POST /threads/count", { ids, values });
+      if (found.length > 0 || count !== 0)
+        walker.sights.add(`search of ${id} by ${key} finds what is hidden`);
+    }
+  }
+}
+
+async function readNamespace(walker: Walker, thread: string, checkpoint_ns: string): Promise<void> {
+  const { ask } = walker;
+  if (checkpoint_ns === "") {
+    await ask(`GET ${thread}/state`);
+    await ask(`GET ${thread}/state?subgraphs=true`);
+    await ask(`GET ${thread}/history?limit=1000`);
+    await ask(`POST ${thread}/history`, { limit: 100, metadata: { source: "loop" } });
+    await ask(`GET ${thread}/history?limit=2&before=${NOBODY}`);
+  }
+  const { body } = await ask(`POST ${thread}/history`, { limit: 100, checkpoint: { checkpoint_ns } });
+  for (const { checkpoint } of body as { checkpoint: { checkpoint_id: string } | null }[]) {
+    if (checkpoint === null) continue;
+    await ask(`POST ${thread}/history`, { limit: 1, before: checkpoint, checkpoint: { checkpoint_ns } });
+    await ask(`POST ${thread}/state/checkpoint`, { checkpoint, subgraphs: true });
+    if (checkpoint_ns === "") await ask(`GET ${thread}/state/${checkpoint.checkpoint_id}?subgraphs=true`);
+  }
+  await ask(`POST ${thread}/state/checkpoint`, { checkpoint: { checkpoint_ns }, subgraphs: true });
+  await ask(`POST ${thread}/state/checkpoint`, { checkpoint_ns });
+}
+
+/** Writes, good and refused, and what a graph throws on its own; none of it gives back what is hidden. */
+export async function walkWrites(walker: Walker, { id, input }: Walked): Promise<void> {
+  const { ask } = walker;
+  const thread = await newThread(walker, id);
+  await ask(`POST ${thread}/runs`, { assistant_id: id, input });
+  await ask(`POST ${thread}/state`, { values: { topic: FINE } });
+  await ask(`POST ${thread}/state`, { values: { topic: FINE }, as_node: "nobody" });
+  await ask(`POST ${thread}/state`, { values: FINE, as_node: "gather" });
+  await ask(`GET ${thread}`);
+  const seed = { values: { topic: FINE }, as_node: "__start__" };
+  await ask("POST /threads", { metadata: { graph_id: id }, supersteps: [{ updates: [seed] }] });
+  await ask("POST /threads/prune", { thread_ids: [thread.slice(9)], strategy: "keep_latest" });
+  await ask(`GET ${thread}/state?subgraphs=true`);
+  await ask(`DELETE ${thread}`);
+}
+
+/** What every server has, whatever it serves. */
+export async function walkTheRest(walker: Walker): Promise<void> {
+  const { ask } = walker;
+  for (const path of ["/api/health", "/api/initial-message", "/info", "/metrics", "/ok", "/ready"])
+    await ask(`GET ${path}`);
+  await ask("GET /openapi.json");
+  await ask("GET /docs/");
+  const item = { namespace: ["walk"], key: "k" };
+  await ask("PUT /store/items", { ...item, value: { text: FINE } });
+  await ask("GET /store/items?namespace=walk&key=k");
+  await ask("POST /store/items/search", { namespace_prefix: [] });
+  await ask("POST /store/namespaces", {});
+  await ask("DELETE /store/items", item);
+}

@@ -1,0 +1,246 @@
+/** Answers that clients do not read: what is kept of them is bounded in bytes and in time. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { PassThrough, Writable } from "node:stream";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { Unread } from "../../src/http/unread.js";
+import { silentLogger } from "../../src/support/log.js";
+import type { ThreadState } from "../../src/models/state.js";
+import { serve } from "../helpers/app.js";
+import { deferred } from "../helpers/deferred.js";
+import { fakeService, someState, someThread, THREAD_ID } from "../helpers/fake-service.js";
+import { bytesInUse } from "../helpers/heap.js";
+import { recordingLogger } from "../helpers/service.js";
+
+const MB = 1024 * 1024;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Sends a request, and reads nothing of what comes. */
+async function mute(url: string, path: string, method = "GET", body = ""): Promise<Socket> {
+  const { port } = new URL(url);
+  const socket = connect({ port: Number(port), host: "127.0.0.1" }).pause();
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+const large = { ...someThread, values: { text: "x".repeat(20 * MB) } };
+const warned = (logger: ReturnType<typeof recordingLogger>, text: string) =>
+  logger.of("warn").filter((message) => message.includes(text)).length;
+
+describe("a client that reads nothing", () => {
+  it.each<[what: string, path: string]>([
+    ["a large answer", `/threads/${THREAD_ID}`],
+    ["a list", `/threads/${THREAD_ID}/history`],
+  ])("is cut off in time: %s", async (_what, path) => {
+    const logger = recordingLogger();
+    const walk = async function* () {
+      for (;;) yield someState;
+    };
+    const service = fakeService({
+      logger,
+      settings: { unread_timeout_seconds: 0.3 },
+      threads: { get: async () => large },
+      state: { walk },
+    });
+    const { url } = await serve(service);
+    const socket = await mute(url, path);
+    await expect.poll(() => warned(logger, "it read nothing for 0.3 s")).toBe(1);
+    await once(socket.resume(), "close");
+    expect(socket.bytesRead).toBeLessThan(20 * MB);
+    expect(logger.lines.find(({ level }) => level === "warn")?.fields).toMatchObject({
+      request_id: expect.stringMatching(/./) as string,
+    });
+  });
+
+  it("is cut off for the sake of others when too much is unread", { timeout: 60_000 }, async () => {
+    const logger = recordingLogger();
+    const service = fakeService({
+      logger,
+      settings: { max_unread_bytes: 110 * MB },
+      threads: { get: async () => ({ ...large }) },
+    });
+    const { url, request } = await serve(service);
+    const before = await bytesInUse();
+    for (let index = 0; index < 30; index += 1) {
+      const socket = await mute(url, `/threads/${THREAD_ID}`);
+      await once(socket, "readable");
+      expect(warned(logger, "cut off")).toBe(Math.max(0, index - 4));
+    }
+    expect((await bytesInUse()) - before).toBeLessThan(140 * MB);
+    // Who reads gets all of it, whatever others do.
+    const answer = await request("GET", `/threads/${THREAD_ID}`);
+    expect((answer.body as typeof large).values.text).toHaveLength(20 * MB);
+    expect(warned(logger, "of all it had read nothing for longest")).toBe(26);
+  });
+});
+
+describe("a list", () => {
+  const state = (id: number, size: number): ThreadState => ({
+    ...someState,
+    values: { id, text: "ä".repeat(size) },
+  });
+  const path = `/threads/${THREAD_ID}/history`;
+
+  it.each([
+    ["nothing", 0, 0, true],
+    ["little", 3, 100, true],
+    ["much", 200, 10_000, false],
+    ["more than is kept at once", 300, 100_000, false],
+  ])("of %s is the JSON of its items", { timeout: 60_000 }, async (_what, count, size, isWhole) => {
+    const walk = async function* () {
+      for (let id = 0; id < count; id += 1) yield state(id, size);
+    };
+    const { fetch } = await serve(fakeService({ state: { walk } }));
+    const response = await fetch("GET", path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(response.headers.has("content-length")).toBe(isWhole);
+    const text = await response.text();
+    expect(text.length).toBe(
+      JSON.stringify(Array.from({ length: count }, (_, id) => state(id, 0))).length + count * size,
+    );
+    expect((JSON.parse(text) as ThreadState[]).map(({ values }) => (values as { id: number }).id)).toEqual(
+      Array.from({ length: count }, (_, id) => id),
+    );
+  });
+
+  it("is read no faster than its client reads", async () => {
+    let read = 0;
+    const left = deferred();
+    const walk = async function* () {
+      try {
+        for (;;) yield state(read++, MB);
+      } finally {
+        left.resolve();
+      }
+    };
+    const { url } = await serve(fakeService({ state: { walk } }));
+    const before = await bytesInUse();
+    const socket = await mute(url, path);
+    // What the system itself buffers of a connection is some megabytes.
+    await expect.poll(() => read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(30);
+    expect((await bytesInUse()) - before).toBeLessThan(40 * MB);
+    socket.destroy();
+    await left.promise;
+  });
+
+  it("that cannot be read is an error, or breaks off", async () => {
+    const failing = (after: number) =>
+      async function* () {
+        for (let id = 0; id < after; id += 1) yield state(id, 100_000);
+        throw new Error("secret");
+      };
+    for (const after of [0, 2]) {
+      const { request } = await serve(fakeService({ state: { walk: failing(after) } }));
+      const { status, text } = await request("GET", path);
+      expect(status).toBe(500);
+      expect(text).not.toContain("secret");
+    }
+    const { fetch } = await serve(fakeService({ state: { walk: failing(200) } }));
+    const response = await fetch("GET", path);
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+  });
+});
+
+/** A sink that takes nothing until it is told to. */
+class SlowReader extends Writable {
+  #next: (() => void) | undefined;
+
+  constructor() {
+    super({ highWaterMark: 1 });
+  }
+
+  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+    this.#next = done;
+  }
+
+  take(): void {
+    this.#next?.();
+  }
+}
+
+describe("what is unread", () => {
+  const limits = { max_unread_bytes: 10 * MB, unread_timeout_seconds: 30 };
+
+  it("may stay as long as some of it is read", async () => {
+    vi.useFakeTimers();
+    const unread = new Unread(limits, silentLogger);
+    const out = new SlowReader();
+    const written = unread.outlet(out).write(Buffer.alloc(3 * MB));
+    for (let slice = 0; slice < 12; slice += 1) {
+      await vi.advanceTimersByTimeAsync(29_000);
+      expect(unread.bytes).toBe(3 * MB);
+      out.take();
+    }
+    expect(await written).toBe(true);
+    expect(unread.bytes).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("counts once what several readers share, and goes when nobody has it any more", async () => {
+    const unread = new Unread(limits, silentLogger);
+    const bytes = Buffer.alloc(4 * MB);
+    const outs = [new SlowReader(), new SlowReader(), new SlowReader()];
+    const written = outs.map((out) => unread.outlet(out).write(bytes));
+    expect(unread.bytes).toBe(4 * MB);
+    outs[0]?.destroy();
+    outs[1]?.destroy();
+    const first = written.slice(0, 2).map((one) => Promise.resolve(one));
+    expect(await Promise.all(first)).toEqual([false, false]);
+    expect(unread.bytes).toBe(4 * MB);
+    outs[2]?.destroy();
+    expect(await written[2]).toBe(false);
+    expect(unread.bytes).toBe(0);
+  });
+
+  it("goes where it was not read for longest; one answer alone may be larger", async () => {
+    const logger = recordingLogger();
+    const unread = new Unread(limits, logger);
+    const [first, second, third] = [new SlowReader(), new SlowReader(), new SlowReader()];
+    const write = (out: Writable, size: number, name: string) =>
+      unread.outlet(out, { name }).write(Buffer.alloc(size));
+    void write(first, 4 * MB, "first");
+    void write(second, 4 * MB, "second");
+    first.take();
+    await new Promise(setImmediate);
+    void write(third, 4 * MB, "third");
+    expect([first.destroyed, second.destroyed, third.destroyed]).toEqual([false, true, false]);
+    void write(second, MB, "gone");
+    const giant = new SlowReader();
+    void write(giant, 100 * MB, "giant");
+    expect([first.destroyed, third.destroyed, giant.destroyed]).toEqual([true, true, false]);
+    expect(logger.lines.map(({ fields }) => (fields as { name: string }).name)).toEqual([
+      "second",
+      "first",
+      "third",
+    ]);
+    giant.destroy();
+  });
+
+  it("of the last bytes of an answer does not stay either", async () => {
+    vi.useFakeTimers();
+    const logger = recordingLogger();
+    const unread = new Unread(limits, logger);
+    const out = new SlowReader();
+    unread.outlet(out).end("a small answer");
+    expect(unread.bytes).toBeGreaterThan(0);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(out.destroyed).toBe(true);
+    expect(unread.bytes).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+    const read = new PassThrough().resume();
+    unread.outlet(read).end("a small answer");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(logger.lines).toHaveLength(1);
+  });
+});

@@ -1,0 +1,109 @@
+/** The thread of a stateless run is gone when anybody can know that the run has ended. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { RunCreateRequest } from "../../src/models/run.js";
+import { openService, type Service } from "../../src/service.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as fail } from "../fixtures/graphs/fail.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { onEveryBackend, openBackend } from "../helpers/backends.js";
+import { deferred } from "../helpers/deferred.js";
+import { recordingLogger } from "../helpers/service.js";
+
+const graphs = { steps, fail, hitl, gate };
+const REQUESTS: Record<"success" | "error" | "interrupted", RunCreateRequest> = {
+  success: { assistant_id: "steps", input: { n: 0 } },
+  error: { assistant_id: "fail", input: { x: 0 } },
+  interrupted: { assistant_id: "hitl", input: { topic: "cats" } },
+};
+
+async function openOn(storage: Storage, logger = recordingLogger()): Promise<Service> {
+  const service = await openService({ graphs, storage, logger });
+  onTestFinished(() => service.close(0));
+  return service;
+}
+
+/** What each way of asking learns of the end, and when. */
+const WAYS: Record<string, (service: Service, request: RunCreateRequest) => Promise<unknown>> = {
+  wait: async (service, request) => (await service.stateless.wait(request)).answer,
+  stream: async (service, request) => {
+    for await (const batch of (await service.stateless.stream(request)).frames)
+      for (const { event, data } of batch) if (event === "end" || event === "error") return data;
+    return undefined;
+  },
+  background: async (service, request) => {
+    const { run_id } = await service.stateless.background(request);
+    for await (const batch of service.stateless.follow(run_id).frames)
+      for (const { event, data } of batch) if (event === "end" || event === "error") return data;
+    return undefined;
+  },
+};
+
+onEveryBackend("a stateless run", (backend) => {
+  it.each(Object.entries(WAYS))("leaves nothing behind its end: %s", async (_way, ask) => {
+    const storage = await openBackend(backend());
+    const service = await openOn(storage);
+    for (const request of Object.values(REQUESTS)) {
+      const before = await service.threads.count({});
+      expect(await ask(service, request)).toBeDefined();
+      expect(await service.threads.count({})).toBe(before);
+    }
+  });
+});
+
+describe("the end of a stateless run", () => {
+  /** A service whose storage deletes threads when it is told to. */
+  async function openGated() {
+    const storage = await openStorage({
+      checkpointer_scheme: "memory",
+      checkpointer_options: {},
+      max_queued_runs: 1,
+    });
+    const [asked, allowed] = [deferred(), deferred<Error | undefined>()];
+    const deleteThread = storage.metadata.deleteThread.bind(storage.metadata);
+    storage.metadata.deleteThread = async (threadId) => {
+      asked.resolve();
+      const error = await allowed.promise;
+      if (error) throw error;
+      return deleteThread(threadId);
+    };
+    const logger = recordingLogger();
+    return { service: await openOn(storage, logger), asked, allowed, logger };
+  }
+
+  it.each(Object.entries(WAYS))("is not told before its thread is gone: %s", async (_way, ask) => {
+    const { service, asked, allowed } = await openGated();
+    let isTold = false;
+    const told = ask(service, REQUESTS.success).then(() => (isTold = true));
+    await asked.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isTold).toBe(false);
+    allowed.resolve(undefined);
+    await told;
+    expect(await service.threads.count({})).toBe(0);
+  });
+
+  it("is told, and a warning left, when the thread cannot be removed", async () => {
+    const { service, allowed, logger } = await openGated();
+    allowed.resolve(new Error("no"));
+    expect(await WAYS.wait?.(service, REQUESTS.success)).toMatchObject({ n: 10 });
+    expect(logger.of("warn")).toEqual(["a temporary thread could not be removed yet"]);
+    const [left] = (await service.threads.search({})).items;
+    expect(left?.ttl).toMatchObject({ strategy: "delete", ttl_minutes: 60 });
+  });
+
+  it("keeps the thread when asked, and removes one whose client has left", async () => {
+    const { service, allowed } = await openGated();
+    allowed.resolve(undefined);
+    const kept = await service.stateless.wait({ ...REQUESTS.success, on_completion: "keep" });
+    await kept.answer;
+    expect(await service.threads.count({})).toBe(1);
+    const stream = await service.stateless.stream({ assistant_id: "gate", input: { gate: "stateless" } });
+    await gateOf("stateless").entered;
+    stream.disconnect();
+    await expect.poll(() => service.threads.count({})).toBe(1);
+  });
+});

@@ -1,0 +1,43 @@
+/** A search that compares the metadata of many threads shares the event loop with everything else. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openMemory } from "../../src/storage/memory/open.js";
+import { openSqlite } from "../../src/storage/sqlite/open.js";
+import { turnsDuring } from "../helpers/turns.js";
+import { threadRow, tick } from "./contract/rows.js";
+
+const THREADS = 400;
+const list = Array.from({ length: 5000 }, (_, index) => `text ${index}`);
+const options = { checkpointer_options: {}, max_queued_runs: 1 };
+
+describe.each([
+  ["memory", () => openMemory({ ...options, checkpointer_scheme: "memory" })],
+  [
+    "sqlite",
+    () => openSqlite({ ...options, checkpointer_scheme: "sqlite", checkpointer_uri: ":memory:", cwd: "." }),
+  ],
+])("a search on %s", (_scheme, open) => {
+  it("lets others in, and finds what there is when it is read", { timeout: 60_000 }, async () => {
+    const storage = await open();
+    onTestFinished(() => storage.close());
+    const rows = Array.from({ length: THREADS }, (_, index) =>
+      threadRow({ metadata: { list, last: [index] } }),
+    );
+    for (const row of rows) await storage.metadata.insertThread(row);
+    const filter = { metadata: { list: list.slice(-1), last: [THREADS - 1] } };
+    const query = { ...filter, sortBy: "created_at", sortOrder: "asc", limit: 10, offset: 0 } as const;
+
+    const start = performance.now();
+    const search = storage.metadata.searchThreads(query);
+    const turns = await turnsDuring(search);
+    const took = performance.now() - start;
+    expect((await search).rows.map(({ thread_id }) => thread_id)).toEqual([rows.at(-1)?.thread_id]);
+    // A turn is to take a few milliseconds; a machine that is busy may need longer for each.
+    expect(turns).toBeGreaterThan(took / 50);
+    expect(await turnsDuring(storage.metadata.countThreads(filter))).toBeGreaterThan(1);
+
+    const counting = storage.metadata.countThreads({ metadata: { list: list.slice(-1) } });
+    await storage.metadata.deleteThread(rows[0]!.thread_id);
+    await storage.metadata.updateThread(rows[1]!.thread_id, { updated_at: tick() });
+    expect(THREADS - (await counting)).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it, vi } from "vitest";
+import { StorageUnavailableError } from "../../src/support/errors.js";
+import { openStorage } from "../../src/storage/open.js";
+
+vi.mock("better-sqlite3", () => {
+  throw new Error("Could not locate the bindings file. Tried: /somewhere");
+});
+
+const options = { checkpointer_options: {}, checkpointer_uri: ":memory:", max_queued_runs: 2 };
+
+describe("without better-sqlite3", () => {
+  it("sqlite names the command that installs it", async () => {
+    const opening = openStorage({ ...options, checkpointer_scheme: "sqlite" });
+    const error = await opening.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StorageUnavailableError);
+    expect(error).toMatchObject({
+      message: "checkpointer_scheme sqlite needs better-sqlite3, which does not load",
+      hint: expect.stringContaining("npm install better-sqlite3") as string,
+    });
+  });
+
+  it("memory works all the same", async () => {
+    const storage = await openStorage({ ...options, checkpointer_scheme: "memory" });
+    expect(await storage.metadata.countThreads({})).toBe(0);
+    await storage.close();
+  });
+});

@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../../src/storage/sqlite/open.js";
+import { tempFolder } from "./temp-folder.js";
+
+const temp = tempFolder();
+const WRITER = fileURLToPath(new URL("./sqlite-writer.ts", import.meta.url));
+const writers: ChildProcess[] = [];
+
+/** Starts a writer; `lines` is all that it has acknowledged so far. */
+function startWriter(file: string) {
+  const child = spawn(process.execPath, ["--import", "tsx", WRITER, file], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  writers.push(child);
+  const lines: string[] = [];
+  const wanted: { count: number; resolve: () => void }[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(line);
+    for (const { count, resolve } of wanted) if (lines.length >= count) resolve();
+  });
+  const acknowledged = (count: number) => new Promise<void>((resolve) => wanted.push({ count, resolve }));
+  const kill = async () => {
+    const closed = once(child, "close");
+    child.kill("SIGKILL");
+    await closed;
+  };
+  return { lines, acknowledged, kill };
+}
+
+afterEach(() => {
+  for (const child of writers.splice(0)) child.kill("SIGKILL");
+});
+
+async function assertStored(file: string, lines: string[]): Promise<void> {
+  const storage = await openSqlite({
+    checkpointer_scheme: "sqlite",
+    checkpointer_uri: file,
+    checkpointer_options: {},
+    max_queued_runs: 1,
+  });
+  try {
+    for (const line of lines) {
+      const [thread_id = "", run_id = ""] = line.split(" ");
+      expect(await storage.metadata.getRun(thread_id, run_id)).toMatchObject({ run_id, status: "pending" });
+      const tuple = await storage.checkpointer.getTuple({ configurable: { thread_id } });
+      expect(tuple?.metadata).toMatchObject({ run_id });
+    }
+    expect((await storage.metadata.unfinishedRuns()).length).toBeGreaterThanOrEqual(lines.length);
+  } finally {
+    await storage.close();
+  }
+}
+
+describe("sqlite processes", () => {
+  it("a killed process loses nothing it acknowledged", async () => {
+    const file = temp("killed.db");
+    const writer = startWriter(file);
+    await writer.acknowledged(50);
+    await writer.kill();
+    expect(writer.lines.length).toBeGreaterThanOrEqual(50);
+    await assertStored(file, writer.lines);
+  });
+
+  it("three processes share one fresh file", async () => {
+    const file = temp("shared.db");
+    const started = [startWriter(file), startWriter(file), startWriter(file)];
+    await Promise.all(started.map((writer) => writer.acknowledged(30)));
+    await Promise.all(started.map((writer) => writer.kill()));
+    await assertStored(
+      file,
+      started.flatMap((writer) => writer.lines),
+    );
+  });
+});
