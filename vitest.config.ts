@@ -29,6 +29,7 @@ export default defineConfig({
   test: {
     projects: isAsked ? [quick, isolated, slow] : [quick, isolated],
     globalSetup: "test/helpers/global-setup.ts",
+    setupFiles: "test/helpers/setup.ts",
     maxWorkers: Math.max(2, availableParallelism()),
     // For a machine with ten times as much to do: no test waits for one of these to pass.
     testTimeout: 120_000,

@@ -42,7 +42,7 @@ export class GraphRegistry {
 
   readonly #options: RegistryOptions;
   #graphs: ReadonlyMap<string, LoadedGraph>;
-  readonly #bound = new Map<ServedGraph, Promise<BoundGraph>>();
+  readonly #bound = new Map<string, Promise<BoundGraph>>();
   readonly #warned = new Set<string>();
   /** Graph ids by the UUIDs that name them. */
   readonly #byUuid: ReadonlyMap<string, string>;
@@ -98,10 +98,10 @@ export class GraphRegistry {
     const loaded = this.#graphs.get(graphId);
     if (!loaded) throw new NotFoundError("assistant", graphId);
     if (loaded.kind === "factory") return this.#bind(graphId, await loaded.factory(config));
-    let bound = this.#bound.get(loaded.graph);
+    let bound = this.#bound.get(graphId);
     if (!bound) {
       bound = this.#bind(graphId, loaded.graph);
-      this.#bound.set(loaded.graph, bound);
+      this.#bound.set(graphId, bound);
     }
     return bound;
   }
@@ -118,7 +118,7 @@ export class GraphRegistry {
   }
 
   /**
-   * What may be shown of a thread that these graphs have written to, and `bound` as well. `null` stands for writers that
+   * What may be shown of a thread that these graphs have written to; `bound` reads it. `null` stands for writers that
    * nobody knows: then every graph served counts as one. What a graph hides that is not served here is not known; of
    * its thread only keys are shown that a served graph has in its output.
    * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
@@ -129,11 +129,13 @@ export class GraphRegistry {
     config: GraphConfig,
   ): Promise<OutputFilter> {
     if (this.#options.unfiltered) return bound.filter;
-    const others = (writers ?? this.ids).filter((id) => id !== bound.id);
-    const served = others.filter((id) => this.#graphs.has(id));
-    const filters = await Promise.all(served.map(async (id) => (await this.graph(id, config)).filter));
-    if (served.length < others.length) filters.push(await this.#anyOutput(config));
-    return filters.reduce(bothFilters, bound.filter);
+    const wrote = writers ?? this.ids;
+    const served = wrote.filter((id) => this.#graphs.has(id));
+    const filters = await Promise.all(
+      served.map(async (id) => (id === bound.id ? bound : await this.graph(id, config)).filter),
+    );
+    if (served.length < wrote.length) filters.push(await this.#anyOutput(config));
+    return filters.length > 0 ? filters.reduce(bothFilters) : bound.filter;
   }
 
   /** Shows what is an output of some graph; a factory that fails has none. */

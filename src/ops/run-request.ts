@@ -310,6 +310,6 @@ export async function runRow(context: OpsContext, threadId: string, runId: strin
   return row;
 }
 
-export function runModel({ owner: _, kwargs, ...run }: RunRow): Run {
-  return { ...run, kwargs: maskedKwargs(kwargs) };
+export function runModel({ owner: _, ...run }: RunRow): Run {
+  return { ...run, kwargs: maskedKwargs(run.kwargs) };
 }

@@ -166,7 +166,11 @@ describe("evaluation", () => {
 });
 
 describe("promises", () => {
-  afterEach(() => vi.useRealTimers());
+  afterEach(() => {
+    // In this order: the spy would put the clock's function back.
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
 
   /** The error once the time of the last of so many limits is up: that of the evaluation, then that of the promise. */
   async function lateFailure(limits: number, file: string, exportName?: string): Promise<GraphLoadError> {

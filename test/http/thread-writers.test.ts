@@ -188,17 +188,24 @@ async function forget({ metadata }: Storage, threadId: string): Promise<void> {
 
 describe("a thread of several graphs", () => {
   it("shows all that they write when none of them hides anything", async () => {
-    const { request } = await open(memory);
+    const { request } = await open(memory, { graphs: { chat, talk: chat } });
     const { thread_id } = (await request("POST", "/threads", {})).body as Created;
-    const say = { assistant_id: "chat", input: { messages: ["hi"] } };
-    await request("POST", `/threads/${thread_id}/runs/wait`, look);
+    const say = { assistant_id: "talk", input: { messages: ["hi"] } };
+    await request("POST", `/threads/${thread_id}/runs/wait`, { ...say, assistant_id: "chat" });
     const { body } = await request("POST", `/threads/${thread_id}/runs/wait`, say);
-    expect(body).toMatchObject({ messages: [{ content: "hi" }, { content: "You said: hi" }] });
+    const said = [{ content: "hi" }, { content: "You said: hi" }];
+    expect(body).toMatchObject({ messages: [...said, ...said] });
     const events = await request("POST", `/threads/${thread_id}/runs/stream`, {
       ...say,
       stream_mode: "events",
     });
     expect(events.text).toContain("on_chain_start");
+    const runs = (await request("GET", `/threads/${thread_id}/runs`)).body as { metadata: object }[];
+    expect(runs.map(({ metadata }) => metadata)).toMatchObject([
+      { graph_id: "talk" },
+      { graph_id: "talk" },
+      { graph_id: "chat" },
+    ]);
   });
 
   it("shows nothing that was written while it was read", async () => {

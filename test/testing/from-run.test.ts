@@ -224,9 +224,10 @@ describe("--from-run", () => {
     for await (const frames of started.frames) {
       if (frames.some(({ event }) => event === "custom")) started.disconnect();
     }
-    const [{ run_id = "", status = "" } = {}] = await slow.runs.list(threadId, {});
+    const runsOf = () => slow.runs.list(threadId, {});
+    await expect.poll(runsOf).toMatchObject([{ status: "interrupted" }]);
+    const [{ run_id = "" } = {}] = await runsOf();
     await slow.close(0);
-    expect(status).toBe("interrupted");
     const { code, stderr } = await test("./slow.ts", "--from-run", run_id);
     expect(code).toBe(2);
     expect(stderr).toContain(`run ${run_id} was cancelled; a case cannot repeat that`);
