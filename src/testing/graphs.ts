@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { GraphDrawing, GraphSchema } from "../models/assistant.js";
-import type { RunCreateRequest } from "../models/run.js";
+import type { Run, RunCreateRequest } from "../models/run.js";
 import type { ThreadState } from "../models/state.js";
 import type { Thread } from "../models/thread.js";
 import type { Service } from "../service.js";
@@ -182,6 +182,8 @@ export function serviceTarget(service: Service, assistantId: string): CaseTarget
       signal.addEventListener("abort", leave, { once: true });
       try {
         for await (const frames of run.frames) yield* frames;
+        // Who leaves is told no more frames, but the run has yet to end.
+        if (signal.aborted) await endOf(service, run.run);
       } finally {
         signal.removeEventListener("abort", leave);
       }
@@ -192,4 +194,12 @@ export function serviceTarget(service: Service, assistantId: string): CaseTarget
     draw: () => service.assistants.draw(assistantId, { xray: false }),
     schemas: () => service.assistants.schemas(assistantId),
   };
+}
+
+async function endOf(
+  { joins }: Service,
+  { thread_id, run_id }: Pick<Run, "thread_id" | "run_id">,
+): Promise<void> {
+  const { answer } = await joins.join(thread_id, run_id);
+  await answer.catch(() => undefined);
 }

@@ -22,7 +22,8 @@ function applied(document: unknown, patch: readonly PatchOperation[]): unknown {
     if (Array.isArray(parent))
       parent.splice(Number(last), op === "add" ? 0 : 1, ...(op === "remove" ? [] : [value]));
     else if (op === "remove") delete parent[last];
-    else parent[last] = value;
+    // A plain assignment of `__proto__` would set no key.
+    else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true });
   }
   return root[""];
 }

@@ -1,6 +1,7 @@
 /** Processes that share a PostgreSQL schema, one that is killed, and a server that falls silent. */
 import { afterEach, expect, it, vi } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
+import { SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
 import type { ThreadLease } from "../../src/storage/storage.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { StorageProcess } from "../helpers/postgres-processes.js";
@@ -31,7 +32,7 @@ withOwnSchema("processes on one postgres schema", (postgres) => {
   it("four of them set the schema up together", async () => {
     await startProcesses(4);
     expect(await postgres.sql(`SELECT version FROM "${postgres.schema}".gs_schema`)).toEqual([
-      { version: 2 },
+      { version: SCHEMA_VERSION },
     ]);
     const { metadata } = await postgres.open();
     expect(await metadata.insertThread(threadRow())).toBe(true);

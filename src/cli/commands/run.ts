@@ -1,4 +1,4 @@
-import type { Command } from "@commander-js/extra-typings";
+import { type Command, Option } from "@commander-js/extra-typings";
 import { reportedTokens, type StreamMode } from "../../models/run.js";
 import { GraphServeError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
@@ -7,7 +7,7 @@ import { examples, type Runner } from "../command.js";
 import { addStorageOptions, sourceOptions } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
 import { applyEvent, newOutcome, nextCommand, type PlaceFlags, type RunOutcome } from "../run/outcome.js";
-import { type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
+import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
 import type { RunTarget } from "../run/target.js";
 import type { Session } from "../session.js";
 import { openTarget } from "../source/open-source.js";
@@ -29,6 +29,12 @@ export function runCommand(command: Command, run: Runner): void {
       .option("--resume <json>", "answer to the open interrupt")
       .option("--goto <node>", "node to go to")
       .option("--checkpoint <id>", "checkpoint to start from")
+      .addOption(
+        new Option(
+          "--durability <mode>",
+          "when checkpoints are stored: sync, async (default) or exit",
+        ).choices(DURABILITIES),
+      )
       .option("--interactive", "go on with one message, or one answer, a line")
       .option("--url <url>", "run on this server instead of in this process")
       .addOption(sourceOptions.apiKey()),

@@ -20,8 +20,12 @@ export interface RequestFlags {
   resume?: string;
   goto?: string;
   checkpoint?: string;
+  durability?: Durability;
   interactive?: boolean;
 }
+
+export const DURABILITIES = ["sync", "async", "exit"] as const;
+export type Durability = (typeof DURABILITIES)[number];
 
 /** A run without its assistant, which the target knows. */
 export type RunBody = Omit<RunCreateRequest, "assistant_id">;
@@ -32,7 +36,7 @@ export type RunBody = Omit<RunCreateRequest, "assistant_id">;
  */
 export async function runBody(flags: RequestFlags, io: CliIo): Promise<RunBody> {
   refuseContradictions(flags);
-  const { resume, goto, checkpoint } = flags;
+  const { resume, goto, checkpoint, durability } = flags;
   const input = await inputOf(flags, io);
   return {
     if_not_exists: flags.thread === "new" ? "create" : "reject",
@@ -44,6 +48,7 @@ export async function runBody(flags: RequestFlags, io: CliIo): Promise<RunBody> 
       },
     }),
     ...(checkpoint !== undefined && { checkpoint_id: checkpoint }),
+    ...(durability !== undefined && { durability }),
     ...objectField("config", "--run-config", flags.runConfig),
     ...objectField("context", "--context", flags.context),
   };

@@ -107,13 +107,12 @@ class DurableRuns {
       if (!step) return undefined;
       const threadId = newId();
       const client = new AbortController();
-      const run = new Observation();
       const request = await requestOf(step, { target, threadId });
-      for await (const event of target.stream(threadId, request, client.signal)) {
-        run.take(event);
-        if (event.event === "tasks" && isResult(JSON.parse(event.data))) client.abort();
+      for await (const { event, data } of target.stream(threadId, request, client.signal)) {
+        if (event === "tasks" && isResult(JSON.parse(data))) client.abort();
       }
-      return client.signal.aborted && run.status === "interrupted" ? threadId : undefined;
+      const { next } = await target.state(threadId);
+      return client.signal.aborted && next.length > 0 ? threadId : undefined;
     });
   }
 
@@ -128,7 +127,7 @@ class DurableRuns {
         this.#graph.source,
         ...(file === undefined ? [] : ["--config", file]),
         // Messages as well: models answer in another way when they are not streamed.
-        ...["--jsonl", "--stream", "tasks,checkpoints,messages-tuple"],
+        ...["--jsonl", "--stream", "tasks,checkpoints,messages-tuple", "--durability", "sync"],
         ...["--input", JSON.stringify(step?.input ?? null)],
         ...(step?.config ? ["--run-config", JSON.stringify(step.config)] : []),
         ...(step?.context ? ["--context", JSON.stringify(step.context)] : []),
@@ -137,7 +136,7 @@ class DurableRuns {
       cwd: baseDir,
       env: session.io.env,
       signal,
-      isPlace: (event) => isPlace(event, fault),
+      isPlace: placeOf(fault),
     });
     return wasKilled ? threadId : undefined;
   }
@@ -184,11 +183,21 @@ class DurableRuns {
 
 const isResult = (task: unknown): boolean => isRecord(task) && "result" in task;
 
-function isPlace({ event, data }: PrintedEvent, fault: Fault): boolean {
-  if (!isRecord(data)) return false;
-  if (fault.kind === "kill-after") return event === "tasks" && data.name === fault.node && isResult(data);
-  const { step } = isRecord(data.metadata) ? data.metadata : {};
-  return event === "checkpoints" && typeof step === "number" && step >= 1;
+/** Tells at which event the process is to die. */
+function placeOf(fault: Fault): (event: PrintedEvent) => boolean {
+  let hasEnded = false;
+  return ({ event, data }) => {
+    if (!isRecord(data)) return false;
+    if (fault.kind !== "kill-after") {
+      const { step } = isRecord(data.metadata) ? data.metadata : {};
+      return event === "checkpoints" && typeof step === "number" && step >= 1;
+    }
+    // What the node wrote is stored when the superstep after it begins, or the run ends.
+    const isNext = event === "end" || (event === "tasks" && !isResult(data));
+    if (hasEnded && isNext) return true;
+    hasEnded ||= event === "tasks" && data.name === fault.node && isResult(data);
+    return false;
+  };
 }
 
 // `test --fault`: proves that graphs are safe to stop and to go on.
