@@ -6,23 +6,9 @@ import {
   type TSchema,
   type TUnsafe,
 } from "@sinclair/typebox";
+import type { JsonObject } from "./json.js";
 
-export type JsonObject = Record<string, unknown>;
-
-/** True for an object that is neither null nor an array. */
-export function isRecord(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/**
- * The JSON value with the keys of all its objects in one order: databases that index JSON give them back in their own.
- */
-export function byKey<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(byKey) as T;
-  if (!isRecord(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, byKey(value[key])])) as T;
-}
+export { byKey, isRecord, type JsonObject } from "./json.js";
 
 /** A string that must be one of `values`; one plain `enum`, so that a bad value gives one error line. */
 export function StringEnum<const T extends readonly string[]>(

@@ -1,5 +1,5 @@
 /** What differs between two values, as steps that lead from the first to the second when taken in order. */
-import { isRecord } from "../models/common.js";
+import { isRecord } from "../models/json.js";
 import type { PathStep } from "../models/value-path.js";
 
 export interface Change {

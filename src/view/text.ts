@@ -1,4 +1,4 @@
-import { isRecord } from "../models/common.js";
+import { isRecord } from "../models/json.js";
 
 // C0 but newline and tab, DEL, C1, line and paragraph separators, and marks that turn the direction of text around.
 const CONTROL =

@@ -21,6 +21,7 @@ interface PageDocument {
 }
 interface PageWindow {
   document: PageDocument;
+  HTMLElement: { prototype: object };
   KeyboardEvent: new (type: string, options: { key: string; cancelable: boolean }) => object;
   addEventListener(type: "error", listener: (event: { message: string }) => void): void;
   close(): void;
@@ -48,6 +49,9 @@ function open(html = page) {
     pretendToBeVisual: true,
     beforeParse: (window) => {
       window.addEventListener("error", ({ message }) => faults.push(message));
+      // What the page calls and this window lacks.
+      Object.assign(window, { structuredClone });
+      Object.assign(window.HTMLElement.prototype, { scrollIntoView: () => undefined });
     },
   });
   const { document } = dom.window;

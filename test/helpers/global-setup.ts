@@ -1,7 +1,8 @@
-/** Around a whole run of the tests: the PostgreSQL schemas of its workers have names of one kind, and are dropped. */
+/** Around a whole run of the tests: pages are built; the PostgreSQL schemas of its workers have names of one kind, and are dropped. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { buildPages } from "../../scripts/build-pages.mjs";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -15,7 +16,8 @@ export const POSTGRES_VARIABLE = "GRAPH_SERVE_TEST_POSTGRES_URI";
 export const postgresUri = (): string =>
   process.env[POSTGRES_VARIABLE] ?? "postgresql://postgres@127.0.0.1:5432/test";
 
-export default function setUp({ provide }: TestProject): () => Promise<void> {
+export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
+  await buildPages();
   const prefix = `test_${randomBytes(4).toString("hex")}_`;
   provide("schemaPrefix", prefix);
   return () => dropSchemas(prefix);

@@ -1,37 +1,41 @@
 /** The page of a replay: one file that asks nobody for anything, and in which data can only ever be text. */
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
-import { type ChangeLine, changeLines } from "../../view/change-lines.js";
-import type { Change } from "../../view/changes.js";
+import { changeLines } from "../../view/change-lines.js";
+import type { PageHead, PageStep } from "../../view/replay-data.js";
 import { escapeControl } from "../../view/text.js";
 import { errorLine } from "../terminal/text.js";
-import { PAGE_SCRIPT } from "./page-script.js";
-import { PAGE_STYLE } from "./page-style.js";
 import type { Frame } from "./reel.js";
 import { sortChanges } from "./text.js";
+
+/** Built of pages/ by scripts/build-pages.mjs. */
+const asset = (name: string): string =>
+  readFileSync(new URL(`../../../dist/pages/${name}`, import.meta.url), "utf8").trim();
 
 /** The page piece by piece, as its steps come. */
 export async function* replayPage(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
   // Only then is it known that there is anything to show.
   const first = await steps.next();
-  yield before(head.thread.thread_id);
+  const [script, style] = [asset("replay.js"), asset("replay.css")];
+  yield before(head.thread.thread_id, script, style);
   yield `${inScript(head).slice(0, -1)},"steps":[`;
   if (!first.done) yield inScript(first.value);
   for await (const step of steps) yield `,\n${inScript(step)}`;
-  yield `]}${AFTER}`;
+  yield `]}${after(script)}`;
 }
 
-function before(threadId: string): string {
+function before(threadId: string, script: string, style: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
 <title>Thread ${escaped(threadId)}</title>
-<style>${PAGE_STYLE}</style>
+<style>${style}</style>
 </head>
 <body>
 <header>
@@ -56,18 +60,18 @@ function before(threadId: string): string {
 <script type="application/json" id="data">`;
 }
 
-const AFTER = `</script>
-<script>${PAGE_SCRIPT}</script>
+const after = (script: string) => `</script>
+<script>${script}</script>
 </body>
 </html>
 `;
 
 /** Only this script and this style; no request to anywhere. */
-function policy(): string {
+function policy(script: string, style: string): string {
   return [
     "default-src 'none'",
-    `script-src ${hashOf(PAGE_SCRIPT)}`,
-    `style-src ${hashOf(PAGE_STYLE)}`,
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
@@ -88,32 +92,6 @@ function inScript(data: object): string {
 
 function escaped(text: string): string {
   return escapeControl(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
-
-// What the page of a replay holds: the thread, and a step a checkpoint, each as the changes that lead to it.
-
-interface PageStep {
-  id: string;
-  parent: string | null;
-  step: number | null;
-  source: string;
-  run_id: string | null;
-  created_at: string | null;
-  ms: number | null;
-  nodes: string[];
-  next: string[];
-  changes: Change[];
-  /** The changes to read, without new messages, which the chat shows. */
-  lines: ChangeLine[];
-  interrupts: { id: string; value: unknown }[];
-  errors: string[];
-  /** Values before the changes, where the page has no step to take them from. */
-  base?: unknown;
-}
-
-interface PageHead {
-  thread: Pick<Thread, "thread_id" | "status" | "error" | "created_at" | "updated_at">;
-  place: string;
 }
 
 export function pageHead(thread: Thread, place: string): PageHead {
