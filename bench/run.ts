@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { commands } from "./goals/commands.js";
 import { databases } from "./goals/databases.js";
 import { disk } from "./goals/disk.js";
 import { growth } from "./goals/growth.js";
@@ -40,6 +41,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P13: ready,
   P14: memory,
   offline,
+  commands,
   L1: locks,
   T1: suite,
   P15: disk,

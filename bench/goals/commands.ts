@@ -1,0 +1,65 @@
+/** commands: what a command costs that only says or lists something, beside the process that it cannot do without. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+import type { Stage } from "../processes.js";
+import { ratioRow, type Row } from "../report.js";
+import { median } from "../stats.js";
+
+const TURNS = 15;
+const THREADS = 30;
+
+/** Tells the process's processor time, in milliseconds, on its fourth stream. */
+const TELL_CPU =
+  "data:text/javascript,import fs from 'node:fs';" +
+  "process.on('exit',()=>{const {user,system}=process.cpuUsage();fs.writeSync(3,String((user+system)/1000))})";
+
+export async function commands(goal: string, stage: Stage): Promise<Row[]> {
+  const main = join(stage.options.dist, "cli/main.js");
+  const version = await inTurns(["-e", "0"], [main, "--version"]);
+  const server = await stage.server("sqlite");
+  for (let count = 0; count < stage.scaled(THREADS); count += 1)
+    await server.call("createHistory", { graph: "g2", input: { n: 0 }, runs: 1 });
+  const list = await inTurns(
+    ["--input-type=module", "-e", listingFloor(stage.options.dist)],
+    [main, "threads", "list", "--limit", "20", "--db", server.uri ?? ""],
+  );
+  const row = (what: string, figures: { floor: number; ours: number }, atMost: number) =>
+    ratioRow([goal, what], { ...figures, unit: "ms" }, { atMost });
+  return [
+    row("--version, processor time: bare node", version, 1.3),
+    row("threads list, processor time: its modules and better-sqlite3", list, 1.6),
+  ];
+}
+
+/** Loads the driver and our own modules, and does nothing with them. */
+function listingFloor(dist: string): string {
+  const own = ["cli/program.js", "cli/commands/threads.js"];
+  const modules = ["better-sqlite3", ...own.map((file) => pathToFileURL(join(dist, file)).href)];
+  return modules.map((module) => `await import(${JSON.stringify(module)});`).join("\n");
+}
+
+/** Median processor time of both, in milliseconds; they take turns. */
+async function inTurns(floor: readonly string[], ours: readonly string[]) {
+  const figures = { floor: [] as number[], ours: [] as number[] };
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    figures.floor.push(await cpuOf(floor));
+    figures.ours.push(await cpuOf(ours));
+  }
+  return { floor: median(figures.floor), ours: median(figures.ours) };
+}
+
+async function cpuOf(argv: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, ["--import", TELL_CPU, ...argv], {
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
+  const [said, [code]] = await Promise.all([
+    text(child.stdio[3] as Readable),
+    once(child, "close") as Promise<[number]>,
+  ]);
+  if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}`);
+  return Number(said);
+}
