@@ -111,6 +111,58 @@ export interface UnfinishedRun {
   owner: Owner | undefined;
 }
 
+// The rows of a storage. Every method is atomic. Rows handed out are copies: changing them changes nothing stored. Errors
+// of the backend surface as `storage_unavailable`, and `payload_too_large` where it bounds a row; nothing else is thrown.
+
+export interface ThreadTable {
+  /** Insert a row; false when the id is taken, and then nothing is changed. */
+  insert(row: ThreadRow): Promise<boolean>;
+  get(threadId: string): Promise<ThreadRow | undefined>;
+  /** Apply a patch and return the row as it is then; undefined when there is no such thread. */
+  update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
+  /**
+   * Rows of one page and the number of all matching rows. Metadata that cannot be looked up may be compared row by row
+   * while others write: each row counts as it is when it is read.
+   */
+  search(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }>;
+  count(filter: ThreadFilter): Promise<number>;
+  /** Delete a thread's row and its run rows; false when there is no such thread. Checkpoints are the caller's. */
+  delete(threadId: string): Promise<boolean>;
+  /** Threads whose time to live ended before `now` and that are not busy, the longest expired first, at most `limit`. */
+  expired(now: string, limit: number): Promise<ThreadRow[]>;
+}
+
+export interface RunTable {
+  /** Insert a row and apply a patch to its thread, both or neither. False when the thread is gone. */
+  insert(row: RunRow, thread: ThreadPatch): Promise<boolean>;
+  /** A run of this thread; undefined when the run is unknown or belongs to another thread. */
+  get(threadId: string, runId: string): Promise<RunRow | undefined>;
+  /** Change a run that is still `pending` or `running`; false, and nothing changed, when it has ended or is unknown. */
+  update(runId: string, patch: RunPatch): Promise<boolean>;
+  /**
+   * Store how runs ended, all or nothing. An outcome whose run is already terminal is left out whole, its thread too;
+   * one whose thread is gone, or is not the run's, changes nothing.
+   */
+  settle(outcomes: readonly RunOutcome[]): Promise<void>;
+  /** Delete one row; false when there is no such run on this thread. Its checkpoints are the caller's. */
+  delete(threadId: string, runId: string): Promise<boolean>;
+  /** Newest first (created_at, then run_id), one page. */
+  list(query: RunQuery): Promise<RunRow[]>;
+  /** Every run that is `pending` or `running`, with its owner. */
+  unfinished(): Promise<UnfinishedRun[]>;
+  /** Leave word for a run's owner to stop it; nothing happens when the run has ended or is unknown. */
+  requestCancel(runId: string): Promise<void>;
+  /** Ids of this owner's unfinished runs that somebody asked to stop: the same ones until they have ended. */
+  cancelRequests(ownerId: string): Promise<string[]>;
+}
+
+export interface OwnerTable {
+  /** Note that this process lives; inserts or renews its row. */
+  beat(owner: Owner): Promise<void>;
+  /** Forget an owner; its unfinished runs then count as cut off. */
+  remove(ownerId: string): Promise<void>;
+}
+
 /**
  * Thread rows and run rows. Every method is atomic. Rows handed out are copies: changing them changes nothing stored.
  * Errors of the backend surface as `storage_unavailable`, and `payload_too_large` where it bounds a row; nothing else is
@@ -204,6 +256,9 @@ export interface Storage {
   /** Where it is, safe to print: no password. Undefined for memory. */
   readonly location?: string;
   readonly metadata: MetadataStore;
+  readonly threads: ThreadTable;
+  readonly runs: RunTable;
+  readonly owners: OwnerTable;
   readonly checkpointer: Checkpointer;
   readonly locks: ThreadLocks;
   /** Rows of the long-term memory; left out where there is no room for them, and then they last as long as the process. */
@@ -336,4 +391,34 @@ export interface ThreadLocks {
   isHeld(threadId: string): boolean;
   /** How many wait for this thread. */
   waiting(threadId: string): number;
+}
+
+export function tablesOf(store: MetadataStore): Pick<Storage, "metadata" | "threads" | "runs" | "owners"> {
+  return {
+    metadata: store,
+    threads: {
+      insert: (row) => store.insertThread(row),
+      get: (threadId) => store.getThread(threadId),
+      update: (threadId, patch) => store.updateThread(threadId, patch),
+      search: (query) => store.searchThreads(query),
+      count: (filter) => store.countThreads(filter),
+      delete: (threadId) => store.deleteThread(threadId),
+      expired: (now, limit) => store.expiredThreads(now, limit),
+    },
+    runs: {
+      insert: (row, thread) => store.insertRun(row, thread),
+      get: (threadId, runId) => store.getRun(threadId, runId),
+      update: (runId, patch) => store.updateRun(runId, patch),
+      settle: (outcomes) => store.settleRuns(outcomes),
+      delete: (threadId, runId) => store.deleteRun(threadId, runId),
+      list: (query) => store.listRuns(query),
+      unfinished: () => store.unfinishedRuns(),
+      requestCancel: (runId) => store.requestCancel(runId),
+      cancelRequests: (ownerId) => store.cancelRequests(ownerId),
+    },
+    owners: {
+      beat: (owner) => store.beat(owner),
+      remove: (ownerId) => store.removeOwner(ownerId),
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from "../../src/support/errors.js";
-import type { Storage } from "../../src/storage/storage.js";
+import { tablesOf, type Storage } from "../../src/storage/storage.js";
 
 /** A call that fails was refused, or it was carried out and its answer is lost. */
 export type Failure = "refused" | "unanswered";
@@ -46,7 +46,7 @@ export class FailingStorage {
       scheme,
       durable,
       ...(items && { items }),
-      metadata: this.#watch("metadata", inner.metadata),
+      ...tablesOf(this.#watch("metadata", inner.metadata)),
       checkpointer: this.#watch("checkpointer", inner.checkpointer),
       locks: this.#watch("locks", inner.locks),
       close: async () => undefined,

@@ -3,7 +3,7 @@ import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { MetadataStore } from "../../src/storage/storage.js";
+import { tablesOf, type MetadataStore } from "../../src/storage/storage.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -38,7 +38,7 @@ async function openForgetful() {
     storage: {
       scheme: inner.scheme,
       durable: inner.durable,
-      metadata: forgetful,
+      ...tablesOf(forgetful),
       checkpointer: inner.checkpointer,
       locks: inner.locks,
       close: () => inner.close(),

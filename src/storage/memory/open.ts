@@ -12,20 +12,21 @@ import {
   patchThread,
   splitFilter,
 } from "../rows.js";
-import type {
-  MetadataStore,
-  Owner,
-  RunOutcome,
-  RunPatch,
-  RunQuery,
-  RunRow,
-  Storage,
-  StorageOptions,
-  ThreadFilter,
-  ThreadPatch,
-  ThreadQuery,
-  ThreadRow,
-  UnfinishedRun,
+import {
+  type MetadataStore,
+  type Owner,
+  type RunOutcome,
+  type RunPatch,
+  type RunQuery,
+  type RunRow,
+  type Storage,
+  type StorageOptions,
+  type ThreadFilter,
+  type ThreadPatch,
+  type ThreadQuery,
+  type ThreadRow,
+  type UnfinishedRun,
+  tablesOf,
 } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { ThreadMemorySaver } from "./saver.js";
@@ -36,7 +37,7 @@ export async function openMemory(options: StorageOptions): Promise<Storage> {
   return {
     scheme: "memory",
     durable: false,
-    metadata: new MemoryMetadataStore(),
+    ...tablesOf(new MemoryMetadataStore()),
     checkpointer: wrapCheckpointer(saver, { keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep) }),
     locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
     items: createMemoryItems(),

@@ -2,7 +2,13 @@ import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { ConfigError } from "../../support/errors.js";
 import { wrapCheckpointer } from "../checkpointer.js";
 import { type ExplainError, storageError } from "../driver-errors.js";
-import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
+import {
+  type SchemaState,
+  type Storage,
+  type StorageOptions,
+  type ThreadLocks,
+  tablesOf,
+} from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { explainMongodb } from "./errors.js";
 import { createMongodbItems } from "./items.js";
@@ -80,7 +86,7 @@ async function openStores(
     scheme: "mongodb",
     durable: true,
     location,
-    metadata: new MongodbMetadataStore(db, explain),
+    ...tablesOf(new MongodbMetadataStore(db, explain)),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => keepOnly(db, threadId, keep),
       namespaces: (threadId) => namespacesOf(db, threadId),

@@ -1,6 +1,12 @@
 import type { Client } from "pg";
 import { wrapCheckpointer } from "../checkpointer.js";
-import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
+import {
+  type SchemaState,
+  type Storage,
+  type StorageOptions,
+  type ThreadLocks,
+  tablesOf,
+} from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
@@ -76,7 +82,7 @@ async function prepare(
 function storesOf(pool: PostgresPool, { schema }: PostgresOptions) {
   const saver = new FastPostgresSaver(pool, schema);
   return {
-    metadata: new PostgresMetadataStore(pool, schema),
+    ...tablesOf(new PostgresMetadataStore(pool, schema)),
     items: createPostgresItems(pool, schema),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),

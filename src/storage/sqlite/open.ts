@@ -4,7 +4,13 @@ import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
 import { wrapCheckpointer } from "../checkpointer.js";
-import type { SchemaState, Storage, StorageFinding, StorageOptions } from "../storage.js";
+import {
+  type SchemaState,
+  type Storage,
+  type StorageFinding,
+  type StorageOptions,
+  tablesOf,
+} from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { createSqliteItems } from "./items.js";
@@ -73,7 +79,7 @@ function assertWritable(db: Database): void {
 function storesOf(db: Database) {
   const saver = new SqliteSaver(db);
   return {
-    metadata: new SqliteMetadataStore(db),
+    ...tablesOf(new SqliteMetadataStore(db)),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
       namespaces: (threadId) => saver.namespaces(threadId),
