@@ -47,7 +47,7 @@ export class RunCancels {
     const id = requireUuid(thread_id, ["body", "thread_id"]);
     const wanted = run_ids && new Set(run_ids.map((runId) => runId.toLowerCase()));
     if (this.#context.caller && !(await ownThread(this.#context, id))) return;
-    const rows = await this.#context.storage.metadata.listRuns({ threadId: id, limit: MOST_RUNS, offset: 0 });
+    const rows = await this.#context.storage.runs.list({ threadId: id, limit: MOST_RUNS, offset: 0 });
     const chosen = rows.filter(
       (row) =>
         !isFinished(row) &&
@@ -65,7 +65,7 @@ export class RunCancels {
   async delete(threadId: string, runId: string): Promise<void> {
     const row = await this.#settledRow(threadId, runId);
     if (!isFinished(row)) throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
-    const thread = await this.#context.storage.metadata.getThread(row.thread_id);
+    const thread = await this.#context.storage.threads.get(row.thread_id);
     if (thread) await keepWriters(this.#context, thread);
     await this.#deleteRow(row);
   }
@@ -93,7 +93,7 @@ export class RunCancels {
   }
 
   async #deleteRow({ thread_id, run_id }: Pick<RunRow, "thread_id" | "run_id">): Promise<void> {
-    await this.#context.storage.metadata.deleteRun(thread_id, run_id);
+    await this.#context.storage.runs.delete(thread_id, run_id);
     this.#tasks.logs.forget(run_id);
   }
 
@@ -109,10 +109,10 @@ export class RunCancels {
     try {
       await storage.checkpointer.deleteRun(thread_id, run_id);
       await this.#deleteRow({ thread_id, run_id });
-      const row = await storage.metadata.getThread(thread_id);
+      const row = await storage.threads.get(thread_id);
       if (!row) return;
       const status = restingStatus(await latestSnapshot(await readerOf(this.#context, row), thread_id));
-      await storage.metadata.updateThread(thread_id, { updated_at: now(), status, error: null });
+      await storage.threads.update(thread_id, { updated_at: now(), status, error: null });
     } finally {
       await lease?.release();
     }

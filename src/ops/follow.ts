@@ -125,7 +125,7 @@ export class RunJoins {
   async #storedAnswer(run: Run, signal?: AbortSignal): Promise<JsonObject> {
     const { thread_id, run_id, error } = await this.#ended(run, signal);
     if (error !== null) return failedAnswer(new Error(error));
-    const row = await this.#context.storage.metadata.getThread(thread_id);
+    const row = await this.#context.storage.threads.get(thread_id);
     if (!row) return {};
     const reader = await readerOf(this.#context, row);
     const states = reader.graph.getStateHistory(
@@ -171,18 +171,18 @@ type RunKey = Pick<RunRow, "thread_id" | "run_id">;
 /** Ask the process that executes a run to stop it; a run whose process is dead is settled at once. */
 export async function stopElsewhere(context: OpsContext, { thread_id, run_id }: RunKey): Promise<void> {
   await recoverRuns(context, { threadId: thread_id });
-  await context.storage.metadata.requestCancel(run_id);
+  await context.storage.runs.requestCancel(run_id);
 }
 
 /** The lease of a thread whose runs are to stop, wherever they are. */
 export async function acquireStopped(
-  { storage: { locks, metadata } }: OpsContext,
+  { storage: { locks, runs } }: OpsContext,
   threadId: string,
 ): Promise<ThreadLease | undefined> {
   const lease = await locks.acquire(threadId, { wait: false });
   if (lease) return lease;
-  for (const { thread_id, run_id } of await metadata.unfinishedRuns()) {
-    if (thread_id === threadId) await metadata.requestCancel(run_id);
+  for (const { thread_id, run_id } of await runs.unfinished()) {
+    if (thread_id === threadId) await runs.requestCancel(run_id);
   }
   return locks.acquire(threadId, { wait: true, first: true });
 }
@@ -197,7 +197,7 @@ export async function endElsewhere(
   signal?: AbortSignal,
 ): Promise<RunRow | undefined> {
   for (let looks = 1; ; looks += 1) {
-    const row = await context.storage.metadata.getRun(thread_id, run_id);
+    const row = await context.storage.runs.get(thread_id, run_id);
     if (!row || isFinished(row)) return row;
     await pause(signal);
     if (looks % LOOKS_A_RECOVERY === 0) await recoverRuns(context, { threadId: thread_id });

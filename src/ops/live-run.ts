@@ -130,7 +130,7 @@ export class RunTask {
       log?.push("metadata", JSON.stringify({ run_id, thread_id, attempt: 1 }));
       // The response's head and first frame leave before a graph that never waits takes the event loop.
       if (log) await nextTurn();
-      await this.#context.storage.metadata.updateRun(run_id, { updated_at: now(), status: "running" });
+      await this.#context.storage.runs.update(run_id, { updated_at: now(), status: "running" });
       started = true;
       ending = await this.#execute();
     } catch (error) {

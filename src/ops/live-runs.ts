@@ -70,7 +70,7 @@ export class RunTasks {
   async obeyCancels(): Promise<void> {
     if (this.#handles.size === 0) return;
     const { storage, ownerId } = this.#context;
-    for (const runId of await storage.metadata.cancelRequests(ownerId)) {
+    for (const runId of await storage.runs.cancelRequests(ownerId)) {
       this.#handles.get(runId)?.stop(RunAborted.because("cancelled"));
     }
   }

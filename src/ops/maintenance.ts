@@ -50,7 +50,7 @@ export class Upkeep {
     this.#timers.forEach((timer) => clearInterval(timer));
     await Promise.all(this.#underWay);
     try {
-      await this.#context.storage.metadata.removeOwner(this.#context.ownerId);
+      await this.#context.storage.owners.remove(this.#context.ownerId);
     } catch (error) {
       this.#context.logger.warn({ err: error }, "this process could not be signed off");
     }
@@ -63,9 +63,9 @@ export class Upkeep {
 
   /** Delete or prune the threads whose time to live has ended; busy ones wait for the next sweep. */
   async sweep(at: string = now()): Promise<void> {
-    const { metadata } = this.#context.storage;
+    const { threads } = this.#context.storage;
     for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH;) {
-      const expired = await metadata.expiredThreads(at, SWEEP_BATCH);
+      const expired = await threads.expired(at, SWEEP_BATCH);
       swept = 0;
       for (const row of expired) if (await this.#expire(row)) swept += 1;
     }
@@ -77,7 +77,7 @@ export class Upkeep {
     const lease = await storage.locks.acquire(thread_id, { wait: false });
     if (!lease) return false;
     try {
-      const row = await storage.metadata.getThread(thread_id);
+      const row = await storage.threads.get(thread_id);
       if (!row?.ttl || row.updated_at !== updated_at) return false;
       await (row.ttl.strategy === "delete" ? this.#threads.remove(thread_id) : this.#prune(row));
       return true;
@@ -91,11 +91,11 @@ export class Upkeep {
 
   async #prune(row: ThreadRow): Promise<void> {
     await keepLatest(this.#context, row);
-    await this.#context.storage.metadata.updateThread(row.thread_id, { updated_at: now(), ttl: null });
+    await this.#context.storage.threads.update(row.thread_id, { updated_at: now(), ttl: null });
   }
 
   #beat(): Promise<void> {
-    return this.#context.storage.metadata.beat(selfOf(this.#context));
+    return this.#context.storage.owners.beat(selfOf(this.#context));
   }
 
   #every(ms: number, work: () => Promise<void>): void {

@@ -52,9 +52,9 @@ function look(storage: Storage): Promise<void> {
   return started;
 }
 
-async function lookNow({ metadata, checkpointer }: Storage): Promise<void> {
+async function lookNow({ threads, checkpointer }: Storage): Promise<void> {
   await Promise.all([
-    metadata.getThread(NO_THREAD),
+    threads.get(NO_THREAD),
     checkpointer.getTuple({ configurable: { thread_id: NO_THREAD, checkpoint_ns: "" } }),
   ]);
 }

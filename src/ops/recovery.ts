@@ -46,7 +46,7 @@ function statusOf(snapshot: Snapshot | undefined): ThreadStatus {
 export async function statusByState(context: OpsContext, threadId: string): Promise<ThreadStatus> {
   const { storage, logger } = context;
   try {
-    const row = await storage.metadata.getThread(threadId);
+    const row = await storage.threads.get(threadId);
     return statusOf(row && (await latestSnapshot(await readerOf(context, row), threadId)));
   } catch (error) {
     if (error instanceof StorageUnavailableError) throw error;
@@ -63,7 +63,7 @@ export function selfOf({ ownerId }: OpsContext): Owner {
 /** Runs left unfinished by processes that no longer live. Changes nothing. */
 export async function cutOffRuns(context: OpsContext): Promise<UnfinishedRun[]> {
   const self = selfOf(context);
-  const unfinished = await context.storage.metadata.unfinishedRuns();
+  const unfinished = await context.storage.runs.unfinished();
   return unfinished.filter(({ owner }) => isDead(owner, self));
 }
 
@@ -126,12 +126,12 @@ async function recoverTaken(context: OpsContext, threadId: string, patience: num
 /** Settle what dead processes left on threads whose leases are ours. */
 async function settleCutOff(context: OpsContext, leases: ReadonlyMap<string, ThreadLease>): Promise<void> {
   if (leases.size === 0) return;
-  const { metadata } = context.storage;
+  const { runs } = context.storage;
   // Looked for anew: before the lease was ours, a run may have ended, or its owner have shown that it lives.
   const dead = (await cutOffRuns(context)).filter(({ thread_id }) => leases.has(thread_id));
   if (dead.length === 0) return;
   const outcomes = await Promise.all(dead.map((run) => outcomeFor(context, run)));
-  await metadata.settleRuns(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
+  await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
   await forgetOwners(context, dead);
   context.logger.warn(
     { runs: dead.length },
@@ -141,7 +141,7 @@ async function settleCutOff(context: OpsContext, leases: ReadonlyMap<string, Thr
 
 /** The thread is what its state says; one that is not busy was set right by a later run. */
 async function outcomeFor(context: OpsContext, { run_id, thread_id }: UnfinishedRun): Promise<RunOutcome> {
-  const row = await context.storage.metadata.getThread(thread_id);
+  const row = await context.storage.threads.get(thread_id);
   const at = now();
   const run = { updated_at: at, status: "error" as const, error: STOPPED };
   if (row?.status !== "busy") {
@@ -154,9 +154,12 @@ async function outcomeFor(context: OpsContext, { run_id, thread_id }: Unfinished
 }
 
 /** Owners that have left no more runs. */
-async function forgetOwners({ storage: { metadata } }: OpsContext, settled: UnfinishedRun[]): Promise<void> {
-  const left = new Set((await metadata.unfinishedRuns()).map(({ owner }) => owner?.id));
+async function forgetOwners(
+  { storage: { runs, owners } }: OpsContext,
+  settled: UnfinishedRun[],
+): Promise<void> {
+  const left = new Set((await runs.unfinished()).map(({ owner }) => owner?.id));
   for (const id of new Set(settled.map(({ owner }) => owner?.id))) {
-    if (id !== undefined && !left.has(id)) await metadata.removeOwner(id);
+    if (id !== undefined && !left.has(id)) await owners.remove(id);
   }
 }

@@ -305,7 +305,7 @@ export async function runRow(context: OpsContext, threadId: string, runId: strin
   const id = requireUuid(runId, ["path", "run_id"]);
   const thread = requireUuid(threadId, ["path", "thread_id"]);
   const isVisible = !context.caller || (await ownThread(context, thread)) !== undefined;
-  const row = isVisible ? await context.storage.metadata.getRun(thread, id) : undefined;
+  const row = isVisible ? await context.storage.runs.get(thread, id) : undefined;
   if (!row) throw new NotFoundError("run", id);
   return row;
 }

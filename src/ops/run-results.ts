@@ -32,7 +32,7 @@ export class Settlements {
     for (const pause of PAUSES_MS) {
       if (pause > 0) await sleep(pause);
       try {
-        await this.#context.storage.metadata.settleRuns([outcome]);
+        await this.#context.storage.runs.settle([outcome]);
         return true;
       } catch (error) {
         const fields = { err: error, run_id: outcome.runId, thread_id: outcome.threadId };
@@ -106,7 +106,7 @@ export class Settlements {
   async #flushDeferred(threadId: string): Promise<void> {
     const outcomes = this.#deferred.get(threadId);
     if (!outcomes) return;
-    await this.#context.storage.metadata.settleRuns(outcomes);
+    await this.#context.storage.runs.settle(outcomes);
     const added = this.#deferred.get(threadId)?.filter((outcome) => !outcomes.includes(outcome)) ?? [];
     if (added.length > 0) this.#deferred.set(threadId, added);
     else this.#deferred.delete(threadId);
@@ -174,19 +174,18 @@ class DoubtfulRuns {
 
   /** False when there is no such run. */
   async #settleRun({ run_id, thread_id }: DoubtfulRun): Promise<boolean> {
-    const { metadata } = this.#context.storage;
-    const row = await metadata.getRun(thread_id, run_id);
+    const { runs } = this.#context.storage;
+    const row = await runs.get(thread_id, run_id);
     if (!row) return false;
-    if (!isFinished(row))
-      await metadata.updateRun(run_id, { updated_at: now(), status: "error", error: REASON });
+    if (!isFinished(row)) await runs.update(run_id, { updated_at: now(), status: "error", error: REASON });
     return true;
   }
 
   async #rest(threadId: string): Promise<void> {
-    const { metadata } = this.#context.storage;
-    const row = await metadata.getThread(threadId);
+    const { threads } = this.#context.storage;
+    const row = await threads.get(threadId);
     if (row?.status !== "busy") return;
     const status = await statusByState(this.#context, threadId);
-    await metadata.updateThread(threadId, { updated_at: now(), status });
+    await threads.update(threadId, { updated_at: now(), status });
   }
 }

@@ -80,7 +80,7 @@ export class Runs {
   /** Newest first. @throws NotFoundError (`thread_not_found`) */
   async list(threadId: string, { limit, offset, status }: RunFilter): Promise<Run[]> {
     const { thread_id } = await threadRow(this.#context, threadId);
-    const rows = await this.#context.storage.metadata.listRuns({
+    const rows = await this.#context.storage.runs.list({
       threadId: thread_id,
       limit: limit ?? DEFAULT_LIMIT,
       offset: offset ?? 0,

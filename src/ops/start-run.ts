@@ -99,7 +99,7 @@ export class RunStarter {
     // The thread is another run's: nothing of its status changes yet.
     const run = await place.store(
       () => this.#insertLater(admission),
-      ({ thread_id, run_id }) => this.#context.storage.metadata.deleteRun(thread_id, run_id),
+      ({ thread_id, run_id }) => this.#context.storage.runs.delete(thread_id, run_id),
     );
     const handle = this.#tasks.track(new RunHandle(run, log, (reason) => place.leave(reason)));
     void this.#beginLater(admission, run, place.lease, handle);
@@ -129,11 +129,11 @@ export class RunStarter {
   /** The thread was freed by the run before: it is busy again. */
   async #wake(run: Run, patch: ThreadPatch): Promise<Run> {
     const { run_id, thread_id } = run;
-    const { metadata } = this.#context.storage;
-    if (!(await metadata.updateRun(run_id, { updated_at: patch.updated_at, status: "running" }))) {
+    const { runs, threads } = this.#context.storage;
+    if (!(await runs.update(run_id, { updated_at: patch.updated_at, status: "running" }))) {
       throw new NotFoundError("run", run_id);
     }
-    if (!(await metadata.updateThread(thread_id, patch))) throw new NotFoundError("thread", thread_id);
+    if (!(await threads.update(thread_id, patch))) throw new NotFoundError("thread", thread_id);
     return run;
   }
 
@@ -231,7 +231,7 @@ export class RunStarter {
   /** A storage that does not answer may have stored the row all the same. */
   async #insertRow(row: RunRow, thread: ThreadPatch): Promise<boolean> {
     try {
-      return await this.#context.storage.metadata.insertRun(row, thread);
+      return await this.#context.storage.runs.insert(row, thread);
     } catch (error) {
       this.#tasks.settlements.doubtful.add(row);
       throw error;

@@ -97,7 +97,7 @@ export class States {
       throw refusedUpdate(error, ["body"]);
     }
     const at = now();
-    await this.#context.storage.metadata.updateThread(thread_id, {
+    await this.#context.storage.threads.update(thread_id, {
       updated_at: at,
       state_updated_at: at,
       status: restingStatus(await latestSnapshot(reader, thread_id)),

@@ -42,7 +42,7 @@ export async function copyThread(
       state_updated_at: source.state_updated_at === null ? null : now(),
       status: restingStatus(await latestSnapshot(reader, fresh.thread_id)),
     };
-    await storage.metadata.insertThread(copy);
+    await storage.threads.insert(copy);
     return copy;
   } catch (error) {
     await forgetThread(context, fresh.thread_id);

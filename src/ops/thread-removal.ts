@@ -6,7 +6,7 @@ import type { OpsContext } from "./context.js";
  */
 export async function removeThread({ storage }: OpsContext, threadId: string): Promise<boolean> {
   await storage.checkpointer.deleteThread(threadId);
-  return storage.metadata.deleteThread(threadId);
+  return storage.threads.delete(threadId);
 }
 
 /** Take back a thread that could not be completed; the first error is the one to report. */

@@ -37,13 +37,13 @@ export class ThreadSearch {
     const shape = shapeOf(request);
     const { rows, total } = request.values
       ? await this.#scan(query, request.values, offset, limit)
-      : await this.#context.storage.metadata.searchThreads({ ...query, limit, offset });
+      : await this.#context.storage.threads.search({ ...query, limit, offset });
     const threads = this.#models(rows, needsContent(request));
     return { items: mapped(threads, shape), total, next: nextOffset(rows.length, total, offset) };
   }
 
   async count(request: ThreadCountRequest): Promise<number> {
-    if (!request.values) return this.#context.storage.metadata.countThreads(this.#own(filterOf(request)));
+    if (!request.values) return this.#context.storage.threads.count(this.#own(filterOf(request)));
     return (await this.#scan(this.#own(queryOf(request)), request.values, 0, 0)).total;
   }
 
@@ -58,7 +58,7 @@ export class ThreadSearch {
     let total = 0;
     for (let start = 0; ; start += SCAN_BATCH) {
       const page = { ...query, limit: SCAN_BATCH, offset: start };
-      const { rows } = await this.#context.storage.metadata.searchThreads(page);
+      const { rows } = await this.#context.storage.threads.search(page);
       let index = 0;
       for await (const thread of this.#models(rows, true)) {
         const row = rows[index++];

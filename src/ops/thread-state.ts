@@ -50,7 +50,7 @@ export async function readerOf(context: OpsContext, row: ThreadRow): Promise<Rea
   };
   const bound = await registry.graph(registry.graphIdOf(row.metadata), config);
   const filter = async () => {
-    const latest = await storage.metadata.getThread(row.thread_id);
+    const latest = await storage.threads.get(row.thread_id);
     if (latest?.created_at !== row.created_at) throw new NotFoundError("thread", row.thread_id);
     return registry.filterAmong(bound, await writersOf(context, latest), config);
   };
@@ -161,7 +161,7 @@ export async function threadRow(context: OpsContext, threadId: string): Promise<
 
 /** The row of a thread; undefined when there is none, or it is none of the caller's. */
 export async function ownThread(context: OpsContext, threadId: string): Promise<ThreadRow | undefined> {
-  const row = await context.storage.metadata.getThread(threadId);
+  const row = await context.storage.threads.get(threadId);
   return row && isOwn(context, row) ? row : undefined;
 }
 
@@ -171,7 +171,7 @@ export async function ownThread(context: OpsContext, threadId: string): Promise<
  */
 export async function assertNotForeign(context: OpsContext, threadId: string): Promise<void> {
   if (!context.caller) return;
-  const row = await context.storage.metadata.getThread(threadId);
+  const row = await context.storage.threads.get(threadId);
   if (!row) await leftoversOf(context, threadId);
   else if (!isOwn(context, row)) throw new ThreadExistsError(threadId);
 }
@@ -185,17 +185,17 @@ export async function createThread(
   context: OpsContext,
   request: ThreadCreateRequest,
 ): Promise<ThreadRow | undefined> {
-  const { metadata } = context.storage;
+  const { threads } = context.storage;
   const fresh = newThreadRow(context, request);
   const { thread_id } = fresh;
-  if (request.thread_id == null) return (await metadata.insertThread(fresh)) ? fresh : undefined;
-  const taken = await metadata.getThread(thread_id);
+  if (request.thread_id == null) return (await threads.insert(fresh)) ? fresh : undefined;
+  const taken = await threads.get(thread_id);
   if (taken && !isOwn(context, taken)) throw new ThreadExistsError(thread_id);
   if (taken) return undefined;
   const { exist, scope, graphs } = await leftoversOf(context, thread_id);
   if (exist && request.supersteps?.length) throw notEmpty();
   const row = { ...fresh, scope: fresh.scope ?? scope, graphs };
-  if (await metadata.insertThread(row)) return row;
+  if (await threads.insert(row)) return row;
   await assertNotForeign(context, thread_id);
   return undefined;
 }

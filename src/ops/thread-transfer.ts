@@ -207,17 +207,17 @@ export async function restoreThread(
   file: ThreadFile,
   threadId: string = file.thread.thread_id,
 ): Promise<ThreadRow> {
-  const { metadata, checkpointer } = context.storage;
+  const { threads, checkpointer } = context.storage;
   const row = rowOf(context, file, requireUuid(threadId, ["thread_id"]));
   const { exist } = await leftoversOf(context, row.thread_id);
-  if (exist || !(await metadata.insertThread(row))) throw new ThreadExistsError(row.thread_id);
+  if (exist || !(await threads.insert(row))) throw new ThreadExistsError(row.thread_id);
   const runIds = runIdsOf(file, row.thread_id);
   try {
     await putCheckpoints(context, row, signed(file, row), runIds);
     for (const run of [...file.runs].reverse()) await putRun(context, row, run, runIds);
   } catch (error) {
     await checkpointer.deleteThread(row.thread_id);
-    await metadata.deleteThread(row.thread_id);
+    await threads.delete(row.thread_id);
     throw error;
   }
   return row;
@@ -298,7 +298,7 @@ async function putRun(
   runIds: ReadonlyMap<unknown, string>,
 ): Promise<void> {
   const isOver = run.status !== "pending" && run.status !== "running";
-  await storage.metadata.insertRun(
+  await storage.runs.insert(
     {
       run_id: runIds.get(run.run_id) ?? run.run_id,
       thread_id,

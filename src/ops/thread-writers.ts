@@ -46,13 +46,13 @@ export async function keepWriters(context: OpsContext, row: ThreadRow): Promise<
 
 async function noteWriters({ storage }: OpsContext, row: ThreadRow, graphs: ThreadRow["graphs"]) {
   if (graphs === row.graphs) return;
-  await storage.metadata.updateThread(row.thread_id, { updated_at: row.updated_at, graphs });
+  await storage.threads.update(row.thread_id, { updated_at: row.updated_at, graphs });
 }
 
 async function graphsOfRuns({ storage }: OpsContext, threadId: string): Promise<string[]> {
   const ids = new Set<string>();
   for (let offset = 0; ; offset += PAGE) {
-    const runs = await storage.metadata.listRuns({ threadId, limit: PAGE, offset });
+    const runs = await storage.runs.list({ threadId, limit: PAGE, offset });
     for (const { metadata } of runs) if (typeof metadata.graph_id === "string") ids.add(metadata.graph_id);
     if (runs.length < PAGE) return [...ids].sort();
   }

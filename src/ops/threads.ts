@@ -98,7 +98,7 @@ export class Threads {
     if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
     if (request.metadata) assertMetadataKeys(request.metadata, (await threadRow(this.#context, id)).metadata);
     else if (this.#context.caller) await threadRow(this.#context, id);
-    const row = await this.#context.storage.metadata.updateThread(id, {
+    const row = await this.#context.storage.threads.update(id, {
       updated_at: now(),
       ...(request.metadata && { mergeMetadata: withoutScope(this.#context, request.metadata) }),
       ...(request.ttl != null && { ttl: ttlOf(request.ttl) }),
@@ -200,7 +200,7 @@ export class Threads {
         applySupersteps(graph, row.thread_id, supersteps),
       );
       const at = now();
-      const seeded = await storage.metadata.updateThread(row.thread_id, {
+      const seeded = await storage.threads.update(row.thread_id, {
         updated_at: at,
         state_updated_at: at,
       });

@@ -39,11 +39,11 @@ export async function unfinishedStepAt(
  * a checkpoint of its own.
  */
 async function runOf(
-  { storage: { metadata } }: OpsContext,
+  { storage: { runs } }: OpsContext,
   threadId: string,
   writer: unknown,
 ): Promise<string | null> {
-  const newestFirst = await metadata.listRuns({ threadId, limit: MOST_RUNS, offset: 0 });
+  const newestFirst = await runs.list({ threadId, limit: MOST_RUNS, offset: 0 });
   const run = newestFirst.find((row) => row.run_id === writer || wentOn(row));
   return run?.run_id ?? (typeof writer === "string" ? writer : null);
 }

@@ -1,7 +1,7 @@
 /** A storage whose calls are timed. */
 import type { Checkpointer, Storage } from "./storage.js";
 
-/** Told of each call that has settled, however it did. */
+/** Called when a call settles. */
 type OnCall = (operation: string, seconds: number) => void;
 
 type Method = (...args: unknown[]) => unknown;
@@ -20,22 +20,24 @@ const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([
   "store",
 ]);
 
-/** The same storage; calls of its stores are told to `onCall` as `metadata.getThread`, `checkpoints.put`, ... */
+/** Every method of these is timed. */
+const TABLES = ["threads", "runs", "owners", "items"] as const satisfies readonly (keyof Storage)[];
+
+/** The same storage; `onCall` hears of the calls of its parts as `threads.get`, `runs.settle`, `checkpoints.put`, ... */
 export function observeStorage(storage: Storage, onCall: OnCall): Storage {
-  const observed = new Map<string | symbol, object>([
-    ["metadata", timed(storage.metadata, "metadata", onCall, () => true)],
-    [
-      "checkpointer",
-      timed(storage.checkpointer, "checkpoints", onCall, (name) => CHECKPOINTER_CALLS.has(name)),
-    ],
-  ]);
-  if (storage.items)
-    observed.set(
-      "items",
-      timed(storage.items, "items", onCall, () => true),
-    );
+  const parts = new Map<string | symbol, object>();
+  for (const name of TABLES) {
+    const table = storage[name];
+    if (table)
+      parts.set(
+        name,
+        timed(table, name, onCall, () => true),
+      );
+  }
+  const isTimed = (name: string) => CHECKPOINTER_CALLS.has(name);
+  parts.set("checkpointer", timed(storage.checkpointer, "checkpoints", onCall, isTimed));
   return new Proxy(storage, {
-    get: (target, name) => observed.get(name) ?? ownValue(target, name),
+    get: (target, name) => parts.get(name) ?? ownValue(target, name),
   });
 }
 

@@ -191,7 +191,7 @@ describe("migrate copy", () => {
     const { openStorage } = await import("../../src/storage/open.js");
     const storage = await openStorage({ ...from, max_queued_runs: 1 });
     const updated_at = new Date().toISOString();
-    await storage.metadata.updateThread(ids.nested, { updated_at, status: "busy" });
+    await storage.threads.update(ids.nested, { updated_at, status: "busy" });
     await storage.close();
     const { code, stdout, stderr } = await copy(from, to);
     expect(code).toBe(5);

@@ -53,7 +53,7 @@ async function countOf(uri: string): Promise<{ threads: number; checkpoints: num
       for await (const _ of list) checkpoints += 1;
     }
   }
-  const threads = await storage.metadata.countThreads({});
+  const threads = await storage.threads.count({});
   await storage.close();
   return { threads, checkpoints };
 }

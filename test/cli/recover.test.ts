@@ -28,7 +28,7 @@ async function leaveRun(folder: string, thread: string): Promise<string> {
   const run_id = newId();
   const row = { run_id, thread_id: thread, assistant_id: "agent", created_at: at, updated_at: at };
   const more = { metadata: {}, kwargs: {}, multitask_strategy: "enqueue", error: null, usage: null } as const;
-  await storage.metadata.insertRun(
+  await storage.runs.insert(
     { ...row, ...more, status: "running", owner: "nobody" },
     { updated_at: at, status: "busy" },
   );
@@ -98,8 +98,8 @@ describe("recover", () => {
       checkpointer_options: {},
       max_queued_runs: 1,
     });
-    expect(await storage.metadata.getRun(threadId, run_id)).toMatchObject({ status: "error" });
-    expect(await storage.metadata.getThread(threadId)).toMatchObject({ status: "idle" });
+    expect(await storage.runs.get(threadId, run_id)).toMatchObject({ status: "error" });
+    expect(await storage.threads.get(threadId)).toMatchObject({ status: "idle" });
     await storage.close();
   });
 

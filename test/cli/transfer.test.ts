@@ -160,7 +160,7 @@ describe("import", () => {
       checkpointer_options: {},
       max_queued_runs: 1,
     });
-    expect(await storage.metadata.getThread(project.threadId)).toBeUndefined();
+    expect(await storage.threads.get(project.threadId)).toBeUndefined();
     expect(
       await storage.checkpointer.getTuple({ configurable: { thread_id: project.threadId } }),
     ).toBeUndefined();

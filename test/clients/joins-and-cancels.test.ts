@@ -218,7 +218,7 @@ it("a queued run that is cancelled while it gets its thread does not run", async
   const woken = holdNextWaking(storage);
   gateOf(gate).open();
   await woken.reached;
-  const looked = vi.spyOn(storage.metadata, "getRun");
+  const looked = vi.spyOn(storage.runs, "get");
   const cancelled = server.request("POST", `/threads/${thread}/runs/${queued}/cancel?wait=1`);
   await expect.poll(() => looked.mock.calls.length, PATIENT).toBeGreaterThan(0);
   woken.release();

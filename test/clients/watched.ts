@@ -42,38 +42,38 @@ function watchLocks({ locks }: Storage, happenings: EventEmitter): void {
   });
 }
 
-function watchSettlements({ metadata }: Storage, happenings: EventEmitter): void {
-  const settleRuns = metadata.settleRuns.bind(metadata);
-  vi.spyOn(metadata, "settleRuns").mockImplementation(async (outcomes) => {
-    await settleRuns(outcomes);
+function watchSettlements({ runs }: Storage, happenings: EventEmitter): void {
+  const settle = runs.settle.bind(runs);
+  vi.spyOn(runs, "settle").mockImplementation(async (outcomes) => {
+    await settle(outcomes);
     happenings.emit("settled");
   });
 }
 
 /** Holds the next run back before its row is stored. */
-export function holdNextRow({ metadata }: Storage) {
+export function holdNextRow({ runs }: Storage) {
   const reached = deferred();
   const held = deferred();
-  const insertRun = metadata.insertRun.bind(metadata);
-  vi.spyOn(metadata, "insertRun").mockImplementationOnce(async (row, thread) => {
+  const insert = runs.insert.bind(runs);
+  vi.spyOn(runs, "insert").mockImplementationOnce(async (row, thread) => {
     reached.resolve();
     await held.promise;
-    return insertRun(row, thread);
+    return insert(row, thread);
   });
   return { reached: reached.promise, release: () => held.resolve() };
 }
 
 /** Holds the next queued run back when it has got its thread, before it begins. */
-export function holdNextWaking({ metadata }: Storage) {
+export function holdNextWaking({ threads }: Storage) {
   const reached = deferred();
   const held = deferred();
-  const updateThread = metadata.updateThread.bind(metadata);
-  vi.spyOn(metadata, "updateThread").mockImplementation(async (threadId, patch) => {
+  const update = threads.update.bind(threads);
+  vi.spyOn(threads, "update").mockImplementation(async (threadId, patch) => {
     if (patch.status === "busy") {
       reached.resolve();
       await held.promise;
     }
-    return updateThread(threadId, patch);
+    return update(threadId, patch);
   });
   return { reached: reached.promise, release: () => held.resolve() };
 }

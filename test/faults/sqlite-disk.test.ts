@@ -138,7 +138,7 @@ describe.skipIf(noDisk)(title, () => {
       });
     const thread = threadRow();
     const first = await open();
-    await first.metadata.insertThread(thread);
+    await first.threads.insert(thread);
     await first.close();
     disk.makeReadOnly(name);
     await expect(open()).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe.skipIf(noDisk)(title, () => {
     });
     disk.makeWritable();
     const second = await open();
-    expect(await second.metadata.getThread(thread.thread_id)).toEqual(thread);
+    expect(await second.threads.get(thread.thread_id)).toEqual(thread);
     await second.close();
   });
 });

@@ -31,7 +31,7 @@ interface Case {
   calls: string[];
 }
 
-const RUN_CALLS = ["locks.acquire", "metadata.insertRun", "metadata.updateRun", "metadata.settleRuns"];
+const RUN_CALLS = ["locks.acquire", "runs.insert", "runs.update", "runs.settle"];
 const GRAPH_CALLS = ["checkpointer.getTuple", "checkpointer.put", "checkpointer.putWrites"];
 
 const CASES: Record<string, Case> = {
@@ -60,7 +60,7 @@ const CASES: Record<string, Case> = {
       return "deleted";
     },
     end: "deleted",
-    calls: ["metadata.listRuns", "metadata.deleteRun"],
+    calls: ["runs.list", "runs.delete"],
   },
   "a creation": {
     step: async ({ threads }) => {
@@ -69,12 +69,12 @@ const CASES: Record<string, Case> = {
       return "deleted";
     },
     end: "deleted",
-    calls: ["metadata.insertThread", "metadata.updateThread", "checkpointer.put", "metadata.deleteThread"],
+    calls: ["threads.insert", "threads.update", "checkpointer.put", "threads.delete"],
   },
   "a state write": {
     step: async (service, id) => (await write(service, id)) === id,
     end: true,
-    calls: ["locks.acquire", "checkpointer.put", "metadata.updateThread"],
+    calls: ["locks.acquire", "checkpointer.put", "threads.update"],
   },
   "a reading": {
     before: write,
@@ -85,7 +85,7 @@ const CASES: Record<string, Case> = {
       (await state.history(id, {})).length,
     ],
     end: [true, 1, 1, 1],
-    calls: ["metadata.getThread", "metadata.searchThreads", "metadata.countThreads", "checkpointer.list"],
+    calls: ["threads.get", "threads.search", "threads.count", "checkpointer.list"],
   },
   "a copy": {
     before: write,
@@ -94,7 +94,7 @@ const CASES: Record<string, Case> = {
       return threads.prune({ thread_ids: [id, thread_id], strategy: "keep_latest" });
     },
     end: { pruned_count: 2 },
-    calls: ["checkpointer.copyLatest", "metadata.insertThread", "checkpointer.keepLatest"],
+    calls: ["checkpointer.copyLatest", "threads.insert", "checkpointer.keepLatest"],
   },
 };
 

@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from "../../src/support/errors.js";
-import { tablesOf, type Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/storage.js";
 
 /** A call that fails was refused, or it was carried out and its answer is lost. */
 export type Failure = "refused" | "unanswered";
@@ -8,18 +8,18 @@ type Method = (...args: unknown[]) => unknown;
 
 /** Calls of the stores and of the locks that a storage may fail. Heartbeats come when they come: they are not counted. */
 const COUNTED: ReadonlySet<string> = new Set([
-  "metadata.insertThread",
-  "metadata.getThread",
-  "metadata.updateThread",
-  "metadata.searchThreads",
-  "metadata.countThreads",
-  "metadata.deleteThread",
-  "metadata.insertRun",
-  "metadata.getRun",
-  "metadata.updateRun",
-  "metadata.settleRuns",
-  "metadata.deleteRun",
-  "metadata.listRuns",
+  "threads.insert",
+  "threads.get",
+  "threads.update",
+  "threads.search",
+  "threads.count",
+  "threads.delete",
+  "runs.insert",
+  "runs.get",
+  "runs.update",
+  "runs.settle",
+  "runs.delete",
+  "runs.list",
   "checkpointer.getTuple",
   "checkpointer.list",
   "checkpointer.put",
@@ -41,12 +41,10 @@ export class FailingStorage {
 
   constructor(inner: Storage, failure: Failure) {
     this.#failure = failure;
-    const { scheme, durable, items } = inner;
     this.storage = {
-      scheme,
-      durable,
-      ...(items && { items }),
-      ...tablesOf(this.#watch("metadata", inner.metadata)),
+      ...inner,
+      threads: this.#watch("threads", inner.threads),
+      runs: this.#watch("runs", inner.runs),
       checkpointer: this.#watch("checkpointer", inner.checkpointer),
       locks: this.#watch("locks", inner.locks),
       close: async () => undefined,

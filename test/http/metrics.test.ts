@@ -134,9 +134,9 @@ describe("/metrics", () => {
     await server.request("POST", `/threads/${thread}/runs`, say);
     await server.request("PUT", "/store/items", { namespace: ["a"], key: "k", value: {} });
     const calls = await figures("storage_seconds");
-    for (const operation of ["metadata.insertThread", "metadata.insertRun", "checkpoints.put", "items.put"])
+    for (const operation of ["threads.insert", "runs.insert", "checkpoints.put", "items.put"])
       expect(calls[`storage_seconds{operation="${operation}"}`]).toBeGreaterThan(0);
-    expect(calls['storage_seconds{operation="metadata.insertRun"}']).toBe(1);
+    expect(calls['storage_seconds{operation="runs.insert"}']).toBe(1);
   });
 
   it("has no more series after many threads than after a few", async () => {
@@ -159,7 +159,7 @@ describe("/metrics", () => {
     const byRequest = (all: string[]) => all.filter((each) => !each.includes("operation="));
     expect(byRequest(many)).toEqual(byRequest(few));
     const operations = many.flatMap((each) => /_count\{operation="(.*)"\}/.exec(each)?.[1] ?? []);
-    expect(operations.filter((name) => !/^(metadata|checkpoints|items)\.[a-zA-Z]+$/.test(name))).toEqual([]);
+    expect(operations.filter((name) => !/^(threads|runs|owners|checkpoints|items)\.[a-zA-Z]+$/.test(name))).toEqual([]);
     expect(many.join()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
     const names = new Set(many.flatMap((each) => Array.from(each.matchAll(/(\w+)="/g), ([, name]) => name)));
     expect([...names].sort()).toEqual(["graph", "kind", "le", "operation", "status"]);

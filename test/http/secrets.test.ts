@@ -183,8 +183,8 @@ describe("secrets of a run", () => {
     const server = await startTestServer({ graphs: { open: graph }, storage });
     const row = threadRow({ config });
     const run = { ...runRow(row.thread_id), status: "success" as const, kwargs: { input, config, context } };
-    await storage.metadata.insertThread(row);
-    await storage.metadata.insertRun(run, { updated_at: row.updated_at });
+    await storage.threads.insert(row);
+    await storage.runs.insert(run, { updated_at: row.updated_at });
     for (const path of ["", "/runs", `/runs/${run.run_id}`]) {
       const { status, text } = await server.request("GET", `/threads/${row.thread_id}${path}`);
       expect(status).toBe(200);
@@ -201,8 +201,8 @@ describe("secrets of a run", () => {
     const format = { format: THREAD_FILE_FORMAT, version: THREAD_FILE_VERSION } as const;
     await service.threads.restore({ ...format, thread, runs: [run], states: [], subgraphs: [] });
     const stored = [
-      await storage.metadata.getThread(thread.thread_id),
-      await storage.metadata.getRun(thread.thread_id, run.run_id),
+      await storage.threads.get(thread.thread_id),
+      await storage.runs.get(thread.thread_id, run.run_id),
     ];
     expect(JSON.stringify(stored)).toContain("bonobo");
     expect(JSON.stringify(stored)).not.toContain(WORD);

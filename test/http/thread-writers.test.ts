@@ -180,10 +180,10 @@ onEveryBackend("a thread that another graph hides keys of", (backend) => {
 });
 
 /** As if the thread's row were of a release that did not note the graphs. */
-async function forget({ metadata }: Storage, threadId: string): Promise<void> {
-  const row = await metadata.getThread(threadId);
-  await metadata.updateThread(threadId, { updated_at: row?.updated_at ?? "", graphs: null });
-  expect((await metadata.getThread(threadId))?.graphs).toBeNull();
+async function forget({ threads }: Storage, threadId: string): Promise<void> {
+  const row = await threads.get(threadId);
+  await threads.update(threadId, { updated_at: row?.updated_at ?? "", graphs: null });
+  expect((await threads.get(threadId))?.graphs).toBeNull();
 }
 
 describe("a thread of several graphs", () => {

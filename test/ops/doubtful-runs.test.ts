@@ -3,7 +3,7 @@ import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
 import { openStorage } from "../../src/storage/open.js";
-import { tablesOf, type MetadataStore } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/storage.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -20,33 +20,31 @@ async function openForgetful() {
     checkpointer_options: {},
     max_queued_runs: 10,
   });
-  let losing: keyof MetadataStore | undefined;
-  const forgetful = new Proxy(inner.metadata, {
-    get: (store, name) => {
-      const method: unknown = Reflect.get(store, name, store);
-      if (typeof method !== "function") return method;
-      return async (...args: unknown[]): Promise<unknown> => {
-        const answer: unknown = await Reflect.apply(method, store, args);
-        if (name !== losing) return answer;
-        losing = undefined;
-        throw new StorageUnavailableError("the answer was lost");
-      };
-    },
-  });
+  let losing: string | undefined;
+  const forgetful = <Part extends "threads" | "runs">(part: Part): Storage[Part] =>
+    new Proxy(inner[part], {
+      get: (table, name) => {
+        const method: unknown = Reflect.get(table, name, table);
+        if (typeof method !== "function") return method;
+        return async (...args: unknown[]): Promise<unknown> => {
+          const answer: unknown = await Reflect.apply(method, table, args);
+          if (`${part}.${String(name)}` !== losing) return answer;
+          losing = undefined;
+          throw new StorageUnavailableError("the answer was lost");
+        };
+      },
+    });
   const service = await openService({
     graphs: { gate, chat },
     storage: {
-      scheme: inner.scheme,
-      durable: inner.durable,
-      ...tablesOf(forgetful),
-      checkpointer: inner.checkpointer,
-      locks: inner.locks,
-      close: () => inner.close(),
+      ...inner,
+      threads: forgetful("threads"),
+      runs: forgetful("runs"),
     },
   });
   onTestFinished(() => service.close(0));
   const { thread_id } = await service.threads.create({});
-  return { service, thread_id, loseAnswerOf: (name: keyof MetadataStore) => (losing = name) };
+  return { service, thread_id, loseAnswerOf: (call: string) => (losing = call) };
 }
 
 const say = { assistant_id: "chat", input: { messages: ["hi"] } };
@@ -54,7 +52,7 @@ const away = { code: "storage_unavailable" };
 
 it("a run that was stored without an answer does not keep its thread busy", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
-  loseAnswerOf("insertRun");
+  loseAnswerOf("runs.insert");
   await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
   expect((await service.threads.get(thread_id)).status).toBe("busy");
   await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
@@ -65,7 +63,7 @@ it("a run that was stored without an answer does not keep its thread busy", asyn
 
 it("the next run settles the one before it first", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
-  loseAnswerOf("insertRun");
+  loseAnswerOf("runs.insert");
   await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
   expect((await service.runs.create(thread_id, say)).status).toBe("success");
   const runs = await service.runs.list(thread_id, {});
@@ -81,7 +79,7 @@ it("a queued run that was stored without an answer leaves the run in flight alon
     input: { gate: name, deaf: false },
   });
   await gateOf(name).entered;
-  loseAnswerOf("insertRun");
+  loseAnswerOf("runs.insert");
   await expect(service.runs.background(thread_id, say)).rejects.toMatchObject(away);
   expect((await service.threads.get(thread_id)).status).toBe("busy");
   gateOf(name).open();
@@ -99,7 +97,7 @@ it("a queued run that cannot wake its thread leaves it idle", async () => {
   const first = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name, deaf: false } });
   await gateOf(name).entered;
   const { run_id } = await service.runs.background(thread_id, say);
-  loseAnswerOf("updateThread");
+  loseAnswerOf("threads.update");
   gateOf(name).open();
   await first;
   await expect

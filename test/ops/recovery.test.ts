@@ -41,7 +41,7 @@ async function leaveRun(threadId: string, owner: string): Promise<string> {
     usage: null,
     owner,
   };
-  await storage.metadata.insertRun(row, { updated_at: at, status: "busy" });
+  await storage.runs.insert(row, { updated_at: at, status: "busy" });
   await storage.close();
   return row.run_id;
 }
@@ -75,7 +75,7 @@ describe("start-up", () => {
     const thread_id = await interruptedThread();
     const storage = await openFile();
     // The parent of the test runner lives as long as the test does.
-    await storage.metadata.beat({
+    await storage.owners.beat({
       id: "other",
       host: "elsewhere",
       pid: 1,
@@ -120,7 +120,7 @@ describe("a run that others took for dead", () => {
       input: { gate: second },
     });
     const ended = { updated_at: new Date().toISOString(), status: "error" as const, error: "taken for dead" };
-    await storage.metadata.updateRun(run_id, ended);
+    await storage.runs.update(run_id, ended);
     gateOf(second).open();
     gateOf(first).open();
     expect((await running).status).toBe("success");

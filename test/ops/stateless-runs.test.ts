@@ -63,8 +63,8 @@ describe("the end of a stateless run", () => {
       max_queued_runs: 1,
     });
     const [asked, allowed] = [deferred(), deferred<Error | undefined>()];
-    const deleteThread = storage.metadata.deleteThread.bind(storage.metadata);
-    storage.metadata.deleteThread = async (threadId) => {
+    const deleteThread = storage.threads.delete.bind(storage.threads);
+    storage.threads.delete = async (threadId) => {
       asked.resolve();
       const error = await allowed.promise;
       if (error) throw error;

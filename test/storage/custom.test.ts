@@ -43,7 +43,7 @@ describe("a storage of one's own", () => {
     async (scheme) => {
       const storage = await open(scheme, { cwd: FIXTURES });
       expect(storage).toMatchObject({ scheme: "maps", durable: false });
-      expect(await storage.metadata.countThreads({})).toBe(0);
+      expect(await storage.threads.count({})).toBe(0);
       const lease = await storage.locks.acquire("t", { wait: false });
       expect(await storage.locks.acquire("t", { wait: false })).toBeUndefined();
       await lease?.release();

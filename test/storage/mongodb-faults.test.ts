@@ -57,7 +57,7 @@ async function eachFault(fate: Fate, attempt: (strike: Strike) => Promise<void>)
 
 async function seed(): Promise<{ thread: ThreadRow; run: RunRow }> {
   const thread = threadRow({ metadata: { a: 1 } });
-  await storage.metadata.insertThread(thread);
+  await storage.threads.insert(thread);
   return { thread, run: runRow(thread.thread_id) };
 }
 
@@ -69,19 +69,19 @@ const outcome = ({ run_id, thread_id }: RunRow, status: "success" | "error"): Ru
 });
 
 const isUnfinished = async ({ run_id }: RunRow) =>
-  (await storage.metadata.unfinishedRuns()).some((one) => one.run_id === run_id);
+  (await storage.runs.unfinished()).some((one) => one.run_id === run_id);
 
-const beat = () => storage.metadata.beat({ id: "me", host: "here", pid: 1, seen_at: tick() });
+const beat = () => storage.owners.beat({ id: "me", host: "here", pid: 1, seen_at: tick() });
 
 describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate) => {
   it("a run is inserted whole or not at all", async () => {
     const faults = await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
       const patch = { updated_at: tick(), status: "busy" as const };
-      const inserted = await strike(() => storage.metadata.insertRun(run, patch));
+      const inserted = await strike(() => storage.runs.insert(run, patch));
       await beat();
-      const row = await storage.metadata.getThread(thread.thread_id);
-      const stored = await storage.metadata.getRun(thread.thread_id, run.run_id);
+      const row = await storage.threads.get(thread.thread_id);
+      const stored = await storage.runs.get(thread.thread_id, run.run_id);
       if (inserted === true) {
         expect([row, stored]).toEqual([{ ...thread, ...patch }, run]);
         return;
@@ -95,12 +95,12 @@ describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate)
   it("a run that was cut off at its end ends once", async () => {
     const faults = await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
-      await storage.metadata.insertRun(run, { updated_at: tick(), status: "busy" });
-      await strike(() => storage.metadata.settleRuns([outcome(run, "success")]));
+      await storage.runs.insert(run, { updated_at: tick(), status: "busy" });
+      await strike(() => storage.runs.settle([outcome(run, "success")]));
       // As recovery does, in whatever process.
-      if (await isUnfinished(run)) await storage.metadata.settleRuns([outcome(run, "error")]);
-      const row = await storage.metadata.getThread(thread.thread_id);
-      const ended = await storage.metadata.getRun(thread.thread_id, run.run_id);
+      if (await isUnfinished(run)) await storage.runs.settle([outcome(run, "error")]);
+      const row = await storage.threads.get(thread.thread_id);
+      const ended = await storage.runs.get(thread.thread_id, run.run_id);
       expect(["success idle", "error error"]).toContain(`${ended?.status} ${row?.status}`);
     });
     expect(faults).toBe(4);
@@ -109,17 +109,17 @@ describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate)
   it("an end that was cut off survives the next run's", async () => {
     await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
-      await storage.metadata.insertRun(run, { updated_at: tick(), status: "busy" });
-      const settled = await strike(() => storage.metadata.settleRuns([outcome(run, "success")]));
-      const wasDecided = (await storage.metadata.getThread(thread.thread_id))?.status === "idle";
+      await storage.runs.insert(run, { updated_at: tick(), status: "busy" });
+      const settled = await strike(() => storage.runs.settle([outcome(run, "success")]));
+      const wasDecided = (await storage.threads.get(thread.thread_id))?.status === "idle";
       const next = runRow(thread.thread_id);
-      await storage.metadata.insertRun(next, { updated_at: tick(), status: "busy" });
-      await storage.metadata.settleRuns([outcome(next, "success")]);
-      const ended = await storage.metadata.getRun(thread.thread_id, run.run_id);
+      await storage.runs.insert(next, { updated_at: tick(), status: "busy" });
+      await storage.runs.settle([outcome(next, "success")]);
+      const ended = await storage.runs.get(thread.thread_id, run.run_id);
       expect(ended?.status).toBe(wasDecided ? "success" : "pending");
       if (!(settled instanceof Error)) expect(wasDecided).toBe(true);
-      await storage.metadata.settleRuns([outcome(run, "error")]);
-      const row = await storage.metadata.getThread(thread.thread_id);
+      await storage.runs.settle([outcome(run, "error")]);
+      const row = await storage.threads.get(thread.thread_id);
       expect(row?.status).toBe(wasDecided ? "idle" : "error");
     });
   });
@@ -127,12 +127,12 @@ describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate)
   it("a deletion that was cut off can be repeated", async () => {
     await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
-      await storage.metadata.insertRun(run, { updated_at: tick() });
-      const deleted = await strike(() => storage.metadata.deleteThread(thread.thread_id));
-      if (deleted instanceof Error) await storage.metadata.deleteThread(thread.thread_id);
-      expect(await storage.metadata.getThread(thread.thread_id)).toBeUndefined();
-      await storage.metadata.settleRuns([outcome(run, "error")]);
-      expect(await storage.metadata.getRun(thread.thread_id, run.run_id)).toBeUndefined();
+      await storage.runs.insert(run, { updated_at: tick() });
+      const deleted = await strike(() => storage.threads.delete(thread.thread_id));
+      if (deleted instanceof Error) await storage.threads.delete(thread.thread_id);
+      expect(await storage.threads.get(thread.thread_id)).toBeUndefined();
+      await storage.runs.settle([outcome(run, "error")]);
+      expect(await storage.runs.get(thread.thread_id, run.run_id)).toBeUndefined();
       expect(await isUnfinished(run)).toBe(false);
     });
   });
@@ -154,8 +154,8 @@ describe("documents of 16 MB", () => {
 
   it("metadata that is larger is refused", async () => {
     const row = threadRow({ metadata: { large } });
-    await expect(storage.metadata.insertThread(row)).rejects.toMatchObject(isTooLarge);
-    expect(await storage.metadata.getThread(row.thread_id)).toBeUndefined();
+    await expect(storage.threads.insert(row)).rejects.toMatchObject(isTooLarge);
+    expect(await storage.threads.get(row.thread_id)).toBeUndefined();
   });
 
   it("a state that is larger is refused", async () => {
@@ -175,7 +175,7 @@ describe("documents of 16 MB", () => {
   it("values that fit alone may not fit together", async () => {
     const half = "x".repeat(9 * 1024 * 1024);
     const row = threadRow({ metadata: { half }, config: { half } });
-    await expect(storage.metadata.insertThread(row)).rejects.toMatchObject(isTooLarge);
+    await expect(storage.threads.insert(row)).rejects.toMatchObject(isTooLarge);
   });
 });
 

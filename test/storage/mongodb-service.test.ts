@@ -80,13 +80,13 @@ withMongodb("a service on mongodb", (mongodb) => {
   });
 
   it("the end of a superseded run leaves the thread alone", async () => {
-    const { metadata } = await mongodb().open();
+    const { threads, runs } = await mongodb().open();
     const { thread_id } = threadRow();
-    await metadata.insertThread(threadRow({ thread_id }));
+    await threads.insert(threadRow({ thread_id }));
     const [older, newer] = [runRow(thread_id), runRow(thread_id)];
-    for (const run of [older, newer]) await metadata.insertRun(run, { updated_at: tick(), status: "busy" });
+    for (const run of [older, newer]) await runs.insert(run, { updated_at: tick(), status: "busy" });
     const settle = (runId: string) =>
-      metadata.settleRuns([
+      runs.settle([
         {
           runId,
           run: { updated_at: tick(), status: "error" },
@@ -95,10 +95,10 @@ withMongodb("a service on mongodb", (mongodb) => {
         },
       ]);
     await settle(older.run_id);
-    expect(await metadata.getRun(thread_id, older.run_id)).toMatchObject({ status: "error" });
-    expect(await metadata.getThread(thread_id)).toMatchObject({ status: "busy" });
+    expect(await runs.get(thread_id, older.run_id)).toMatchObject({ status: "error" });
+    expect(await threads.get(thread_id)).toMatchObject({ status: "busy" });
     await settle(newer.run_id);
-    expect(await metadata.getThread(thread_id)).toMatchObject({ status: "error" });
+    expect(await threads.get(thread_id)).toMatchObject({ status: "error" });
     await mongodb().close();
   });
 });

@@ -55,9 +55,9 @@ describe("at the start", () => {
     const other = await open({ checkpointer_uri: `${double.uri}/other%20one` });
     expect(other.location).toBe(`${double.uri}/other one`);
     const row = threadRow();
-    await other.metadata.insertThread(row);
+    await other.threads.insert(row);
     const storage = await open();
-    expect(await storage.metadata.getThread(row.thread_id)).toBeUndefined();
+    expect(await storage.threads.get(row.thread_id)).toBeUndefined();
     await storage.close();
     await other.close();
     const unnamed = await open({ checkpointer_scheme: "mongo", checkpointer_uri: double.uri });
@@ -71,7 +71,7 @@ describe("at the start", () => {
     await (await open()).close();
     double.commands.length = 0;
     const reader = await open({ readOnly: true });
-    await reader.metadata.countThreads({});
+    await reader.threads.count({});
     await reader.close();
     const writes = ["insert", "update", "delete", "findAndModify", "createIndexes"];
     expect(double.commands.filter((name) => writes.includes(name))).toEqual([]);

@@ -113,19 +113,17 @@ withPostgres("a postgres storage", (postgres) => {
     const blocker = await postgres.pool.connect();
     await blocker.query("BEGIN");
     await blocker.query(`LOCK TABLE "${postgres.schema}".gs_threads`);
-    await expect(storage.metadata.countThreads({ status: "idle" })).rejects.toThrow(
-      /took too long over a statement/,
-    );
+    await expect(storage.threads.count({ status: "idle" })).rejects.toThrow(/took too long over a statement/);
     await blocker.query("COMMIT");
     blocker.release();
-    expect(await storage.metadata.countThreads({})).toBe(0);
+    expect(await storage.threads.count({})).toBe(0);
     await postgres.close();
   });
 
   it("values of hostile schemas are quoted", async () => {
     const schema = "odd; DROP' $1 name";
     const storage = await postgres.open({ schema });
-    expect(await storage.metadata.countThreads({})).toBe(0);
+    expect(await storage.threads.count({})).toBe(0);
     await postgres.close();
     await postgres.sql(`DROP SCHEMA "${schema}" CASCADE`);
   });

@@ -34,8 +34,8 @@ withOwnSchema("processes on one postgres schema", (postgres) => {
     expect(await postgres.sql(`SELECT version FROM "${postgres.schema}".gs_schema`)).toEqual([
       { version: SCHEMA_VERSION },
     ]);
-    const { metadata } = await postgres.open();
-    expect(await metadata.insertThread(threadRow())).toBe(true);
+    const { threads } = await postgres.open();
+    expect(await threads.insert(threadRow())).toBe(true);
   });
 
   it("two of them never hold a thread together", async () => {

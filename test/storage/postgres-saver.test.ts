@@ -209,7 +209,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       const thread = newId();
       const config = await ours().put(at(thread), checkpoint({ a: 1 }), LOOP, { a: 1 });
       await ours().putWrites(config, [["a", 1]], "task");
-      await storage.metadata.deleteThread(thread);
+      await storage.threads.delete(thread);
       for (const table of ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]) {
         expect(await countRows(table, thread)).toBe(0);
       }

@@ -21,15 +21,15 @@ withOwnSchema("postgres set-up", (postgres) => {
 
   it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
     const row = threadRow({ metadata: { owner: "ann" } });
-    await (await postgres.open()).metadata.insertThread(row);
+    await (await postgres.open()).threads.insert(row);
     await postgres.close();
     const s = `"${postgres.schema}"`;
     await postgres.sql(`ALTER TABLE ${s}.gs_threads DROP COLUMN scope, DROP COLUMN graphs`);
     await postgres.sql(`UPDATE ${s}.gs_schema SET version = 2`);
-    const { metadata } = await postgres.open();
-    expect(await metadata.getThread(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
+    const { threads } = await postgres.open();
+    expect(await threads.get(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
     const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
-    expect(await metadata.updateThread(row.thread_id, owned)).toEqual({ ...row, ...owned });
+    expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
   it("tables of a later release are refused", async () => {
@@ -52,7 +52,7 @@ withOwnSchema("postgres set-up", (postgres) => {
   });
 
   it("what exists needs no right to create", async () => {
-    await (await postgres.open()).metadata.insertThread(threadRow());
+    await (await postgres.open()).threads.insert(threadRow());
     const role = `${postgres.schema}_user`;
     const s = `"${postgres.schema}"`;
     await postgres.sql(`CREATE ROLE "${role}" LOGIN`);
@@ -61,9 +61,9 @@ withOwnSchema("postgres set-up", (postgres) => {
     try {
       const uri = new URL(postgres.uri);
       uri.username = role;
-      const { metadata } = await postgres.open({}, { checkpointer_uri: uri.href });
-      expect(await metadata.insertThread(threadRow())).toBe(true);
-      expect(await metadata.countThreads({})).toBe(2);
+      const { threads } = await postgres.open({}, { checkpointer_uri: uri.href });
+      expect(await threads.insert(threadRow())).toBe(true);
+      expect(await threads.count({})).toBe(2);
       await postgres.close();
       await drop();
       await postgres.sql(`CREATE SCHEMA ${s}`);
@@ -90,9 +90,9 @@ withOwnSchema("postgres set-up", (postgres) => {
 
   it("who only reads changes nothing", async () => {
     const thread = threadRow();
-    await (await postgres.open()).metadata.insertThread(thread);
-    const { metadata } = await postgres.open({}, { readOnly: true });
-    expect(await metadata.getThread(thread.thread_id)).toEqual(thread);
-    await expect(metadata.deleteThread(thread.thread_id)).rejects.toThrow(/is read-only/);
+    await (await postgres.open()).threads.insert(thread);
+    const { threads } = await postgres.open({}, { readOnly: true });
+    expect(await threads.get(thread.thread_id)).toEqual(thread);
+    await expect(threads.delete(thread.thread_id)).rejects.toThrow(/is read-only/);
   });
 });

@@ -37,7 +37,7 @@ withOwnSchema("postgres searches", (postgres) => {
   /** Rows of threads that a search's statements touch, found or thrown away. */
   async function threadsTouched(query: ThreadQuery): Promise<number> {
     const spy = vi.spyOn(pg.Client.prototype, "query");
-    await storage.metadata.searchThreads(query);
+    await storage.threads.search(query);
     const statements = spy.mock.calls.map(([config]) => config as unknown as pg.QueryConfig<unknown[]>);
     spy.mockRestore();
     let touched = 0;
@@ -86,20 +86,18 @@ withOwnSchema("postgres searches", (postgres) => {
       ).map(({ n }) => n);
 
     it("they stay exact and leave nothing behind", async () => {
-      const { metadata } = storage;
+      const { threads } = storage;
       const before = await counts();
       const rows = Array.from({ length: 40 }, (_, n) => threadRow({ metadata: { odd: n % 2, once: n } }));
-      await Promise.all(rows.map((row) => metadata.insertThread(row)));
-      expect(await metadata.countThreads({ metadata: { odd: 1 } })).toBe(20);
+      await Promise.all(rows.map((row) => threads.insert(row)));
+      expect(await threads.count({ metadata: { odd: 1 } })).toBe(20);
       await Promise.all(
-        rows.map((row) =>
-          metadata.updateThread(row.thread_id, { updated_at: tick(), mergeMetadata: { odd: 1 } }),
-        ),
+        rows.map((row) => threads.update(row.thread_id, { updated_at: tick(), mergeMetadata: { odd: 1 } })),
       );
-      expect(await metadata.countThreads({ metadata: { odd: 0 } })).toBe(0);
-      expect(await metadata.countThreads({ metadata: { odd: 1 } })).toBe(40);
-      expect(await metadata.countThreads({})).toBe(THREADS + 40);
-      await Promise.all(rows.map((row) => metadata.deleteThread(row.thread_id)));
+      expect(await threads.count({ metadata: { odd: 0 } })).toBe(0);
+      expect(await threads.count({ metadata: { odd: 1 } })).toBe(40);
+      expect(await threads.count({})).toBe(THREADS + 40);
+      await Promise.all(rows.map((row) => threads.delete(row.thread_id)));
       expect(await counts()).toEqual(before);
     });
   });

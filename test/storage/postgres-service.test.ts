@@ -143,15 +143,15 @@ withPostgres("a service on postgres", (postgres) => {
     const { threads, runs } = await serve(postgres);
     const { thread_id } = await threads.create({});
     const first = await runs.create(thread_id, hello);
-    const [row] = await storage.metadata.listRuns({ threadId: thread_id, limit: 1, offset: 0 });
+    const [row] = await storage.runs.list({ threadId: thread_id, limit: 1, offset: 0 });
     const at = new Date().toISOString();
     const [older, newer] = [newId(), newId()];
     for (const run_id of [older, newer]) {
       const run = { ...row!, run_id, status: "running" as const };
-      await storage.metadata.insertRun(run, { updated_at: at, status: "busy" });
+      await storage.runs.insert(run, { updated_at: at, status: "busy" });
     }
     const settle = (runId: string) =>
-      storage.metadata.settleRuns([
+      storage.runs.settle([
         {
           runId,
           run: { updated_at: at, status: "error" },

@@ -100,7 +100,7 @@ withRedis("redis storage", (redis) => {
     await redis.close();
     const second = await redis.open();
     expect((await second.checkpointer.getTuple(config))?.checkpoint.channel_values).toEqual({ a: 1 });
-    expect(await second.metadata.countThreads({})).toBe(0);
+    expect(await second.threads.count({})).toBe(0);
   });
 
   it("values that did not change are kept once", async () => {

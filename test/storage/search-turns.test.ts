@@ -22,22 +22,22 @@ describe.each([
     const rows = Array.from({ length: THREADS }, (_, index) =>
       threadRow({ metadata: { list, last: [index] } }),
     );
-    for (const row of rows) await storage.metadata.insertThread(row);
+    for (const row of rows) await storage.threads.insert(row);
     const filter = { metadata: { list: list.slice(-1), last: [THREADS - 1] } };
     const query = { ...filter, sortBy: "created_at", sortOrder: "asc", limit: 10, offset: 0 } as const;
 
     const start = performance.now();
-    const search = storage.metadata.searchThreads(query);
+    const search = storage.threads.search(query);
     const turns = await turnsDuring(search);
     const took = performance.now() - start;
     expect((await search).rows.map(({ thread_id }) => thread_id)).toEqual([rows.at(-1)?.thread_id]);
     // A turn is to take a few milliseconds; a machine that is busy may need longer for each.
     expect(turns).toBeGreaterThan(took / 50);
-    expect(await turnsDuring(storage.metadata.countThreads(filter))).toBeGreaterThan(1);
+    expect(await turnsDuring(storage.threads.count(filter))).toBeGreaterThan(1);
 
-    const counting = storage.metadata.countThreads({ metadata: { list: list.slice(-1) } });
-    await storage.metadata.deleteThread(rows[0]!.thread_id);
-    await storage.metadata.updateThread(rows[1]!.thread_id, { updated_at: tick() });
+    const counting = storage.threads.count({ metadata: { list: list.slice(-1) } });
+    await storage.threads.delete(rows[0]!.thread_id);
+    await storage.threads.update(rows[1]!.thread_id, { updated_at: tick() });
     expect(THREADS - (await counting)).toBeLessThanOrEqual(1);
   });
 });

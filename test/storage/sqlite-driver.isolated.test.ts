@@ -21,7 +21,7 @@ describe("without better-sqlite3", () => {
 
   it("memory works all the same", async () => {
     const storage = await openStorage({ ...options, checkpointer_scheme: "memory" });
-    expect(await storage.metadata.countThreads({})).toBe(0);
+    expect(await storage.threads.count({})).toBe(0);
     await storage.close();
   });
 });

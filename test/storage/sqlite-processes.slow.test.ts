@@ -45,11 +45,11 @@ async function assertStored(file: string, lines: string[]): Promise<void> {
   try {
     for (const line of lines) {
       const [thread_id = "", run_id = ""] = line.split(" ");
-      expect(await storage.metadata.getRun(thread_id, run_id)).toMatchObject({ run_id, status: "pending" });
+      expect(await storage.runs.get(thread_id, run_id)).toMatchObject({ run_id, status: "pending" });
       const tuple = await storage.checkpointer.getTuple({ configurable: { thread_id } });
       expect(tuple?.metadata).toMatchObject({ run_id });
     }
-    expect((await storage.metadata.unfinishedRuns()).length).toBeGreaterThanOrEqual(lines.length);
+    expect((await storage.runs.unfinished()).length).toBeGreaterThanOrEqual(lines.length);
   } finally {
     await storage.close();
   }

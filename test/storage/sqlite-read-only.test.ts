@@ -39,8 +39,8 @@ async function open(file: string, readOnly: boolean): Promise<Storage> {
 async function written(file = freshFile()) {
   const storage = await open(file, false);
   const thread = threadRow();
-  await storage.metadata.insertThread(thread);
-  await storage.metadata.insertRun(runRow(thread.thread_id), { updated_at: tick() });
+  await storage.threads.insert(thread);
+  await storage.runs.insert(runRow(thread.thread_id), { updated_at: tick() });
   const config = { configurable: { thread_id: thread.thread_id } };
   await storage.checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
   await storage.close();
@@ -53,9 +53,9 @@ async function readAll(storage: Storage, threadId: string) {
   for await (const tuple of storage.checkpointer.list({ configurable: { thread_id: threadId } }))
     tuples.push(tuple);
   return {
-    thread: await storage.metadata.getThread(threadId),
-    total: (await storage.metadata.searchThreads(query)).total,
-    runs: await storage.metadata.listRuns({ threadId, limit: 10, offset: 0 }),
+    thread: await storage.threads.get(threadId),
+    total: (await storage.threads.search(query)).total,
+    runs: await storage.runs.list({ threadId, limit: 10, offset: 0 }),
     tuple: await storage.checkpointer.getTuple({ configurable: { thread_id: threadId } }),
     tuples,
   };
@@ -160,10 +160,10 @@ describe("reading a SQLite file", () => {
 
   it("refuses to write", async () => {
     const { file, threadId } = await written();
-    const { metadata, checkpointer } = await open(file, true);
+    const { threads, checkpointer } = await open(file, true);
     const refused = { code: "storage_unavailable", message: "the database is read-only" };
-    await expect(metadata.insertThread(threadRow())).rejects.toMatchObject(refused);
-    await expect(metadata.deleteThread(threadId)).rejects.toMatchObject(refused);
+    await expect(threads.insert(threadRow())).rejects.toMatchObject(refused);
+    await expect(threads.delete(threadId)).rejects.toMatchObject(refused);
     await expect(checkpointer.deleteThread(threadId)).rejects.toMatchObject(refused);
   });
 

@@ -6,7 +6,7 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
 
-const { metadata, checkpointer } = await openSqlite({
+const { threads, runs, checkpointer } = await openSqlite({
   checkpointer_scheme: "sqlite",
   checkpointer_uri: process.argv[2],
   checkpointer_options: {},
@@ -16,8 +16,8 @@ const { metadata, checkpointer } = await openSqlite({
 for (;;) {
   const thread = threadRow({ metadata: { writer: process.pid } });
   const run = runRow(thread.thread_id);
-  await metadata.insertThread(thread);
-  await metadata.insertRun(run, { updated_at: tick(), status: "busy" });
+  await threads.insert(thread);
+  await runs.insert(run, { updated_at: tick(), status: "busy" });
   const config = { configurable: { thread_id: thread.thread_id, run_id: run.run_id } };
   await checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
   process.stdout.write(`${thread.thread_id} ${run.run_id}\n`);

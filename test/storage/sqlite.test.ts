@@ -64,15 +64,15 @@ describe("sqlite file", () => {
     const first = await open(file);
     const thread = threadRow({ metadata: { k: 1 } });
     const run = runRow(thread.thread_id);
-    await first.metadata.insertThread(thread);
-    await first.metadata.insertRun(run, { updated_at: tick() });
+    await first.threads.insert(thread);
+    await first.runs.insert(run, { updated_at: tick() });
     const config = { configurable: { thread_id: thread.thread_id } };
     await first.checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 7, parents: {} }, {});
     await first.close();
     opened.length = 0;
     const second = await open(file);
-    expect(await second.metadata.getRun(thread.thread_id, run.run_id)).toEqual(run);
-    expect(await second.metadata.countThreads({ metadata: { k: 1 } })).toBe(1);
+    expect(await second.runs.get(thread.thread_id, run.run_id)).toEqual(run);
+    expect(await second.threads.count({ metadata: { k: 1 } })).toBe(1);
     expect((await second.checkpointer.getTuple(config))?.metadata?.step).toBe(7);
   });
 
@@ -80,19 +80,19 @@ describe("sqlite file", () => {
     const file = freshFile();
     const [one, two] = [await open(file), await open(file)];
     const thread = threadRow({ metadata: { k: 1 } });
-    await one.metadata.insertThread(thread);
-    expect(await two.metadata.insertThread(thread)).toBe(false);
-    await two.metadata.updateThread(thread.thread_id, { updated_at: tick(), mergeMetadata: { l: 2 } });
-    expect(await one.metadata.countThreads({ metadata: { k: 1, l: 2 } })).toBe(1);
+    await one.threads.insert(thread);
+    expect(await two.threads.insert(thread)).toBe(false);
+    await two.threads.update(thread.thread_id, { updated_at: tick(), mergeMetadata: { l: 2 } });
+    expect(await one.threads.count({ metadata: { k: 1, l: 2 } })).toBe(1);
   });
 
   it("counts of facts stay exact", async () => {
     const file = freshFile();
-    const { metadata } = await open(file);
+    const { threads } = await open(file);
     const rows = [threadRow({ metadata: { k: 1, l: 1 } }), threadRow({ metadata: { k: 1 } })];
-    for (const row of rows) await metadata.insertThread(row);
-    await metadata.updateThread(rows[0]!.thread_id, { updated_at: tick(), mergeMetadata: { k: 2 } });
-    await metadata.deleteThread(rows[1]!.thread_id);
+    for (const row of rows) await threads.insert(row);
+    await threads.update(rows[0]!.thread_id, { updated_at: tick(), mergeMetadata: { k: 2 } });
+    await threads.delete(rows[1]!.thread_id);
     const db = new Database(file, { readonly: true });
     expect(db.prepare("SELECT fact, threads FROM gs_facts ORDER BY fact").raw().all()).toEqual([
       ["", 1],
@@ -104,12 +104,12 @@ describe("sqlite file", () => {
   });
 
   it("pages come from an index in order", async () => {
-    const { metadata } = await open(freshFile());
-    await metadata.insertThread(threadRow({ metadata: { k: 1 } }));
+    const { threads } = await open(freshFile());
+    await threads.insert(threadRow({ metadata: { k: 1 } }));
     const prepare = vi.spyOn(Database.prototype, "prepare");
     const page = { sortOrder: "desc" as const, limit: 10, offset: 0 };
-    for (const sortBy of THREAD_SORT_FIELDS) await metadata.searchThreads({ ...page, sortBy });
-    await metadata.searchThreads({ ...page, sortBy: "updated_at", metadata: { k: 1 } });
+    for (const sortBy of THREAD_SORT_FIELDS) await threads.search({ ...page, sortBy });
+    await threads.search({ ...page, sortBy: "updated_at", metadata: { k: 1 } });
     const db = prepare.mock.contexts[0] as Database.Database;
     const pages = prepare.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("LIMIT"));
     prepare.mockRestore();
@@ -125,16 +125,16 @@ describe("sqlite file", () => {
   it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
     const file = freshFile();
     const row = threadRow({ metadata: { owner: "ann" } });
-    await (await open(file)).metadata.insertThread(row);
+    await (await open(file)).threads.insert(row);
     await opened.pop()?.close();
     const db = new Database(file);
     db.exec(`ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
       UPDATE gs_schema SET version = 1`);
     db.close();
-    const { metadata } = await open(file);
-    expect(await metadata.getThread(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
+    const { threads } = await open(file);
+    expect(await threads.get(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
     const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
-    expect(await metadata.updateThread(row.thread_id, owned)).toEqual({ ...row, ...owned });
+    expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
   it("tables of a later release are refused", async () => {
@@ -222,7 +222,7 @@ describe("sqlite failures", () => {
     ["SQLITE_IOERR_WRITE", "the disk failed to read or write the database"],
     ["SQLITE_ERROR", "the database refused a call"],
   ])("%s is told in plain words", async (code, message) => {
-    const { metadata, checkpointer } = await open(freshFile());
+    const { threads, checkpointer } = await open(freshFile());
     const failure = new Database.SqliteError("disk path /secret and SQL", code);
     vi.spyOn(SqliteSaver.prototype, "put").mockRejectedValue(failure);
     const config = { configurable: { thread_id: "t" } };
@@ -231,7 +231,7 @@ describe("sqlite failures", () => {
     vi.spyOn(JSON, "stringify").mockImplementationOnce(() => {
       throw failure;
     });
-    await expect(metadata.insertThread(threadRow())).rejects.toMatchObject({
+    await expect(threads.insert(threadRow())).rejects.toMatchObject({
       code: "storage_unavailable",
       message,
     });
@@ -239,18 +239,18 @@ describe("sqlite failures", () => {
 
   it("a read-only database still answers reads", async () => {
     const pragma = vi.spyOn(Database.prototype, "pragma");
-    const { metadata } = await open(freshFile());
+    const { threads } = await open(freshFile());
     const thread = threadRow();
-    await metadata.insertThread(thread);
+    await threads.insert(thread);
     (pragma.mock.contexts[0] as Database.Database).pragma("query_only = ON");
-    await expect(metadata.insertThread(threadRow())).rejects.toThrow("the database is read-only");
-    expect(await metadata.getThread(thread.thread_id)).toEqual(thread);
+    await expect(threads.insert(threadRow())).rejects.toThrow("the database is read-only");
+    expect(await threads.get(thread.thread_id)).toEqual(thread);
   });
 
   it("a closed storage says so", async () => {
     const storage = await open(freshFile());
     await storage.close();
-    await expect(storage.metadata.getThread("t")).rejects.toThrow("the storage is closed");
+    await expect(storage.threads.get("t")).rejects.toThrow("the storage is closed");
     await expect(storage.checkpointer.getTuple({ configurable: { thread_id: "t" } })).rejects.toThrow(
       "the storage is closed",
     );

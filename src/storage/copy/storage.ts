@@ -45,7 +45,7 @@ export interface StorageCopyReport {
 export async function copyStorage(options: StorageCopyOptions): Promise<StorageCopyReport> {
   const { from, to, overwrite, signal, onProgress = () => undefined } = options;
   const report = emptyReport();
-  const progress = { threads: await from.metadata.countThreads({}), done: 0, checkpoints: 0 };
+  const progress = { threads: await from.threads.count({}), done: 0, checkpoints: 0 };
   const onCheckpoint = () => {
     signal?.throwIfAborted();
     progress.checkpoints += 1;
@@ -90,10 +90,10 @@ function note(report: StorageCopyReport, thread_id: string, copy: ThreadCopy): v
   }
 }
 
-async function* threadIds({ metadata }: Storage): AsyncGenerator<string> {
+async function* threadIds({ threads }: Storage): AsyncGenerator<string> {
   for (let offset = 0; ; offset += PAGE) {
     const query = { sortBy: "thread_id", sortOrder: "asc", limit: PAGE, offset } as const;
-    const { rows } = await metadata.searchThreads(query);
+    const { rows } = await threads.search(query);
     for (const { thread_id } of rows) yield thread_id;
     if (rows.length < PAGE) return;
   }

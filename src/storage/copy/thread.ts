@@ -1,5 +1,5 @@
 /** Copies one thread: its checkpoints first, then its row, then its runs. Broken off, it goes on where it was. */
-import type { MetadataStore, RunRow, Storage, ThreadRow } from "../storage.js";
+import type { RunRow, RunTable, Storage, ThreadRow, ThreadTable } from "../storage.js";
 import {
   type CheckpointIndex,
   copyCheckpoints,
@@ -37,7 +37,7 @@ const INTACT: ReadonlySet<string> = new Set(["idle", "interrupted", "error"]);
 /** Undefined when the source has no such thread any more. */
 export async function copyThread(options: CopyOptions, threadId: string): Promise<ThreadCopy | undefined> {
   const { from, to } = options;
-  const row = await from.metadata.getThread(threadId);
+  const row = await from.threads.get(threadId);
   if (!row) return undefined;
   if (!INTACT.has(row.status)) return left("busy");
   const lease = await to.locks.acquire(threadId, { wait: false });
@@ -59,12 +59,12 @@ async function copyLocked(options: CopyOptions, row: ThreadRow): Promise<ThreadC
   const { from, to } = options;
   const { thread_id } = row;
   const ids = await idsOfCheckpoints(from.checkpointer, thread_id);
-  const runs = await indexRuns(from.metadata, thread_id);
+  const runs = await indexRuns(from.runs, thread_id);
   let held = await heldOf(to, thread_id);
   if (!isEarlier(held, row) || !holdsAll(ids, held.checkpoints) || !isSubset(held.runs, runs)) {
     if (!options.overwrite) return left("exists");
     await to.checkpointer.deleteThread(thread_id);
-    await to.metadata.deleteThread(thread_id);
+    await to.threads.delete(thread_id);
     held = { row: undefined, checkpoints: new Map(), runs: new Map() };
   }
   const { onCheckpoint } = options;
@@ -76,9 +76,9 @@ async function copyLocked(options: CopyOptions, row: ThreadRow): Promise<ThreadC
     held: held.checkpoints,
     onCheckpoint,
   });
-  const isNewRow = await storeRow(to.metadata, row, held.row);
-  const storedRuns = await copyRuns(from.metadata, to.metadata, row, { wanted: runs, held: held.runs });
-  const hasChanged = digestOf(await from.metadata.getThread(thread_id)) !== digestOf(row);
+  const isNewRow = await storeRow(to.threads, row, held.row);
+  const storedRuns = await copyRuns(from.runs, to.runs, row, { wanted: runs, held: held.runs });
+  const hasChanged = digestOf(await from.threads.get(thread_id)) !== digestOf(row);
   if (hasChanged) return left("changed_meanwhile");
   const total = { runs: runs.size, checkpoints: wanted.size };
   const changes = { runs: storedRuns, checkpoints: stored };
@@ -87,11 +87,11 @@ async function copyLocked(options: CopyOptions, row: ThreadRow): Promise<ThreadC
   return { outcome: "copied", ...changes, total };
 }
 
-async function heldOf({ metadata, checkpointer }: Storage, threadId: string): Promise<Held> {
+async function heldOf({ threads, runs, checkpointer }: Storage, threadId: string): Promise<Held> {
   return {
-    row: await metadata.getThread(threadId),
+    row: await threads.get(threadId),
     checkpoints: await indexCheckpoints(checkpointer, threadId),
-    runs: await indexRuns(metadata, threadId),
+    runs: await indexRuns(runs, threadId),
   };
 }
 
@@ -107,11 +107,11 @@ const isSubset = (part: ReadonlyMap<string, string>, whole: ReadonlyMap<string, 
   [...part.keys()].every((key) => whole.has(key));
 
 /** False when the row is there already, as it is. */
-async function storeRow(to: MetadataStore, row: ThreadRow, held: ThreadRow | undefined): Promise<boolean> {
+async function storeRow(to: ThreadTable, row: ThreadRow, held: ThreadRow | undefined): Promise<boolean> {
   if (held && digestOf(held) === digestOf(row)) return false;
-  if (!held) return to.insertThread(row);
+  if (!held) return to.insert(row);
   const { thread_id, created_at: _, metadata, ...patch } = row;
-  await to.updateThread(thread_id, { ...patch, mergeMetadata: metadata });
+  await to.update(thread_id, { ...patch, mergeMetadata: metadata });
   return true;
 }
 
@@ -137,10 +137,10 @@ const isEqual = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>)
 const PAGE = 20;
 
 /** Digests of run rows by id, the newest first. */
-async function indexRuns(metadata: MetadataStore, threadId: string): Promise<Map<string, string>> {
+async function indexRuns(runs: RunTable, threadId: string): Promise<Map<string, string>> {
   const index = new Map<string, string>();
   for (let offset = 0; ; offset += PAGE) {
-    const page = await metadata.listRuns({ threadId, limit: PAGE, offset });
+    const page = await runs.list({ threadId, limit: PAGE, offset });
     for (const run of page) index.set(run.run_id, digestOf(run));
     if (page.length < PAGE) return index;
   }
@@ -148,19 +148,19 @@ async function indexRuns(metadata: MetadataStore, threadId: string): Promise<Map
 
 /** Store the runs that the target lacks or has otherwise, in the order they were made. Returns how many were stored. */
 async function copyRuns(
-  from: MetadataStore,
-  to: MetadataStore,
+  from: RunTable,
+  to: RunTable,
   { thread_id, updated_at }: ThreadRow,
   { wanted, held }: Record<"wanted" | "held", ReadonlyMap<string, string>>,
 ): Promise<number> {
   let stored = 0;
   for (const [runId, digest] of [...wanted].reverse()) {
     if (held.get(runId) === digest) continue;
-    const run: RunRow | undefined = await from.getRun(thread_id, runId);
+    const run: RunRow | undefined = await from.get(thread_id, runId);
     if (!run) continue;
-    if (held.has(runId)) await to.deleteRun(thread_id, runId);
+    if (held.has(runId)) await to.delete(thread_id, runId);
     // The thread's row stays as it is.
-    await to.insertRun(run, { updated_at });
+    await to.insert(run, { updated_at });
     stored += 1;
   }
   return stored;

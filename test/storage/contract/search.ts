@@ -24,40 +24,38 @@ const HOSTILE_KEYS = [
 ];
 
 export function searchTests(storage: () => Storage): void {
-  const store = () => storage().metadata;
-
   async function seed(...rows: Partial<ThreadRow>[]): Promise<ThreadRow[]> {
     const seeded = rows.map((fields) => threadRow(fields));
-    for (const row of seeded) await store().insertThread(row);
+    for (const row of seeded) await storage().threads.insert(row);
     return seeded;
   }
 
   async function found(filter: ThreadFilter): Promise<string[]> {
-    const { rows, total } = await store().searchThreads({ ...NEWEST, ...filter });
-    expect(total).toBe(await store().countThreads(filter));
+    const { rows, total } = await storage().threads.search({ ...NEWEST, ...filter });
+    expect(total).toBe(await storage().threads.count(filter));
     return rows.map((row) => row.thread_id);
   }
 
   describe("search", () => {
     it("an empty store has no threads", async () => {
-      expect(await store().searchThreads(NEWEST)).toEqual({ rows: [], total: 0 });
+      expect(await storage().threads.search(NEWEST)).toEqual({ rows: [], total: 0 });
     });
 
     it("newest come first and pages join", async () => {
       const seeded = await seed({}, {}, {}, {}, {});
       const pages = [];
       for (const offset of [0, 2, 4, 6]) {
-        const page = await store().searchThreads({ ...NEWEST, limit: 2, offset });
+        const page = await storage().threads.search({ ...NEWEST, limit: 2, offset });
         expect(page.total).toBe(5);
         pages.push(...page.rows);
       }
       expect(pages).toEqual(seeded.reverse());
-      expect(await store().searchThreads({ ...NEWEST, limit: 0 })).toEqual({ rows: [], total: 5 });
+      expect(await storage().threads.search({ ...NEWEST, limit: 0 })).toEqual({ rows: [], total: 5 });
     });
 
     it("an update moves a thread to the front", async () => {
       const [first, second] = await seed({ metadata: { a: 1 } }, { metadata: { a: 1 } });
-      await store().updateThread(first!.thread_id, { updated_at: tick() });
+      await storage().threads.update(first!.thread_id, { updated_at: tick() });
       expect(await found({})).toEqual([first!.thread_id, second!.thread_id]);
       expect(await found({ metadata: { a: 1 } })).toEqual([first!.thread_id, second!.thread_id]);
     });
@@ -78,7 +76,7 @@ export function searchTests(storage: () => Storage): void {
       expect(await found({ metadata: { ...org, deep: {} }, scope: own })).toEqual([]);
       expect(await found({ scope: '{"owner":"bob"}' })).toEqual([N]);
       const last = { ...NEWEST, metadata: org, scope: own, limit: 1, offset: 1 };
-      expect(await store().searchThreads(last)).toEqual({ rows: [mine], total: 2 });
+      expect(await storage().threads.search(last)).toEqual({ rows: [mine], total: 2 });
     });
 
     it("filters by ids, status and metadata join", async () => {
@@ -100,7 +98,7 @@ export function searchTests(storage: () => Storage): void {
 
     it("changed metadata is found by its new value", async () => {
       const [row] = await seed({ metadata: { k: 1, gone: "x" } });
-      await store().updateThread(row!.thread_id, {
+      await storage().threads.update(row!.thread_id, {
         updated_at: tick(),
         mergeMetadata: { k: 2, gone: { now: "deep" } },
       });
@@ -111,9 +109,9 @@ export function searchTests(storage: () => Storage): void {
 
     it("deleted threads are no longer counted", async () => {
       const [row] = await seed({ metadata: { k: 1 } }, { metadata: { k: 1 } });
-      await store().deleteThread(row!.thread_id);
-      expect(await store().countThreads({ metadata: { k: 1 } })).toBe(1);
-      expect(await store().countThreads({})).toBe(1);
+      await storage().threads.delete(row!.thread_id);
+      expect(await storage().threads.count({ metadata: { k: 1 } })).toBe(1);
+      expect(await storage().threads.count({})).toBe(1);
     });
 
     it("types and long texts are told apart", async () => {
@@ -151,7 +149,7 @@ export function searchTests(storage: () => Storage): void {
       const key = (row: ThreadRow) => `${row[sortBy] ?? ""} ${row.thread_id}`;
       for (const metadata of [{}, { k: 1 }]) {
         const search = async (sortOrder: "asc" | "desc") =>
-          (await store().searchThreads({ ...NEWEST, sortBy, sortOrder, metadata })).rows.map(key);
+          (await storage().threads.search({ ...NEWEST, sortBy, sortOrder, metadata })).rows.map(key);
         const ascending = await search("asc");
         expect(ascending).toHaveLength(5);
         expect(ascending).toEqual([...ascending].sort());
@@ -178,8 +176,8 @@ export function searchTests(storage: () => Storage): void {
       await fc.assert(
         fc.asyncProperty(wanted, async (filter) => {
           const query = { ...NEWEST, limit: 30, metadata: filter };
-          expect(await store().searchThreads(query)).toEqual(scan(rows, query));
-          expect(await store().countThreads({ metadata: filter })).toBe(scan(rows, query).total);
+          expect(await storage().threads.search(query)).toEqual(scan(rows, query));
+          expect(await storage().threads.count({ metadata: filter })).toBe(scan(rows, query).total);
         }),
         { seed: chosen, numRuns: 150 },
       );
@@ -222,7 +220,7 @@ export function searchTests(storage: () => Storage): void {
       );
       await fc.assert(
         fc.asyncProperty(query, async (wanted) => {
-          expect(await store().searchThreads(wanted)).toEqual(scan(rows, wanted));
+          expect(await storage().threads.search(wanted)).toEqual(scan(rows, wanted));
         }),
         { numRuns: 300 },
       );

@@ -3,8 +3,6 @@ import type { Storage } from "../../../src/storage/storage.js";
 import { minutesAfter, runRow, threadRow, tick } from "./rows.js";
 
 export function threadTests(storage: () => Storage): void {
-  const store = () => storage().metadata;
-
   describe("threads", () => {
     it("a thread is read as it was written", async () => {
       const row = threadRow({
@@ -17,27 +15,27 @@ export function threadTests(storage: () => Storage): void {
         error: "boom",
         ttl: { strategy: "keep_latest", ttl_minutes: 0.5 },
       });
-      expect(await store().insertThread(row)).toBe(true);
-      expect(await store().getThread(row.thread_id)).toEqual(row);
+      expect(await storage().threads.insert(row)).toBe(true);
+      expect(await storage().threads.get(row.thread_id)).toEqual(row);
     });
 
     it("a taken id changes nothing", async () => {
       const row = threadRow({ metadata: { first: true } });
-      await store().insertThread(row);
-      expect(await store().insertThread({ ...row, metadata: { second: true } })).toBe(false);
-      expect(await store().getThread(row.thread_id)).toEqual(row);
+      await storage().threads.insert(row);
+      expect(await storage().threads.insert({ ...row, metadata: { second: true } })).toBe(false);
+      expect(await storage().threads.get(row.thread_id)).toEqual(row);
     });
 
     it("an unknown thread is undefined everywhere", async () => {
       const { thread_id } = threadRow();
-      expect(await store().getThread(thread_id)).toBeUndefined();
-      expect(await store().updateThread(thread_id, { updated_at: tick() })).toBeUndefined();
-      expect(await store().deleteThread(thread_id)).toBe(false);
+      expect(await storage().threads.get(thread_id)).toBeUndefined();
+      expect(await storage().threads.update(thread_id, { updated_at: tick() })).toBeUndefined();
+      expect(await storage().threads.delete(thread_id)).toBe(false);
     });
 
     it("a patch changes only what it names", async () => {
       const row = threadRow({ metadata: { kept: 1, changed: 1 }, config: { a: 1 } });
-      await store().insertThread(row);
+      await storage().threads.insert(row);
       const patch = {
         updated_at: tick(),
         state_updated_at: tick(),
@@ -45,7 +43,7 @@ export function threadTests(storage: () => Storage): void {
         error: undefined,
         mergeMetadata: { changed: { deep: 2 }, added: null },
       };
-      const patched = await store().updateThread(row.thread_id, patch);
+      const patched = await storage().threads.update(row.thread_id, patch);
       expect(patched).toEqual({
         ...row,
         updated_at: patch.updated_at,
@@ -53,19 +51,19 @@ export function threadTests(storage: () => Storage): void {
         status: "busy",
         metadata: { kept: 1, changed: { deep: 2 }, added: null },
       });
-      expect(await store().getThread(row.thread_id)).toEqual(patched);
+      expect(await storage().threads.get(row.thread_id)).toEqual(patched);
     });
 
     it("a patch says whose a thread is, and what wrote to it", async () => {
       const row = threadRow();
-      await store().insertThread(row);
+      await storage().threads.insert(row);
       const owned = { updated_at: tick(), scope: '{"owner":"ann"}', graphs: ["a", "b"] };
-      expect(await store().updateThread(row.thread_id, owned)).toEqual({ ...row, ...owned });
+      expect(await storage().threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
       const later = { updated_at: tick() };
-      expect(await store().updateThread(row.thread_id, later)).toEqual({ ...row, ...owned, ...later });
+      expect(await storage().threads.update(row.thread_id, later)).toEqual({ ...row, ...owned, ...later });
       const run = { updated_at: tick(), graphs: ["a", "b", "c"] };
-      expect(await store().insertRun(runRow(row.thread_id), run)).toBe(true);
-      expect(await store().getThread(row.thread_id)).toEqual({ ...row, ...owned, ...run });
+      expect(await storage().runs.insert(runRow(row.thread_id), run)).toBe(true);
+      expect(await storage().threads.get(row.thread_id)).toEqual({ ...row, ...owned, ...run });
     });
 
     it("a patch clears what it sets to null", async () => {
@@ -77,21 +75,21 @@ export function threadTests(storage: () => Storage): void {
         state_updated_at: tick(),
         config: { a: 1 },
       });
-      await store().insertThread(row);
+      await storage().threads.insert(row);
       const patch = { updated_at: tick(), error: null, ttl: null, state_updated_at: null, config: {} };
-      expect(await store().updateThread(row.thread_id, patch)).toEqual({ ...row, ...patch });
+      expect(await storage().threads.update(row.thread_id, patch)).toEqual({ ...row, ...patch });
     });
 
     it("rows handed out are copies", async () => {
       const row = threadRow({ metadata: { list: [1] } });
-      await store().insertThread(row);
+      await storage().threads.insert(row);
       const before = structuredClone(row);
       (row.metadata.list as number[]).push(2);
-      const read = await store().getThread(row.thread_id);
+      const read = await storage().threads.get(row.thread_id);
       expect(read).toEqual(before);
       (read?.metadata.list as number[]).push(3);
       read!.status = "busy";
-      expect(await store().getThread(row.thread_id)).toEqual(before);
+      expect(await storage().threads.get(row.thread_id)).toEqual(before);
     });
 
     it("hostile metadata keys are plain data", async () => {
@@ -99,12 +97,12 @@ export function threadTests(storage: () => Storage): void {
         '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
       ) as object;
       const row = threadRow({ metadata: { ...metadata } });
-      await store().insertThread(row);
-      await store().updateThread(row.thread_id, {
+      await storage().threads.insert(row);
+      await storage().threads.update(row.thread_id, {
         updated_at: tick(),
         mergeMetadata: JSON.parse('{"__proto__":{"merged":1}}') as Record<string, unknown>,
       });
-      const read = await store().getThread(row.thread_id);
+      const read = await storage().threads.get(row.thread_id);
       expect(JSON.stringify(read?.metadata)).toBe(
         '{"__proto__":{"merged":1},"constructor":{"prototype":{"polluted":1}}}',
       );
@@ -114,15 +112,15 @@ export function threadTests(storage: () => Storage): void {
     it("deletion takes the runs along", async () => {
       const [row, other] = [threadRow(), threadRow()];
       const [run, otherRun] = [runRow(row.thread_id), runRow(other.thread_id)];
-      await store().insertThread(row);
-      await store().insertThread(other);
-      await store().insertRun(run, { updated_at: tick() });
-      await store().insertRun(otherRun, { updated_at: tick() });
-      expect(await store().deleteThread(row.thread_id)).toBe(true);
-      expect(await store().getThread(row.thread_id)).toBeUndefined();
-      expect(await store().getRun(row.thread_id, run.run_id)).toBeUndefined();
-      expect(await store().unfinishedRuns()).toMatchObject([{ run_id: otherRun.run_id }]);
-      expect(await store().deleteThread(row.thread_id)).toBe(false);
+      await storage().threads.insert(row);
+      await storage().threads.insert(other);
+      await storage().runs.insert(run, { updated_at: tick() });
+      await storage().runs.insert(otherRun, { updated_at: tick() });
+      expect(await storage().threads.delete(row.thread_id)).toBe(true);
+      expect(await storage().threads.get(row.thread_id)).toBeUndefined();
+      expect(await storage().runs.get(row.thread_id, run.run_id)).toBeUndefined();
+      expect(await storage().runs.unfinished()).toMatchObject([{ run_id: otherRun.run_id }]);
+      expect(await storage().threads.delete(row.thread_id)).toBe(false);
     });
   });
 
@@ -131,35 +129,35 @@ export function threadTests(storage: () => Storage): void {
 
     it("threads expire after their last update", async () => {
       const row = threadRow({ ttl });
-      await store().insertThread(row);
-      await store().insertThread(threadRow());
-      expect(await store().expiredThreads(minutesAfter(row.updated_at, 5), 10)).toEqual([]);
-      expect(await store().expiredThreads(minutesAfter(row.updated_at, 5.001), 10)).toEqual([row]);
+      await storage().threads.insert(row);
+      await storage().threads.insert(threadRow());
+      expect(await storage().threads.expired(minutesAfter(row.updated_at, 5), 10)).toEqual([]);
+      expect(await storage().threads.expired(minutesAfter(row.updated_at, 5.001), 10)).toEqual([row]);
     });
 
     it("an update renews the time", async () => {
       const row = threadRow({ ttl });
-      await store().insertThread(row);
+      await storage().threads.insert(row);
       const end = minutesAfter(row.updated_at, 6);
-      await store().updateThread(row.thread_id, { updated_at: minutesAfter(row.updated_at, 2) });
-      expect(await store().expiredThreads(end, 10)).toEqual([]);
-      await store().updateThread(row.thread_id, { updated_at: end, ttl: null });
-      expect(await store().expiredThreads(minutesAfter(end, 60), 10)).toEqual([]);
+      await storage().threads.update(row.thread_id, { updated_at: minutesAfter(row.updated_at, 2) });
+      expect(await storage().threads.expired(end, 10)).toEqual([]);
+      await storage().threads.update(row.thread_id, { updated_at: end, ttl: null });
+      expect(await storage().threads.expired(minutesAfter(end, 60), 10)).toEqual([]);
     });
 
     it("busy threads never expire", async () => {
       const row = threadRow({ ttl, status: "busy" });
-      await store().insertThread(row);
-      expect(await store().expiredThreads(minutesAfter(row.updated_at, 60), 10)).toEqual([]);
+      await storage().threads.insert(row);
+      expect(await storage().threads.expired(minutesAfter(row.updated_at, 60), 10)).toEqual([]);
     });
 
     it("the longest expired come first", async () => {
       const late = threadRow({ ttl: { ...ttl, ttl_minutes: 50 } });
       const [second, first] = [threadRow({ ttl: { ...ttl, ttl_minutes: 9 } }), threadRow({ ttl })];
-      for (const row of [late, second, first]) await store().insertThread(row);
-      const expired = await store().expiredThreads(minutesAfter(late.updated_at, 100), 2);
+      for (const row of [late, second, first]) await storage().threads.insert(row);
+      const expired = await storage().threads.expired(minutesAfter(late.updated_at, 100), 2);
       expect(expired.map((row) => row.thread_id)).toEqual([first.thread_id, second.thread_id]);
-      expect(await store().expiredThreads(minutesAfter(late.updated_at, 100), 0)).toEqual([]);
+      expect(await storage().threads.expired(minutesAfter(late.updated_at, 100), 0)).toEqual([]);
     });
   });
 }
