@@ -159,7 +159,9 @@ describe("/metrics", () => {
     const byRequest = (all: string[]) => all.filter((each) => !each.includes("operation="));
     expect(byRequest(many)).toEqual(byRequest(few));
     const operations = many.flatMap((each) => /_count\{operation="(.*)"\}/.exec(each)?.[1] ?? []);
-    expect(operations.filter((name) => !/^(threads|runs|owners|checkpoints|items)\.[a-zA-Z]+$/.test(name))).toEqual([]);
+    expect(
+      operations.filter((name) => !/^(threads|runs|owners|checkpoints|items)\.[a-zA-Z]+$/.test(name)),
+    ).toEqual([]);
     expect(many.join()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
     const names = new Set(many.flatMap((each) => Array.from(each.matchAll(/(\w+)="/g), ([, name]) => name)));
     expect([...names].sort()).toEqual(["graph", "kind", "le", "operation", "status"]);
