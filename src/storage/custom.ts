@@ -8,10 +8,12 @@ import type { ModuleTarget } from "../support/module-target.js";
 import type {
   Checkpointer,
   ItemTable,
-  MetadataStore,
+  OwnerTable,
+  RunTable,
   Storage,
   StorageOptions,
   ThreadLocks,
+  ThreadTable,
 } from "./storage.js";
 
 /** What a custom backend is opened with. */
@@ -49,7 +51,9 @@ export async function openCustom(
   const missing = missingOf(storage);
   if (missing.length === 0) return storage;
   throw new ConfigError(`checkpointer_scheme ${source}: its storage lacks ${missing.join(", ")}`, {
-    hint: "see the type Storage of graph-serve; wrapCheckpointer and createThreadLocks make two of its parts",
+    hint: isOfFirstRelease(storage)
+      ? "what 0.1.0 had as metadata is now threads, runs and owners: insertThread is threads.insert, and so on"
+      : "see the type Storage of graph-serve; wrapCheckpointer and createThreadLocks make two of its parts",
   });
 }
 
@@ -120,26 +124,29 @@ function withoutUri(error: unknown, { checkpointer_uri: uri }: StorageOptions): 
 
 // What a storage has to have, by name; the compiler sees to it that no method of the contract is left out.
 
-const METADATA = {
-  insertThread: 1,
-  getThread: 1,
-  updateThread: 1,
-  searchThreads: 1,
-  countThreads: 1,
-  deleteThread: 1,
-  expiredThreads: 1,
-  insertRun: 1,
-  getRun: 1,
-  updateRun: 1,
-  settleRuns: 1,
-  deleteRun: 1,
-  listRuns: 1,
-  beat: 1,
-  removeOwner: 1,
-  unfinishedRuns: 1,
+const THREADS = {
+  insert: 1,
+  get: 1,
+  update: 1,
+  search: 1,
+  count: 1,
+  delete: 1,
+  expired: 1,
+} satisfies Record<keyof ThreadTable, 1>;
+
+const RUNS = {
+  insert: 1,
+  get: 1,
+  update: 1,
+  settle: 1,
+  delete: 1,
+  list: 1,
+  unfinished: 1,
   requestCancel: 1,
   cancelRequests: 1,
-} satisfies Record<keyof MetadataStore, 1>;
+} satisfies Record<keyof RunTable, 1>;
+
+const OWNERS = { beat: 1, remove: 1 } satisfies Record<keyof OwnerTable, 1>;
 
 const CHECKPOINTER = {
   getTuple: 1,
@@ -175,17 +182,24 @@ const ITEMS = {
 /** Names of what a storage lacks or has of another kind; empty for a whole one. */
 function missingOf(storage: unknown): string[] {
   if (typeof storage !== "object" || storage === null) return ["everything: it is no object"];
-  const { scheme, durable, metadata, checkpointer, locks, items, close } = storage as Partial<Storage>;
+  const { scheme, durable, threads, runs, owners, checkpointer, locks, items, close } =
+    storage as Partial<Storage>;
   return [
     ...(typeof scheme === "string" ? [] : ["scheme (a text)"]),
     ...(typeof durable === "boolean" ? [] : ["durable (true or false)"]),
-    ...missingMethods("metadata", metadata, METADATA),
+    ...missingMethods("threads", threads, THREADS),
+    ...missingMethods("runs", runs, RUNS),
+    ...missingMethods("owners", owners, OWNERS),
     ...missingMethods("checkpointer", checkpointer, CHECKPOINTER),
     ...missingMethods("locks", locks, LOCKS),
     ...(items === undefined ? [] : missingMethods("items", items, ITEMS)),
     ...(typeof close === "function" ? [] : ["close()"]),
   ];
 }
+
+/** Whether its rows are in one part, `metadata`, as a storage for 0.1.0 had them. */
+const isOfFirstRelease = (storage: unknown): boolean =>
+  typeof storage === "object" && storage !== null && "metadata" in storage;
 
 function missingMethods(part: string, value: unknown, methods: object): string[] {
   if (typeof value !== "object" || value === null) return [part];

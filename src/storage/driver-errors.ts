@@ -1,4 +1,5 @@
 import { GraphServeError, StorageUnavailableError, type ErrorCode } from "../support/errors.js";
+import { wrapMethods } from "./methods.js";
 
 export interface Explanation {
   message: string;
@@ -26,4 +27,14 @@ export async function guarded<T>(explain: ExplainError, work: () => T | Promise<
   } catch (error) {
     throw storageError(error, explain);
   }
+}
+
+/** The same table, the driver's errors explained in all its methods, which give promises. */
+export function explained<Table extends object>(table: Table, explain: ExplainError): Table {
+  return wrapMethods(
+    table,
+    (method) =>
+      (...args) =>
+        guarded(explain, () => method(...args)),
+  );
 }

@@ -14,10 +14,16 @@ import {
 import { isRecord, type JsonObject } from "../models/common.js";
 import { InvalidRequestError } from "../support/errors.js";
 import { because, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
-import { expiryOf, type ItemRow, type ItemTable, type ItemWrite, type StoredItem } from "./storage.js";
+import type { ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage.js";
 import { verdictOn } from "./stored-json.js";
 
 const now = (): string => new Date().toISOString();
+
+const MINUTE_MS = 60_000;
+
+/** When an item that was written or read at `at` ends. */
+const expiryOf = (at: string, ttlMinutes: number | null): string | null =>
+  ttlMinutes === null ? null : new Date(Date.parse(at) + ttlMinutes * MINUTE_MS).toISOString();
 
 /**
  * A namespace as rows keep it.

@@ -1,10 +1,12 @@
 /** A storage whose calls are timed. */
+import { type Method, ownValue, wrapMethods } from "./methods.js";
 import type { Checkpointer, Storage } from "./storage.js";
 
 /** Called when a call settles. */
 type OnCall = (operation: string, seconds: number) => void;
 
-type Method = (...args: unknown[]) => unknown;
+/** Every method of these is timed. */
+const TABLES = ["threads", "runs", "owners", "items"] as const satisfies readonly (keyof Storage)[];
 
 /** Those that end with their promise: a list goes on as long as its reader likes. */
 const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([
@@ -20,57 +22,27 @@ const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([
   "store",
 ]);
 
-/** Every method of these is timed. */
-const TABLES = ["threads", "runs", "owners", "items"] as const satisfies readonly (keyof Storage)[];
-
 /** The same storage; `onCall` hears of the calls of its parts as `threads.get`, `runs.settle`, `checkpoints.put`, ... */
 export function observeStorage(storage: Storage, onCall: OnCall): Storage {
   const parts = new Map<string | symbol, object>();
-  for (const name of TABLES) {
-    const table = storage[name];
+  for (const part of TABLES) {
+    const table = storage[part];
     if (table)
       parts.set(
-        name,
-        timed(table, name, onCall, () => true),
+        part,
+        wrapMethods(table, (method, name) => timed(method, `${part}.${name}`, onCall)),
       );
   }
-  const isTimed = (name: string) => CHECKPOINTER_CALLS.has(name);
-  parts.set("checkpointer", timed(storage.checkpointer, "checkpoints", onCall, isTimed));
+  const checkpointer = wrapMethods(storage.checkpointer, (method, name) =>
+    CHECKPOINTER_CALLS.has(name) ? timed(method, `checkpoints.${name}`, onCall) : method,
+  );
+  parts.set("checkpointer", checkpointer);
   return new Proxy(storage, {
     get: (target, name) => parts.get(name) ?? ownValue(target, name),
   });
 }
 
-function timed<T extends object>(
-  store: T,
-  prefix: string,
-  onCall: OnCall,
-  isCall: (name: string) => boolean,
-): T {
-  const methods = new Map<string | symbol, Method>();
-  return new Proxy(store, {
-    get(target, name) {
-      const known = methods.get(name);
-      if (known) return known;
-      const value = ownValue(target, name);
-      if (typeof value !== "function" || name === "constructor") return value;
-      const method =
-        typeof name === "string" && isCall(name)
-          ? timedMethod(value as Method, `${prefix}.${name}`, onCall)
-          : (value as Method);
-      methods.set(name, method);
-      return method;
-    },
-  });
-}
-
-/** Methods belong to the object itself: private fields are not reached through a proxy. */
-function ownValue(target: object, name: string | symbol): unknown {
-  const value: unknown = Reflect.get(target, name, target);
-  return typeof value === "function" && name !== "constructor" ? (value as Method).bind(target) : value;
-}
-
-function timedMethod(method: Method, operation: string, onCall: OnCall): Method {
+function timed(method: Method, operation: string, onCall: OnCall): Method {
   return async (...args) => {
     const start = performance.now();
     try {

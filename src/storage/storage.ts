@@ -1,4 +1,4 @@
-/** The contract every backend fulfils: rows in the metadata store, graph state in the checkpointer, one lock a thread. */
+/** The contract every backend fulfils: rows in tables, graph state in the checkpointer, one lock a thread. */
 import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { JsonObject, SortOrder } from "../models/common.js";
 import type { MultitaskStrategy, RunStatus, TokenUsage } from "../models/run.js";
@@ -39,7 +39,7 @@ export interface ThreadPatch {
 
 export interface ThreadFilter {
   ids?: readonly string[];
-  /** Containment as in `contains()` of ./contains.ts; keys are data, never operators. */
+  /** Containment as in `contains()` of ./rows.ts; keys are data, never operators. */
   metadata?: JsonObject;
   /** Leaves out the threads that have another scope; those that have none stay. */
   scope?: string;
@@ -52,6 +52,12 @@ export interface ThreadQuery extends ThreadFilter {
   sortOrder: SortOrder;
   limit: number;
   offset: number;
+}
+
+export interface ThreadPage {
+  rows: ThreadRow[];
+  /** The number of all matching rows, on this page or not. */
+  total: number;
 }
 
 export interface RunRow {
@@ -121,10 +127,10 @@ export interface ThreadTable {
   /** Apply a patch and return the row as it is then; undefined when there is no such thread. */
   update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
   /**
-   * Rows of one page and the number of all matching rows. Metadata that cannot be looked up may be compared row by row
-   * while others write: each row counts as it is when it is read.
+   * Metadata that cannot be looked up may be compared row by row while others write: each row counts as it is when it
+   * is read.
    */
-  search(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }>;
+  search(query: ThreadQuery): Promise<ThreadPage>;
   count(filter: ThreadFilter): Promise<number>;
   /** Delete a thread's row and its run rows; false when there is no such thread. Checkpoints are the caller's. */
   delete(threadId: string): Promise<boolean>;
@@ -164,56 +170,6 @@ export interface OwnerTable {
 }
 
 /**
- * Thread rows and run rows. Every method is atomic. Rows handed out are copies: changing them changes nothing stored.
- * Errors of the backend surface as `storage_unavailable`, and `payload_too_large` where it bounds a row; nothing else is
- * thrown.
- */
-export interface MetadataStore {
-  /** Insert a row; false when the id is taken, and then nothing is changed. */
-  insertThread(row: ThreadRow): Promise<boolean>;
-  getThread(threadId: string): Promise<ThreadRow | undefined>;
-  /** Apply a patch and return the row as it is then; undefined when there is no such thread. */
-  updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
-  /**
-   * Rows of one page and the number of all matching rows. Metadata that cannot be looked up may be compared row by row
-   * while others write: each row counts as it is when it is read.
-   */
-  searchThreads(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }>;
-  countThreads(filter: ThreadFilter): Promise<number>;
-  /** Delete a thread's row and its run rows; false when there is no such thread. Checkpoints are the caller's. */
-  deleteThread(threadId: string): Promise<boolean>;
-  /** Threads whose time to live ended before `now` and that are not busy, the longest expired first, at most `limit`. */
-  expiredThreads(now: string, limit: number): Promise<ThreadRow[]>;
-
-  /** Insert a run row and apply a patch to its thread, both or neither. False when the thread is gone. */
-  insertRun(row: RunRow, thread: ThreadPatch): Promise<boolean>;
-  /** A run of this thread; undefined when the run is unknown or belongs to another thread. */
-  getRun(threadId: string, runId: string): Promise<RunRow | undefined>;
-  /** Change a run that is still `pending` or `running`; false, and nothing changed, when it has ended or is unknown. */
-  updateRun(runId: string, patch: RunPatch): Promise<boolean>;
-  /**
-   * Store how runs ended, all or nothing. An outcome whose run is already terminal is left out whole, its thread too;
-   * one whose thread is gone, or is not the run's, changes nothing.
-   */
-  settleRuns(outcomes: readonly RunOutcome[]): Promise<void>;
-  /** Delete one run row; false when there is no such run on this thread. Its checkpoints are the caller's. */
-  deleteRun(threadId: string, runId: string): Promise<boolean>;
-  /** Newest first (created_at, then run_id), one page. */
-  listRuns(query: RunQuery): Promise<RunRow[]>;
-
-  /** Note that this process lives; inserts or renews its row. */
-  beat(owner: Owner): Promise<void>;
-  /** Forget an owner; its unfinished runs then count as cut off. */
-  removeOwner(ownerId: string): Promise<void>;
-  unfinishedRuns(): Promise<UnfinishedRun[]>;
-
-  /** Leave word for a run's owner to stop it; nothing happens when the run has ended or is unknown. */
-  requestCancel(runId: string): Promise<void>;
-  /** Ids of this owner's unfinished runs that somebody asked to stop: the same ones until they have ended. */
-  cancelRequests(ownerId: string): Promise<string[]>;
-}
-
-/**
  * A checkpointer whose quirks are hidden (see ./checkpointer.ts): `run_id` and the public scalar configurable keys are
  * stamped into every checkpoint's metadata, `list` needs a thread, takes `limit: 0` for nothing and filters by
  * containment, namespaces are always explicit, and writes of a fenced run are refused.
@@ -248,14 +204,13 @@ export interface StorageFinding {
   fix?: string;
 }
 
-/** Both stores of one scheme, and the lock that goes with them. */
+/** All that one scheme opens. `threads`, `runs` and `owners` are the metadata store. */
 export interface Storage {
   readonly scheme: string;
   /** True when all that was written, rows and checkpoints, survives the process. */
   readonly durable: boolean;
   /** Where it is, safe to print: no password. Undefined for memory. */
   readonly location?: string;
-  readonly metadata: MetadataStore;
   readonly threads: ThreadTable;
   readonly runs: RunTable;
   readonly owners: OwnerTable;
@@ -332,14 +287,7 @@ export interface ItemTable {
   expire(at: string): Promise<void>;
 }
 
-const MINUTE_MS = 60_000;
-
-/** When an item that was written or read at `at` ends. */
-export function expiryOf(at: string, ttlMinutes: number | null): string | null {
-  return ttlMinutes === null ? null : new Date(Date.parse(at) + ttlMinutes * MINUTE_MS).toISOString();
-}
-
-/** What the tables or documents of a storage stand at. */
+// What the tables or documents of a storage stand at.
 
 export interface SchemaPart {
   /** `rows` are those of threads and runs, `checkpoints` what LangGraph's own saver made; others have one part. */
@@ -357,7 +305,7 @@ export interface SchemaState {
   parts: SchemaPart[];
 }
 
-/** The part of the storage contract that keeps runs apart: one lease a thread. */
+// Locks keep runs apart: one lease a thread.
 
 /** The right to run on a thread. */
 export interface ThreadLease {
@@ -391,34 +339,4 @@ export interface ThreadLocks {
   isHeld(threadId: string): boolean;
   /** How many wait for this thread. */
   waiting(threadId: string): number;
-}
-
-export function tablesOf(store: MetadataStore): Pick<Storage, "metadata" | "threads" | "runs" | "owners"> {
-  return {
-    metadata: store,
-    threads: {
-      insert: (row) => store.insertThread(row),
-      get: (threadId) => store.getThread(threadId),
-      update: (threadId, patch) => store.updateThread(threadId, patch),
-      search: (query) => store.searchThreads(query),
-      count: (filter) => store.countThreads(filter),
-      delete: (threadId) => store.deleteThread(threadId),
-      expired: (now, limit) => store.expiredThreads(now, limit),
-    },
-    runs: {
-      insert: (row, thread) => store.insertRun(row, thread),
-      get: (threadId, runId) => store.getRun(threadId, runId),
-      update: (runId, patch) => store.updateRun(runId, patch),
-      settle: (outcomes) => store.settleRuns(outcomes),
-      delete: (threadId, runId) => store.deleteRun(threadId, runId),
-      list: (query) => store.listRuns(query),
-      unfinished: () => store.unfinishedRuns(),
-      requestCancel: (runId) => store.requestCancel(runId),
-      cancelRequests: (ownerId) => store.cancelRequests(ownerId),
-    },
-    owners: {
-      beat: (owner) => store.beat(owner),
-      remove: (ownerId) => store.removeOwner(ownerId),
-    },
-  };
 }

@@ -80,8 +80,11 @@ export async function keptStorage(backend: Backend): Promise<Storage> {
 
 /** The storage's checkpoints, with rows that begin anew each time: as those of Redis do after a restart. */
 export async function withoutRows(storage: Storage): Promise<Storage> {
-  const { metadata, locks, items } = await openMemory({ checkpointer_scheme: "memory", ...NOTHING_MORE });
-  return { ...storage, metadata, locks, items };
+  const { threads, runs, owners, locks, items } = await openMemory({
+    checkpointer_scheme: "memory",
+    ...NOTHING_MORE,
+  });
+  return { ...storage, threads, runs, owners, locks, items };
 }
 
 const NOTHING_MORE = { checkpointer_options: {}, max_queued_runs: 10 };

@@ -76,17 +76,25 @@ describe("a storage of one's own", () => {
 
   it("what the storage lacks is named", async () => {
     const text = `export const openStorage = () => ({
-      scheme: "half", durable: true, metadata: { getThread() {} }, locks: { acquire() {}, isHeld() {}, waiting: 1 },
+      scheme: "half", durable: true, threads: { get() {} }, locks: { acquire() {}, isHeld() {}, waiting: 1 },
     });`;
     const error = await failure(open(moduleOf("half.mjs", text)));
     expect(error).toBeInstanceOf(ConfigError);
-    for (const part of ["metadata.insertRun()", "checkpointer", "locks.waiting()", "close()"]) {
+    for (const part of ["threads.insert()", "runs", "owners", "checkpointer", "locks.waiting()", "close()"]) {
       expect(error.message).toContain(part);
     }
-    expect(error.message).not.toContain("getThread");
+    expect(error.message).not.toContain("threads.get()");
+    expect(error.hint).toContain("see the type Storage");
     expect(
       (await failure(open(moduleOf("null.mjs", "export const openStorage = () => null;")))).message,
     ).toContain("it is no object");
+  });
+
+  it("a storage for 0.1.0 is told what has become of its metadata", async () => {
+    const text = "export const openStorage = () => ({ scheme: 'old', metadata: { insertThread() {} } });";
+    const error = await failure(open(moduleOf("old.mjs", text)));
+    expect(error).toMatchObject({ code: "config_invalid" });
+    expect(error.hint).toContain("insertThread is threads.insert");
   });
 
   it("a missing module is named with its path", async () => {

@@ -12,32 +12,34 @@ import {
   patchThread,
   splitFilter,
 } from "../rows.js";
-import {
-  type MetadataStore,
-  type Owner,
-  type RunOutcome,
-  type RunPatch,
-  type RunQuery,
-  type RunRow,
-  type Storage,
-  type StorageOptions,
-  type ThreadFilter,
-  type ThreadPatch,
-  type ThreadQuery,
-  type ThreadRow,
-  type UnfinishedRun,
-  tablesOf,
+import type {
+  Owner,
+  OwnerTable,
+  RunPatch,
+  RunRow,
+  RunTable,
+  Storage,
+  StorageOptions,
+  ThreadFilter,
+  ThreadPage,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRow,
+  ThreadTable,
 } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { ThreadMemorySaver } from "./saver.js";
 
-/** Both stores in this process's memory; gone when it ends. */
+/** All of a storage in this process's memory; gone when it ends. */
 export async function openMemory(options: StorageOptions): Promise<Storage> {
   const saver = new ThreadMemorySaver();
+  const rows: Rows = { threads: new ThreadIndex(), runs: new RunIndex(), owners: new Map() };
   return {
     scheme: "memory",
     durable: false,
-    ...tablesOf(new MemoryMetadataStore()),
+    threads: threadTable(rows),
+    runs: runTable(rows),
+    owners: ownerTable(rows),
     checkpointer: wrapCheckpointer(saver, { keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep) }),
     locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
     items: createMemoryItems(),
@@ -45,151 +47,86 @@ export async function openMemory(options: StorageOptions): Promise<Storage> {
   };
 }
 
-/** Rows in maps. Methods do not await: each is one step by nature. */
-class MemoryMetadataStore implements MetadataStore {
-  readonly #threads = new MemoryThreads();
-  readonly #runs = new Map<string, RunRow>();
-  readonly #runsByThread = new Map<string, OrderedList<RunRow>>();
-  readonly #unfinished = new Set<string>();
-  /** Unfinished runs that are to stop. */
-  readonly #cancelled = new Set<string>();
-  readonly #owners = new Map<string, Owner>();
+// Methods of the tables do not await, but for searches: each is one step by nature. Rows go in and out as copies.
 
-  async insertThread(row: ThreadRow): Promise<boolean> {
-    if (this.#threads.get(row.thread_id)) return false;
-    this.#threads.insert(copyJson(row));
+interface Rows {
+  threads: ThreadIndex;
+  runs: RunIndex;
+  owners: Map<string, Owner>;
+}
+
+const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
+  async insert(row) {
+    if (threads.get(row.thread_id)) return false;
+    threads.insert(copyJson(row));
     return true;
-  }
-
-  async getThread(threadId: string): Promise<ThreadRow | undefined> {
-    return copyJson(this.#threads.get(threadId));
-  }
-
-  async updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
-    return copyJson(this.#patchThread(threadId, patch));
-  }
-
-  async searchThreads(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
-    const { rows, total } = await this.#threads.search(query);
+  },
+  get: async (threadId) => copyJson(threads.get(threadId)),
+  update: async (threadId, patch) => copyJson(threads.patch(threadId, patch)),
+  async search(query) {
+    const { rows, total } = await threads.search(query);
     return { rows: copyJson(rows), total };
-  }
-
-  async countThreads(filter: ThreadFilter): Promise<number> {
-    return this.#threads.count(filter);
-  }
-
-  async deleteThread(threadId: string): Promise<boolean> {
-    const row = this.#threads.get(threadId);
+  },
+  count: async (filter) => threads.count(filter),
+  async delete(threadId) {
+    const row = threads.get(threadId);
     if (!row) return false;
-    this.#threads.remove(row);
-    for (const { run_id } of this.#runsOf(threadId)) {
-      this.#runs.delete(run_id);
-      this.#finish(run_id);
-    }
-    this.#runsByThread.delete(threadId);
+    threads.remove(row);
+    for (const run of runs.of(threadId).toReversed()) runs.remove(run);
     return true;
-  }
-
-  async expiredThreads(now: string, limit: number): Promise<ThreadRow[]> {
+  },
+  async expired(now, limit) {
     const time = Date.parse(now);
     const expiry = (row: ThreadRow) => expiryOf(row) ?? Infinity;
-    const expired = this.#threads.mortal().filter((row) => row.status !== "busy" && expiry(row) < time);
+    const expired = threads.expiring().filter((row) => row.status !== "busy" && expiry(row) < time);
     return copyJson(expired.sort((a, b) => expiry(a) - expiry(b)).slice(0, limit));
-  }
+  },
+});
 
-  async insertRun(row: RunRow, thread: ThreadPatch): Promise<boolean> {
-    if (!this.#patchThread(row.thread_id, thread)) return false;
-    const run = copyJson(row);
-    const runs = this.#runsByThread.get(run.thread_id) ?? new OrderedList(byCreation);
-    runs.insert(run);
-    this.#runsByThread.set(run.thread_id, runs);
-    this.#runs.set(run.run_id, run);
-    if (!isFinished(run)) this.#unfinished.add(run.run_id);
+const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
+  async insert(row, thread) {
+    if (!threads.patch(row.thread_id, thread)) return false;
+    runs.insert(copyJson(row));
     return true;
-  }
-
-  async getRun(threadId: string, runId: string): Promise<RunRow | undefined> {
-    const run = this.#runs.get(runId);
-    return run?.thread_id === threadId ? copyJson(run) : undefined;
-  }
-
-  async updateRun(runId: string, patch: RunPatch): Promise<boolean> {
-    const run = this.#runs.get(runId);
-    return run !== undefined && this.#patchRun(run, patch);
-  }
-
-  async settleRuns(outcomes: readonly RunOutcome[]): Promise<void> {
-    for (const { runId, run, threadId, thread } of outcomes) {
-      const row = this.#runs.get(runId);
-      if (row?.thread_id === threadId && this.#patchRun(row, run)) this.#patchThread(threadId, thread);
+  },
+  get: async (threadId, runId) => copyJson(runs.on(threadId, runId)),
+  async update(runId, patch) {
+    const run = runs.get(runId);
+    return run !== undefined && runs.patch(run, patch);
+  },
+  async settle(outcomes) {
+    for (const { runId, run: patch, threadId, thread } of outcomes) {
+      const run = runs.on(threadId, runId);
+      if (run && runs.patch(run, patch)) threads.patch(threadId, thread);
     }
-  }
-
-  async deleteRun(threadId: string, runId: string): Promise<boolean> {
-    const run = this.#runs.get(runId);
-    if (run?.thread_id !== threadId) return false;
-    this.#runs.delete(runId);
-    this.#finish(runId);
-    this.#runsByThread.get(threadId)?.remove(run);
-    return true;
-  }
-
-  async listRuns({ threadId, status, limit, offset }: RunQuery): Promise<RunRow[]> {
-    const runs = this.#runsOf(threadId);
-    const matching = status ? runs.filter((run) => run.status === status) : runs;
+  },
+  async delete(threadId, runId) {
+    const run = runs.on(threadId, runId);
+    if (run) runs.remove(run);
+    return run !== undefined;
+  },
+  async list({ threadId, status, limit, offset }) {
+    const all = runs.of(threadId);
+    const matching = status ? all.filter((run) => run.status === status) : all;
     const end = Math.max(0, matching.length - offset);
     return copyJson(matching.slice(Math.max(0, end - limit), end).reverse());
-  }
+  },
+  unfinished: async () =>
+    runs.unfinished().map(({ run_id, thread_id, owner }) => {
+      return { run_id, thread_id, owner: copyJson(owners.get(owner)) };
+    }),
+  requestCancel: async (runId) => runs.cancel(runId),
+  cancelRequests: async (ownerId) =>
+    runs
+      .cancelled()
+      .filter(({ owner }) => owner === ownerId)
+      .map(({ run_id }) => run_id),
+});
 
-  async beat(owner: Owner): Promise<void> {
-    this.#owners.set(owner.id, { ...owner });
-  }
-
-  async removeOwner(ownerId: string): Promise<void> {
-    this.#owners.delete(ownerId);
-  }
-
-  async unfinishedRuns(): Promise<UnfinishedRun[]> {
-    return [...this.#unfinished].flatMap((runId) => {
-      const run = this.#runs.get(runId);
-      if (!run) return [];
-      return { run_id: runId, thread_id: run.thread_id, owner: copyJson(this.#owners.get(run.owner)) };
-    });
-  }
-
-  async requestCancel(runId: string): Promise<void> {
-    if (this.#unfinished.has(runId)) this.#cancelled.add(runId);
-  }
-
-  async cancelRequests(ownerId: string): Promise<string[]> {
-    return [...this.#cancelled].filter((runId) => this.#runs.get(runId)?.owner === ownerId);
-  }
-
-  #runsOf(threadId: string): readonly RunRow[] {
-    return this.#runsByThread.get(threadId)?.items ?? [];
-  }
-
-  #patchThread(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
-    const row = this.#threads.get(threadId);
-    if (!row) return undefined;
-    const next = patchThread(row, copyJson(patch));
-    this.#threads.replace(row, next);
-    return next;
-  }
-
-  /** In place: what a patch changes is not what runs are ordered by. False when the run has ended. */
-  #patchRun(run: RunRow, patch: RunPatch): boolean {
-    if (isFinished(run)) return false;
-    Object.assign(run, patchRun(run, copyJson(patch)));
-    if (isFinished(run)) this.#finish(run.run_id);
-    return true;
-  }
-
-  #finish(runId: string): void {
-    this.#unfinished.delete(runId);
-    this.#cancelled.delete(runId);
-  }
-}
+const ownerTable = ({ owners }: Rows): OwnerTable => ({
+  beat: async (owner) => void owners.set(owner.id, { ...owner }),
+  remove: async (ownerId) => void owners.delete(ownerId),
+});
 
 /** A deep copy of JSON-like data: own keys only, whatever their names, and those set to undefined left out. */
 function copyJson<T>(value: T): T {
@@ -217,9 +154,9 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 
 /**
  * Thread rows in order of their last update: one list of all, one a fact, so that a page of either and its total cost
- * the same however many threads there are. Rows are never changed in place: `replace` them.
+ * the same however many threads there are. Rows are never changed in place: a patch replaces them.
  */
-class MemoryThreads {
+class ThreadIndex {
   readonly #rows = new Map<string, ThreadRow>();
   readonly #all = new OrderedList(byUpdate);
   readonly #byFact = new Map<string, OrderedList<ThreadRow>>();
@@ -248,12 +185,17 @@ class MemoryThreads {
     }
   }
 
-  replace(row: ThreadRow, next: ThreadRow): void {
+  /** The row as it is then; undefined when there is no such thread. */
+  patch(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
+    const row = this.#rows.get(threadId);
+    if (!row) return undefined;
+    const next = patchThread(row, copyJson(patch));
     this.remove(row);
     this.insert(next);
+    return next;
   }
 
-  async search(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+  async search(query: ThreadQuery): Promise<ThreadPage> {
     const { offset, limit, sortOrder } = query;
     const matching = sorted(await this.#matching(query), query.sortBy);
     const total = matching.length;
@@ -288,8 +230,8 @@ class MemoryThreads {
   }
 
   /** Rows with a time to live. */
-  mortal(): readonly ThreadRow[] {
-    return this.#byFact.get(MORTAL)?.items ?? [];
+  expiring(): readonly ThreadRow[] {
+    return this.#byFact.get(EXPIRING)?.items ?? [];
   }
 
   #withIds(ids: readonly string[]): ThreadRow[] {
@@ -297,14 +239,14 @@ class MemoryThreads {
   }
 }
 
-const MORTAL = "ttl";
+const EXPIRING = "ttl";
 const statusFact = (status: string) => `status ${status}`;
 
 /** Metadata facts are JSON arrays, which these two names are not. */
 function indexedBy({ metadata, status, ttl }: ThreadRow): string[] {
   const facts = factsOf(metadata);
   facts.push(statusFact(status));
-  if (ttl) facts.push(MORTAL);
+  if (ttl) facts.push(EXPIRING);
   return facts;
 }
 
@@ -313,6 +255,71 @@ function sorted(rows: readonly ThreadRow[], field: ThreadQuery["sortBy"]): reado
   return [...rows].sort(
     (a, b) => compareTexts(a[field] ?? "", b[field] ?? "") || compareTexts(a.thread_id, b.thread_id),
   );
+}
+
+/** Run rows by thread in the order of their making, and those that have not ended. */
+class RunIndex {
+  readonly #rows = new Map<string, RunRow>();
+  readonly #byThread = new Map<string, OrderedList<RunRow>>();
+  readonly #unfinished = new Set<RunRow>();
+  /** Unfinished runs that are to stop. */
+  readonly #cancelled = new Set<RunRow>();
+
+  get(runId: string): RunRow | undefined {
+    return this.#rows.get(runId);
+  }
+
+  /** The run when it is one of this thread. */
+  on(threadId: string, runId: string): RunRow | undefined {
+    const run = this.#rows.get(runId);
+    return run?.thread_id === threadId ? run : undefined;
+  }
+
+  of(threadId: string): readonly RunRow[] {
+    return this.#byThread.get(threadId)?.items ?? [];
+  }
+
+  insert(run: RunRow): void {
+    const runs = this.#byThread.get(run.thread_id) ?? new OrderedList(byCreation);
+    runs.insert(run);
+    this.#byThread.set(run.thread_id, runs);
+    this.#rows.set(run.run_id, run);
+    if (!isFinished(run)) this.#unfinished.add(run);
+  }
+
+  /** In place: what a patch changes is not what runs are ordered by. False when the run has ended. */
+  patch(run: RunRow, patch: RunPatch): boolean {
+    if (isFinished(run)) return false;
+    Object.assign(run, patchRun(run, copyJson(patch)));
+    if (isFinished(run)) this.#finish(run);
+    return true;
+  }
+
+  remove(run: RunRow): void {
+    const runs = this.#byThread.get(run.thread_id);
+    runs?.remove(run);
+    if (runs?.items.length === 0) this.#byThread.delete(run.thread_id);
+    this.#rows.delete(run.run_id);
+    this.#finish(run);
+  }
+
+  cancel(runId: string): void {
+    const run = this.#rows.get(runId);
+    if (run && this.#unfinished.has(run)) this.#cancelled.add(run);
+  }
+
+  unfinished(): RunRow[] {
+    return [...this.#unfinished];
+  }
+
+  cancelled(): RunRow[] {
+    return [...this.#cancelled];
+  }
+
+  #finish(run: RunRow): void {
+    this.#unfinished.delete(run);
+    this.#cancelled.delete(run);
+  }
 }
 
 /** Items in order, found by halving. `compare` must tell any two items apart and must not change while they are in. */

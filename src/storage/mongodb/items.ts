@@ -1,6 +1,5 @@
 import type { Db, Filter } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
-import { guarded, type ExplainError } from "../driver-errors.js";
 import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../storage.js";
 import { isDuplicate } from "./errors.js";
 import { toText } from "./rows.js";
@@ -38,9 +37,8 @@ const isBelow = (namespace: string): Filter<Stored> =>
     : { $or: [{ namespace }, { namespace: { $gt: `${namespace}.`, $lt: `${namespace}/` } }] };
 
 /** Items of a MongoDB database. */
-export function createMongodbItems(db: Db, explain: ExplainError): ItemTable {
+export function createMongodbItems(db: Db): ItemTable {
   const items = db.collection<Stored>("gs_items");
-  const call = <T>(work: () => Promise<T>): Promise<T> => guarded(explain, work);
 
   async function put({ namespace, key, value, updated_at, ttl_minutes, expires_at }: ItemWrite) {
     const _id = idOf(namespace, key);
@@ -52,46 +50,43 @@ export function createMongodbItems(db: Db, explain: ExplainError): ItemTable {
   }
 
   return {
-    get: (namespace, key, at) =>
-      call(async () => {
-        const stored = await items.findOne({ _id: idOf(namespace, key), ...lives(at) });
-        return stored ? read(stored) : undefined;
-      }),
-    put: (item) =>
-      call(() =>
+    async get(namespace, key, at) {
+      const stored = await items.findOne({ _id: idOf(namespace, key), ...lives(at) });
+      return stored ? read(stored) : undefined;
+    },
+    async put(item) {
+      try {
+        await put(item);
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
         // Two that put a new item together: the second finds it there when it looks again.
-        put(item).catch((error: unknown) =>
-          isDuplicate(error) ? put(item) : Promise.reject(error as Error),
-        ),
-      ),
-    delete: (namespace, key) => call(async () => void (await items.deleteOne({ _id: idOf(namespace, key) }))),
-    under: (namespace, at) =>
-      call(async () => {
-        const found = items.find({ $and: [isBelow(namespace), lives(at)] }).sort({ namespace: 1, key: 1 });
-        return (await found.toArray()).map(read);
-      }),
-    page: ({ after, limit, at }) =>
-      call(async () => {
-        const found = items.find({ $and: [isAfter(after), lives(at)] }).sort({ namespace: 1, key: 1 });
-        return (await found.limit(limit).toArray()).map(readStored);
-      }),
-    restore: ({ namespace, key, value, ...times }) =>
-      call(async () => {
-        const stored = { namespace, key, value: toText(value), ...times };
-        await items.replaceOne({ _id: idOf(namespace, key) }, stored, { upsert: true });
-      }),
-    namespaces: (at) =>
-      call(async () => {
-        const found = items.find(lives(at)).project<Pick<Stored, "namespace">>({ namespace: 1 });
-        return [...new Set((await found.toArray()).map(({ namespace }) => namespace))].sort();
-      }),
-    touch: (namespace, key, expiresAt) =>
-      call(async () => {
-        await items.updateOne({ _id: idOf(namespace, key) }, { $set: { expires_at: expiresAt } });
-      }),
-    expire: (at) =>
-      call(async () => {
-        await items.deleteMany({ expires_at: { $ne: null, $lte: at } });
-      }),
+        await put(item);
+      }
+    },
+    async delete(namespace, key) {
+      await items.deleteOne({ _id: idOf(namespace, key) });
+    },
+    async under(namespace, at) {
+      const found = items.find({ $and: [isBelow(namespace), lives(at)] }).sort({ namespace: 1, key: 1 });
+      return (await found.toArray()).map(read);
+    },
+    async page({ after, limit, at }) {
+      const found = items.find({ $and: [isAfter(after), lives(at)] }).sort({ namespace: 1, key: 1 });
+      return (await found.limit(limit).toArray()).map(readStored);
+    },
+    async restore({ namespace, key, value, ...times }) {
+      const stored = { namespace, key, value: toText(value), ...times };
+      await items.replaceOne({ _id: idOf(namespace, key) }, stored, { upsert: true });
+    },
+    async namespaces(at) {
+      const found = items.find(lives(at)).project<Pick<Stored, "namespace">>({ namespace: 1 });
+      return [...new Set((await found.toArray()).map(({ namespace }) => namespace))].sort();
+    },
+    async touch(namespace, key, expiresAt) {
+      await items.updateOne({ _id: idOf(namespace, key) }, { $set: { expires_at: expiresAt } });
+    },
+    async expire(at) {
+      await items.deleteMany({ expires_at: { $ne: null, $lte: at } });
+    },
   };
 }

@@ -1,19 +1,13 @@
 import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { ConfigError } from "../../support/errors.js";
 import { wrapCheckpointer } from "../checkpointer.js";
-import { type ExplainError, storageError } from "../driver-errors.js";
-import {
-  type SchemaState,
-  type Storage,
-  type StorageOptions,
-  type ThreadLocks,
-  tablesOf,
-} from "../storage.js";
+import { explained, type ExplainError, storageError } from "../driver-errors.js";
+import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { explainMongodb } from "./errors.js";
 import { createMongodbItems } from "./items.js";
 import { MongodbThreadLocks } from "./locks.js";
-import { MongodbMetadataStore } from "./metadata.js";
+import { createMongodbOwners, MongodbRuns } from "./runs.js";
 import { createSaver, keepOnly, namespacesOf, setUp } from "./saver.js";
 import {
   isMongodbUri,
@@ -26,6 +20,7 @@ import {
   SCHEMA_VERSION,
   storedVersion,
 } from "./schema.js";
+import { MongodbThreads } from "./threads.js";
 
 /** How long a call may take, from the search for a server to its answer, in milliseconds. */
 const TIMEOUT = 10_000;
@@ -38,7 +33,7 @@ const TIMEOUT = 10_000;
 const HEARTBEAT = { heartbeatFrequencyMS: 1_000, minHeartbeatFrequencyMS: 2_000 };
 
 /**
- * Both stores in the database that the URI's path names (graph_serve when it names none), and thread locks that hold
+ * All of a storage in the database that the URI's path names (graph_serve when it names none), and thread locks that hold
  * across all processes on it. Rows are in collections that begin with `gs_`, checkpoints in those of the official
  * MongoDBSaver. Only plain commands are sent, so that MongoDB-compatible servers do as well.
  * @throws ConfigError when the URI or an option is wrong (`config_invalid`)
@@ -82,17 +77,21 @@ async function openStores(
   else await prepareAll(driver, client, database);
   const saver = createSaver(driver, client, db);
   const locks = await openLocks(db, options, explain);
+  const threads = new MongodbThreads(db);
+  const runs = new MongodbRuns(db, threads);
   return {
     scheme: "mongodb",
     durable: true,
     location,
-    ...tablesOf(new MongodbMetadataStore(db, explain)),
+    threads: explained(threads, explain),
+    runs: explained(runs, explain),
+    owners: explained(createMongodbOwners(db, runs), explain),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => keepOnly(db, threadId, keep),
       namespaces: (threadId) => namespacesOf(db, threadId),
       explain,
     }),
-    items: createMongodbItems(db, explain),
+    items: explained(createMongodbItems(db), explain),
     locks: locks.threads,
     close: async () => {
       await locks.close();

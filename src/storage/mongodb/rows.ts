@@ -6,7 +6,7 @@ import { expiryOf, factsOf } from "../rows.js";
 import type { Owner, RunPatch, RunRow, ThreadRow } from "../storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
-/** A run that ended, as its thread's document remembers it; see ./mongodb-run-changes.ts. */
+/** A run that ended, as its thread's document remembers it; see ./runs.ts. */
 export interface Settlement {
   run_id: string;
   patch: StoredRunPatch;
@@ -18,7 +18,7 @@ export interface StoredThread extends Omit<ThreadRow, "thread_id" | "metadata" |
   config: string;
   /** Milliseconds since 1970. */
   expires_at: number | null;
-  /** What a metadata filter is looked up by; see ./facts.ts. */
+  /** What a metadata filter is looked up by; see `factsOf`. */
   facts: string[];
   /** Goes up with each change: a change is written over the version that it was made from, or made anew. */
   version: number;

@@ -1,16 +1,33 @@
+/**
+ * Some changes concern a run and its thread. They are two documents, and MongoDB changes one at a time (transactions
+ * need a replica set, and not every compatible server has them), so the order of the writes makes each change whole:
+ *
+ * - A run begins with its own row, then its thread changes. Between the two there is a run that has not ended and that
+ *   nobody was told of: when its process dies there, recovery ends it as it ends any run that was cut off. The other
+ *   order would leave a thread busy for ever with no run to tell why.
+ * - A run ends with its thread, whose new document carries the run's end along, then the run's row is written. The
+ *   thread's document decides: it is written over the version that was read, so of two ends of a run one fails and
+ *   finds the other. Between the two writes the run still counts as unfinished; whoever settles it next, recovery or
+ *   the same process again, finds the end in the thread and completes it. The next end on the thread does so too,
+ *   before it takes the place of this one.
+ */
+import type { Db } from "mongodb";
 import { isFinished, UNFINISHED } from "../rows.js";
 import type {
   Owner,
+  OwnerTable,
   RunOutcome,
   RunPatch,
   RunQuery,
   RunRow,
+  RunTable,
   ThreadPatch,
   UnfinishedRun,
 } from "../storage.js";
 import { isDuplicate } from "./errors.js";
 import {
   type Collections,
+  collectionsOf,
   readRun,
   type Settlement,
   type StoredRun,
@@ -23,18 +40,34 @@ import type { MongodbThreads } from "./threads.js";
 
 const isUnfinished = { status: { $in: [...UNFINISHED] } };
 
-/** Run rows and owners, one by one. */
-export class MongodbRuns {
+/** Run rows of a MongoDB database. */
+export class MongodbRuns implements RunTable {
   readonly #runs: Collections["runs"];
   readonly #owners: Collections["owners"];
+  readonly #threads: MongodbThreads;
+  /** Insertions that failed half-way, to be taken back. */
+  readonly #failed: Insertion[] = [];
 
-  constructor({ runs, owners }: Collections) {
+  constructor(db: Db, threads: MongodbThreads) {
+    const { runs, owners } = collectionsOf(db);
     this.#runs = runs;
     this.#owners = owners;
+    this.#threads = threads;
   }
 
-  async insert(row: RunRow): Promise<void> {
-    await this.#runs.insertOne(storeRun(row));
+  async insert(row: RunRow, patch: ThreadPatch): Promise<boolean> {
+    const insertion: Insertion = { runId: row.run_id, threadId: row.thread_id, before: undefined };
+    try {
+      await this.#runs.insertOne(storeRun(row));
+      if (await this.#open(insertion, patch)) return true;
+      await this.delete(row.thread_id, row.run_id);
+      return false;
+    } catch (error) {
+      // The caller is told that there is no such run, so there must be none.
+      if (!isDuplicate(error)) this.#failed.push(insertion);
+      await this.undoFailed().catch(() => undefined);
+      throw error;
+    }
   }
 
   async get(threadId: string, runId: string): Promise<RunRow | undefined> {
@@ -43,20 +76,16 @@ export class MongodbRuns {
   }
 
   update(runId: string, patch: RunPatch): Promise<boolean> {
-    return this.patchUnfinished(runId, storeRunPatch(patch));
+    return this.#patch(runId, storeRunPatch(patch));
   }
 
-  /** False, and nothing changed, when the run has ended, so that the same patch may come again. */
-  async patchUnfinished(runId: string, patch: StoredRunPatch): Promise<boolean> {
-    return (await this.#runs.updateOne({ _id: runId, ...isUnfinished }, { $set: patch })).matchedCount > 0;
+  /** One after the other: cut off in between, those left are still unfinished, and are settled the next time. */
+  async settle(outcomes: readonly RunOutcome[]): Promise<void> {
+    for (const outcome of outcomes) await this.#settle(outcome);
   }
 
   async delete(threadId: string, runId: string): Promise<boolean> {
     return (await this.#runs.deleteOne({ _id: runId, thread_id: threadId })).deletedCount > 0;
-  }
-
-  async deleteOf(threadId: string): Promise<void> {
-    await this.#runs.deleteMany({ thread_id: threadId });
   }
 
   async list({ threadId, status, limit, offset }: RunQuery): Promise<RunRow[]> {
@@ -94,53 +123,12 @@ export class MongodbRuns {
     return (await asked.project<Pick<StoredRun, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
   }
 
-  async beat({ id, ...owner }: Owner): Promise<void> {
-    await this.#owners.replaceOne({ _id: id }, owner, { upsert: true });
-  }
-
-  async removeOwner(ownerId: string): Promise<void> {
-    await this.#owners.deleteOne({ _id: ownerId });
-  }
-}
-
-// * Changes that concern a run and its thread. They are two documents, and MongoDB changes one at a time (transactions
-// need a replica set, and not every compatible server has them), so the order of the writes makes each change whole:
-//
-// - A run begins with its own row, then its thread changes. Between the two there is a run that has not ended and that
-//   nobody was told of: when its process dies there, recovery ends it as it ends any run that was cut off. The other
-//   order would leave a thread busy for ever with no run to tell why.
-// - A run ends with its thread, whose new document carries the run's end along, then the run's row is written. The
-//   thread's document decides: it is written over the version that was read, so of two ends of a run one fails and
-//   finds the other. Between the two writes the run still counts as unfinished; whoever settles it next, recovery or
-//   the same process again, finds the end in the thread and completes it. The next end on the thread does so too,
-//   before it takes the place of this one.
-// - A thread is deleted between two deletions of its runs: cut off after the first, the thread is still there to be
-//   deleted again; a run that was inserted meanwhile goes with the second.
-
-export class MongodbRunChanges {
-  readonly #threads: MongodbThreads;
-  readonly #runs: MongodbRuns;
-  /** Insertions that failed half-way, to be taken back. */
-  readonly #failed: Insertion[] = [];
-
-  constructor(threads: MongodbThreads, runs: MongodbRuns) {
-    this.#threads = threads;
-    this.#runs = runs;
-  }
-
-  /** False when the thread is gone. */
-  async insert(row: RunRow, patch: ThreadPatch): Promise<boolean> {
-    const insertion: Insertion = { runId: row.run_id, threadId: row.thread_id, before: undefined };
-    try {
-      await this.#runs.insert(row);
-      if (await this.#open(insertion, patch)) return true;
-      await this.#runs.delete(row.thread_id, row.run_id);
-      return false;
-    } catch (error) {
-      // The caller is told that there is no such run, so there must be none.
-      if (!isDuplicate(error)) this.#failed.push(insertion);
-      await this.undoFailed().catch(() => undefined);
-      throw error;
+  /** Take back insertions that the storage broke off; what it refuses again is kept for the next time. */
+  async undoFailed(): Promise<void> {
+    for (const insertion of [...this.#failed]) {
+      await this.#undo(insertion);
+      const index = this.#failed.indexOf(insertion);
+      if (index >= 0) this.#failed.splice(index, 1);
     }
   }
 
@@ -153,34 +141,25 @@ export class MongodbRunChanges {
     }
   }
 
-  /** Take back insertions that the storage broke off; what it refuses again is kept for the next time. */
-  async undoFailed(): Promise<void> {
-    for (const insertion of [...this.#failed]) {
-      await this.#undo(insertion);
-      const index = this.#failed.indexOf(insertion);
-      if (index >= 0) this.#failed.splice(index, 1);
-    }
-  }
-
   /** A thread that was changed all the same, the answer being lost, becomes what it was, unless it changed since. */
   async #undo({ runId, threadId, before }: Insertion): Promise<void> {
     const stored = before && (await this.#threads.find(threadId));
     if (before && stored?.opened === runId && stored.version === before.version + 1) {
       await this.#threads.overwrite(stored, before);
     }
-    await this.#runs.delete(threadId, runId);
+    await this.delete(threadId, runId);
   }
 
   /** Store how a run ended; nothing when that is decided already, or its thread is gone. */
-  async settle({ runId, run: patch, threadId, thread }: RunOutcome): Promise<void> {
+  async #settle({ runId, run: patch, threadId, thread }: RunOutcome): Promise<void> {
     const settlement: Settlement = { run_id: runId, patch: storeRunPatch(patch) };
     for (;;) {
       const stored = await this.#threads.find(threadId);
       // A run without its thread: its insertion was cut off after the thread had been deleted.
-      if (!stored) return this.#runs.deleteOf(threadId);
+      if (!stored) return void (await this.#runs.deleteMany({ thread_id: threadId }));
       if (stored.settled?.run_id === runId) return this.#complete(stored.settled);
       const [run] = await Promise.all([
-        this.#runs.get(threadId, runId),
+        this.get(threadId, runId),
         stored.settled && this.#complete(stored.settled),
       ]);
       if (!run || isFinished(run)) return;
@@ -194,20 +173,18 @@ export class MongodbRunChanges {
   /** A run that lost its thread to a later one has no say in what becomes of the thread. */
   async #isSuperseded(runId: string, { _id, opened }: StoredThread): Promise<boolean> {
     if (opened === null || opened === runId) return false;
-    const latest = await this.#runs.get(_id, opened);
+    const latest = await this.get(_id, opened);
     return latest !== undefined && !isFinished(latest);
   }
 
   /** May come again and again: a run that has ended stays as it is. */
   async #complete({ run_id, patch }: Settlement): Promise<void> {
-    await this.#runs.patchUnfinished(run_id, patch);
+    await this.#patch(run_id, patch);
   }
 
-  async deleteThread(threadId: string): Promise<boolean> {
-    await this.#runs.deleteOf(threadId);
-    const isDeleted = await this.#threads.delete(threadId);
-    await this.#runs.deleteOf(threadId);
-    return isDeleted;
+  /** False, and nothing changed, when the run has ended, so that the same patch may come again. */
+  async #patch(runId: string, patch: StoredRunPatch): Promise<boolean> {
+    return (await this.#runs.updateOne({ _id: runId, ...isUnfinished }, { $set: patch })).matchedCount > 0;
   }
 }
 
@@ -216,4 +193,18 @@ interface Insertion {
   threadId: string;
   /** The thread as it was when its change was tried. */
   before: StoredThread | undefined;
+}
+
+export function createMongodbOwners(db: Db, runs: MongodbRuns): OwnerTable {
+  const { owners } = collectionsOf(db);
+  return {
+    /** Also the moment to mend what an outage left. */
+    async beat({ id, ...owner }) {
+      await owners.replaceOne({ _id: id }, owner, { upsert: true });
+      await runs.undoFailed();
+    },
+    async remove(ownerId) {
+      await owners.deleteOne({ _id: ownerId });
+    },
+  };
 }

@@ -1,7 +1,14 @@
 import type { Db, Document, Filter, Sort } from "mongodb";
 import { dueTurn } from "../../support/event-loop.js";
 import { containing, patchThread, splitFilter } from "../rows.js";
-import type { ThreadFilter, ThreadPatch, ThreadQuery, ThreadRow } from "../storage.js";
+import type {
+  ThreadFilter,
+  ThreadPage,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRow,
+  ThreadTable,
+} from "../storage.js";
 import { isDuplicate } from "./errors.js";
 import {
   type Collections,
@@ -15,12 +22,17 @@ import {
 /** What a change of a thread's document may note beside its row. */
 type NewMarks = Partial<Pick<StoredThread, "settled" | "opened">>;
 
-/** Thread rows, one by one. */
-export class MongodbThreads {
+/** Thread rows of a MongoDB database. Values of a filter only ever stand where it reads data, never operators. */
+export class MongodbThreads implements ThreadTable {
+  readonly #db: Db;
   readonly #threads: Collections["threads"];
+  readonly #runs: Collections["runs"];
 
-  constructor({ threads }: Collections) {
+  constructor(db: Db) {
+    this.#db = db;
+    const { threads, runs } = collectionsOf(db);
     this.#threads = threads;
+    this.#runs = runs;
   }
 
   async insert(row: ThreadRow): Promise<boolean> {
@@ -43,11 +55,11 @@ export class MongodbThreads {
   }
 
   /** Each failed attempt means that another change went through, so this ends. */
-  async update(threadId: string, patch: ThreadPatch, marks?: NewMarks): Promise<ThreadRow | undefined> {
+  async update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
     for (;;) {
       const stored = await this.find(threadId);
       if (!stored) return undefined;
-      const row = await this.replace(stored, patch, marks);
+      const row = await this.replace(stored, patch);
       if (row) return row;
     }
   }
@@ -69,39 +81,28 @@ export class MongodbThreads {
     return written.matchedCount === 1;
   }
 
+  /**
+   * Between two deletions of its runs: cut off after the first, the thread is still there to be deleted again; a run
+   * that was inserted meanwhile goes with the second.
+   */
   async delete(threadId: string): Promise<boolean> {
-    return (await this.#threads.deleteOne({ _id: threadId })).deletedCount > 0;
+    await this.#runs.deleteMany({ thread_id: threadId });
+    const { deletedCount } = await this.#threads.deleteOne({ _id: threadId });
+    await this.#runs.deleteMany({ thread_id: threadId });
+    return deletedCount > 0;
   }
 
-  async expired(time: number, limit: number): Promise<ThreadRow[]> {
+  async expired(now: string, limit: number): Promise<ThreadRow[]> {
     // For MongoDB a limit of 0 is none.
     if (limit <= 0) return [];
     const found = this.#threads
-      .find({ expires_at: { $lt: time }, status: { $ne: "busy" } })
+      .find({ expires_at: { $lt: Date.parse(now) }, status: { $ne: "busy" } })
       .sort({ expires_at: 1 })
       .limit(limit);
     return (await found.toArray()).map(readThread);
   }
-}
 
-// Finds thread rows by filters. Values of a filter only ever stand where MongoDB reads data, never operators.
-
-interface Match {
-  filter: Filter<StoredThread>;
-  /** What documents cannot be looked up by, and is tested one by one. */
-  rest: Record<string, unknown> | undefined;
-}
-
-export class MongodbThreadSearch {
-  readonly #db: Db;
-  readonly #threads: Collections["threads"];
-
-  constructor(db: Db) {
-    this.#db = db;
-    this.#threads = collectionsOf(db).threads;
-  }
-
-  async search(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+  async search(query: ThreadQuery): Promise<ThreadPage> {
     const match = matchOf(query);
     if (match.rest) return this.#scan(match, query);
     const { offset, limit } = query;
@@ -119,7 +120,7 @@ export class MongodbThreadSearch {
     return total;
   }
 
-  async #scan(match: Match, query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+  async #scan(match: Match, query: ThreadQuery): Promise<ThreadPage> {
     const { offset, limit } = query;
     const rows: ThreadRow[] = [];
     let total = 0;
@@ -144,6 +145,12 @@ export class MongodbThreadSearch {
     const { n } = await this.#db.command({ count: this.#threads.collectionName, query: filter as Document });
     return n as number;
   }
+}
+
+interface Match {
+  filter: Filter<StoredThread>;
+  /** What documents cannot be looked up by, and is tested one by one. */
+  rest: Record<string, unknown> | undefined;
 }
 
 function matchOf({ ids, metadata = {}, scope, status }: ThreadFilter): Match {

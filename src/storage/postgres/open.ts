@@ -1,18 +1,11 @@
 import type { Client } from "pg";
 import { wrapCheckpointer } from "../checkpointer.js";
-import {
-  type SchemaState,
-  type Storage,
-  type StorageOptions,
-  type ThreadLocks,
-  tablesOf,
-} from "../storage.js";
+import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
 import { LockConnection } from "./lock-session.js";
 import { PostgresThreadLocks } from "./locks.js";
-import { PostgresMetadataStore } from "./metadata.js";
 import {
   addressOf,
   CONNECT_TIMEOUT,
@@ -23,11 +16,13 @@ import {
   readPostgresOptions,
 } from "./options.js";
 import { PostgresPool } from "./pool.js";
+import { createPostgresOwners, PostgresRuns } from "./runs.js";
 import { FastPostgresSaver } from "./saver.js";
 import { isMissing, migrate, requireTables, SCHEMA_VERSION, versionOf } from "./schema.js";
+import { PostgresThreads } from "./threads.js";
 
 /**
- * Both stores in one schema of a PostgreSQL database, on one pool of connections, and thread locks that hold across
+ * All of a storage in one schema of a PostgreSQL database, on one pool of connections, and thread locks that hold across
  * all processes on the schema, on one connection of their own. Several processes may start at the same moment.
  *
  * Behind pgbouncer in transaction mode, set `prepare: false`, which does without named statements and start-up
@@ -82,7 +77,9 @@ async function prepare(
 function storesOf(pool: PostgresPool, { schema }: PostgresOptions) {
   const saver = new FastPostgresSaver(pool, schema);
   return {
-    ...tablesOf(new PostgresMetadataStore(pool, schema)),
+    threads: new PostgresThreads(pool, schema),
+    runs: new PostgresRuns(pool, schema),
+    owners: createPostgresOwners(pool, schema),
     items: createPostgresItems(pool, schema),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),

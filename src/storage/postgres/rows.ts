@@ -1,48 +1,12 @@
 /** Rows as PostgreSQL keeps them: what goes into statements, what comes out. */
 import { expiryOf } from "../rows.js";
+import { type TtlColumns, ttlOf } from "../sql-rows.js";
 import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../storage.js";
 
-/** Columns of gs_threads, in the order of `storeThread`. */
-export const THREAD_COLUMNS = [
-  "thread_id",
-  "created_at",
-  "updated_at",
-  "state_updated_at",
-  "metadata",
-  "config",
-  "status",
-  "error",
-  "ttl_strategy",
-  "ttl_minutes",
-  "expires_at",
-  "scope",
-  "graphs",
-] as const;
-
-/** Columns of gs_runs, in the order of `storeRun`. */
-export const RUN_COLUMNS = [
-  "run_id",
-  "thread_id",
-  "assistant_id",
-  "created_at",
-  "updated_at",
-  "status",
-  "metadata",
-  "kwargs",
-  "multitask_strategy",
-  "error",
-  "usage",
-  "owner",
-] as const;
-
-type Ttl = NonNullable<ThreadRow["ttl"]>;
-
 /** pg parses JSON columns itself. */
-export interface StoredThread extends Omit<ThreadRow, "ttl"> {
-  ttl_strategy: Ttl["strategy"] | null;
-  ttl_minutes: number | null;
-}
+export interface StoredThread extends Omit<ThreadRow, "ttl">, TtlColumns {}
 
+/** In the order of `THREAD_COLUMNS`. */
 export const storeThread = (row: ThreadRow): unknown[] => [
   row.thread_id,
   row.created_at,
@@ -61,7 +25,7 @@ export const storeThread = (row: ThreadRow): unknown[] => [
 
 export function readThread(stored: StoredThread): ThreadRow {
   const { thread_id, created_at, updated_at, state_updated_at, metadata, config, status, error } = stored;
-  const { scope, graphs, ttl_strategy: strategy, ttl_minutes } = stored;
+  const { scope, graphs } = stored;
   return {
     thread_id,
     created_at,
@@ -73,10 +37,11 @@ export function readThread(stored: StoredThread): ThreadRow {
     config,
     status,
     error,
-    ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
+    ttl: ttlOf(stored),
   };
 }
 
+/** In the order of `RUN_COLUMNS`. */
 export const storeRun = (row: RunRow): unknown[] => [
   row.run_id,
   row.thread_id,

@@ -1,12 +1,14 @@
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
-import { RUN_COLUMNS, runAssignments, storePatch, storeRun, threadAssignments } from "./rows.js";
+import { runAssignments, storePatch, storeRun, threadAssignments } from "./rows.js";
+import { type OwnedRun, RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
 import type {
-  Owner,
+  OwnerTable,
   RunOutcome,
   RunPatch,
   RunQuery,
   RunRow,
+  RunTable,
   ThreadPatch,
   UnfinishedRun,
 } from "../storage.js";
@@ -19,11 +21,10 @@ const values = RUN_COLUMNS.map((column, index) =>
 const threadPatch = `$${RUN_COLUMNS.length + 1}::json`;
 const UNFINISHED = "IN ('pending', 'running')";
 
-/** Run rows and owners. */
-export class PostgresRuns {
+/** Run rows of a PostgreSQL schema: one statement a method, wherever that is possible. */
+export class PostgresRuns implements RunTable {
   readonly #pool: PostgresPool;
-  readonly #sql: Record<"insert" | "get" | "update" | "settle" | "delete" | "list" | "unfinished", string>;
-  readonly #ownerSql: Record<"beat" | "remove" | "requestCancel" | "cancelRequests", string>;
+  readonly #sql: Record<keyof RunTable, string>;
 
   constructor(pool: PostgresPool, schema: string) {
     const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
@@ -49,11 +50,6 @@ export class PostgresRuns {
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,
       unfinished: `SELECT run_id, thread_id, o.* FROM ${runs} LEFT JOIN ${owners} AS o ON o.id = owner
         WHERE status ${UNFINISHED} ORDER BY run_id`,
-    };
-    this.#ownerSql = {
-      beat: `INSERT INTO ${owners} (id, host, pid, seen_at) VALUES ($1, $2, $3, $4) ON CONFLICT (id)
-        DO UPDATE SET host = excluded.host, pid = excluded.pid, seen_at = excluded.seen_at`,
-      remove: `DELETE FROM ${owners} WHERE id = $1`,
       requestCancel: `UPDATE ${runs} SET cancel_requested = true WHERE run_id = $1 AND status ${UNFINISHED}`,
       cancelRequests: `SELECT run_id FROM ${runs} WHERE owner = $1 AND cancel_requested AND status ${UNFINISHED}`,
     };
@@ -91,32 +87,30 @@ export class PostgresRuns {
   }
 
   async unfinished(): Promise<UnfinishedRun[]> {
-    type Row = Omit<UnfinishedRun, "owner"> & { [K in keyof Owner]: Owner[K] | null };
-    const rows = await this.#pool.query<Row>(this.#sql.unfinished);
-    return rows.map(({ run_id, thread_id, id, host, pid, seen_at }) => {
-      const known = id !== null && host !== null && pid !== null && seen_at !== null;
-      return { run_id, thread_id, owner: known ? { id, host, pid, seen_at } : undefined };
-    });
-  }
-
-  async beat({ id, host, pid, seen_at }: Owner): Promise<void> {
-    await this.#pool.query(this.#ownerSql.beat, [id, host, pid, seen_at]);
-  }
-
-  async removeOwner(ownerId: string): Promise<void> {
-    await this.#pool.query(this.#ownerSql.remove, [ownerId]);
+    return (await this.#pool.query<OwnedRun>(this.#sql.unfinished)).map(unfinishedRun);
   }
 
   async requestCancel(runId: string): Promise<void> {
-    await this.#pool.query(this.#ownerSql.requestCancel, [runId]);
+    await this.#pool.query(this.#sql.requestCancel, [runId]);
   }
 
   async cancelRequests(ownerId: string): Promise<string[]> {
-    const runs = await this.#pool.query<Pick<RunRow, "run_id">>(this.#ownerSql.cancelRequests, [ownerId]);
+    const runs = await this.#pool.query<Pick<RunRow, "run_id">>(this.#sql.cancelRequests, [ownerId]);
     return runs.map(({ run_id }) => run_id);
   }
 
   async #settleOne(query: Query, { runId, run, threadId, thread }: RunOutcome): Promise<void> {
     await query(this.#sql.settle, [runId, threadId, storePatch(run), storePatch(thread)]);
   }
+}
+
+export function createPostgresOwners({ query }: PostgresPool, schema: string): OwnerTable {
+  const owners = tableIn(schema, "gs_owners");
+  const beat = `INSERT INTO ${owners} (id, host, pid, seen_at) VALUES ($1, $2, $3, $4) ON CONFLICT (id)
+    DO UPDATE SET host = excluded.host, pid = excluded.pid, seen_at = excluded.seen_at`;
+  const remove = `DELETE FROM ${owners} WHERE id = $1`;
+  return {
+    beat: async ({ id, host, pid, seen_at }) => void (await query(beat, [id, host, pid, seen_at])),
+    remove: async (ownerId) => void (await query(remove, [ownerId])),
+  };
 }

@@ -1,30 +1,32 @@
 import { filterInTurns } from "../../support/event-loop.js";
 import { containing, splitFilter } from "../rows.js";
-import type { ThreadFilter, ThreadPatch, ThreadQuery, ThreadRow } from "../storage.js";
+import { THREAD_COLUMNS } from "../sql-rows.js";
+import type {
+  ThreadFilter,
+  ThreadPage,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRow,
+  ThreadTable,
+} from "../storage.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
-import {
-  readThread,
-  type StoredThread,
-  storePatch,
-  storeThread,
-  THREAD_COLUMNS,
-  threadAssignments,
-  toJson,
-} from "./rows.js";
+import { readThread, type StoredThread, storePatch, storeThread, threadAssignments, toJson } from "./rows.js";
 import { deleteCheckpoints } from "./saver-sql.js";
 
 const columns = THREAD_COLUMNS.join(", ");
 const values = THREAD_COLUMNS.map((_, index) => `$${index + 1}`).join(", ");
 
-/** Thread rows, one by one. */
-export class PostgresThreads {
+/** Thread rows of a PostgreSQL schema: one statement a method, wherever that is possible. */
+export class PostgresThreads implements ThreadTable {
   readonly #pool: PostgresPool;
+  readonly #search: PostgresSearch;
   readonly #sql: Record<"insert" | "get" | "update" | "delete" | "expired", string>;
 
   constructor(pool: PostgresPool, schema: string) {
     const threads = tableIn(schema, "gs_threads");
     this.#pool = pool;
+    this.#search = new PostgresSearch(pool, schema);
     this.#sql = {
       insert: `INSERT INTO ${threads} (${columns}) VALUES (${values}) ON CONFLICT DO NOTHING RETURNING 1`,
       get: `SELECT ${columns} FROM ${threads} WHERE thread_id = $1`,
@@ -54,8 +56,17 @@ export class PostgresThreads {
     return (await this.#pool.query(this.#sql.delete, [threadId])).length > 0;
   }
 
-  async expired(time: number, limit: number): Promise<ThreadRow[]> {
-    return (await this.#pool.query<StoredThread>(this.#sql.expired, [time, limit])).map(readThread);
+  search(query: ThreadQuery): Promise<ThreadPage> {
+    return this.#search.search(query);
+  }
+
+  count(filter: ThreadFilter): Promise<number> {
+    return this.#search.count(filter);
+  }
+
+  async expired(now: string, limit: number): Promise<ThreadRow[]> {
+    const stored = await this.#pool.query<StoredThread>(this.#sql.expired, [Date.parse(now), limit]);
+    return stored.map(readThread);
   }
 }
 
@@ -71,7 +82,7 @@ const COMPARED = 50;
  * fact, pages come from an index in order, from their nearer end, and threads that few facts lead to are looked up.
  * Every search is one statement, so that page and total are of one moment.
  */
-export class PostgresSearch {
+class PostgresSearch {
   readonly #pool: PostgresPool;
   readonly #threads: string;
   readonly #counts: string;
@@ -94,7 +105,7 @@ export class PostgresSearch {
     return Number(row?.total ?? 0);
   }
 
-  async search(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+  async search(query: ThreadQuery): Promise<ThreadPage> {
     if (hasLongList(query.metadata)) return this.#searchCompared(query);
     const match = new Match(query);
     if (match.isAll) return this.#searchAll(query, match);
@@ -108,7 +119,7 @@ export class PostgresSearch {
     return this.#read(this.#orderedPage(query, match, fromEnd), match.values, fromEnd);
   }
 
-  async #searchCompared(query: ThreadQuery): Promise<{ rows: ThreadRow[]; total: number }> {
+  async #searchCompared(query: ThreadQuery): Promise<ThreadPage> {
     const { sortBy, sortOrder, limit, offset } = query;
     const ids = await this.#compared(query);
     const match = new Match({ ids });
@@ -137,7 +148,7 @@ export class PostgresSearch {
   }
 
   /** The number of threads that the search before found tells the nearer end. */
-  async #searchAll(query: ThreadQuery, match: Match): Promise<{ rows: ThreadRow[]; total: number }> {
+  async #searchAll(query: ThreadQuery, match: Match): Promise<ThreadPage> {
     if (query.offset > SHALLOW) this.#all ??= (await this.#estimate(query)).all;
     const fromEnd = query.offset > SHALLOW && query.offset > (this.#all ?? 0) / 2;
     const found = await this.#read(this.#orderedPage(query, match, fromEnd), match.values, fromEnd);

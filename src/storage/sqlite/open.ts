@@ -4,24 +4,20 @@ import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
 import { wrapCheckpointer } from "../checkpointer.js";
-import {
-  type SchemaState,
-  type Storage,
-  type StorageFinding,
-  type StorageOptions,
-  tablesOf,
-} from "../storage.js";
+import type { SchemaState, Storage, StorageFinding, StorageOptions } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
+import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
-import { SqliteMetadataStore } from "./metadata.js";
+import { createSqliteOwners, SqliteRuns } from "./runs.js";
 import { SqliteSaver } from "./saver.js";
 import { migrate, SCHEMA_VERSION } from "./schema.js";
+import { SqliteThreads } from "./threads.js";
 
 type SqliteOptions = StorageOptions & { cwd?: string };
 
 /**
- * Both stores in one SQLite file, which is made with its folder when it is missing, unless `readOnly` is set.
+ * All of a storage in one SQLite file, which is made with its folder when it is missing, unless `readOnly` is set.
  * @throws ConfigError when `checkpointer_uri` names no file (`config_invalid`)
  * @throws StorageUnavailableError when the file cannot be used, or better-sqlite3 not loaded (`storage_unavailable`)
  */
@@ -77,15 +73,19 @@ function assertWritable(db: Database): void {
 }
 
 function storesOf(db: Database) {
+  const file = new SqliteFile(db);
+  const threads = new SqliteThreads(file);
   const saver = new SqliteSaver(db);
   return {
-    ...tablesOf(new SqliteMetadataStore(db)),
+    threads,
+    runs: new SqliteRuns(file, threads),
+    owners: createSqliteOwners(file),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
       namespaces: (threadId) => saver.namespaces(threadId),
       explain: explainSqlite,
     }),
-    items: createSqliteItems(db),
+    items: createSqliteItems(file),
     findings: () => sqliteFindings(db),
     close: async () => void db.close(),
   };

@@ -1,57 +1,22 @@
-import type { Database, Statement } from "better-sqlite3";
+import { filterInTurns } from "../../support/event-loop.js";
 import type { JsonObject } from "../../models/common.js";
-import type { TokenUsage } from "../../models/run.js";
-import { expiryOf, factsOf, patchThread } from "../rows.js";
-import type { RunRow, ThreadPatch, ThreadRow } from "../storage.js";
+import { containing, expiryOf, factsOf, patchThread, splitFilter } from "../rows.js";
+import { THREAD_COLUMNS, type TtlColumns, ttlOf } from "../sql-rows.js";
+import type {
+  ThreadFilter,
+  ThreadPage,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRow,
+  ThreadTable,
+} from "../storage.js";
+import type { SqliteFile } from "./file.js";
 
-/** Columns of gs_threads, in the order of the table. */
-export const THREAD_COLUMNS = [
-  "thread_id",
-  "created_at",
-  "updated_at",
-  "state_updated_at",
-  "metadata",
-  "config",
-  "status",
-  "error",
-  "ttl_strategy",
-  "ttl_minutes",
-  "expires_at",
-  "scope",
-  "graphs",
-] as const;
-
-/** Columns of gs_runs, in the order of the table. */
-export const RUN_COLUMNS = [
-  "run_id",
-  "thread_id",
-  "assistant_id",
-  "created_at",
-  "updated_at",
-  "status",
-  "metadata",
-  "kwargs",
-  "multitask_strategy",
-  "error",
-  "usage",
-  "owner",
-] as const;
-
-type Ttl = NonNullable<ThreadRow["ttl"]>;
-
-export interface StoredThread extends Omit<ThreadRow, "metadata" | "config" | "graphs" | "ttl"> {
+interface StoredThread extends Omit<ThreadRow, "metadata" | "config" | "graphs" | "ttl">, TtlColumns {
   metadata: string;
   config: string;
   graphs: string | null;
-  ttl_strategy: Ttl["strategy"] | null;
-  ttl_minutes: number | null;
   expires_at: number | null;
-}
-
-export interface StoredRun extends Omit<RunRow, "metadata" | "kwargs" | "usage"> {
-  metadata: string;
-  kwargs: string;
-  usage: string | null;
 }
 
 function storeThread(row: ThreadRow): StoredThread {
@@ -67,30 +32,16 @@ function storeThread(row: ThreadRow): StoredThread {
   };
 }
 
-export function readThread(stored: StoredThread): ThreadRow {
-  const { ttl_strategy, ttl_minutes, expires_at: _derived, ...fields } = stored;
+function readThread(stored: StoredThread): ThreadRow {
+  const { ttl_strategy: _1, ttl_minutes: _2, expires_at: _3, ...fields } = stored;
   return {
     ...fields,
     metadata: JSON.parse(stored.metadata) as JsonObject,
     config: JSON.parse(stored.config) as JsonObject,
     graphs: stored.graphs === null ? null : (JSON.parse(stored.graphs) as string[]),
-    ttl: ttl_strategy === null || ttl_minutes === null ? null : { strategy: ttl_strategy, ttl_minutes },
+    ttl: ttlOf(stored),
   };
 }
-
-export const storeRun = (row: RunRow): StoredRun => ({
-  ...row,
-  metadata: JSON.stringify(row.metadata),
-  kwargs: JSON.stringify(row.kwargs),
-  usage: row.usage && JSON.stringify(row.usage),
-});
-
-export const readRun = (stored: StoredRun): RunRow => ({
-  ...stored,
-  metadata: JSON.parse(stored.metadata) as JsonObject,
-  kwargs: JSON.parse(stored.kwargs) as JsonObject,
-  usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
-});
 
 const columns = THREAD_COLUMNS.join(", ");
 const values = THREAD_COLUMNS.map((column) => `@${column}`).join(", ");
@@ -98,49 +49,73 @@ const assignments = THREAD_COLUMNS.filter((column) => column !== "thread_id" && 
   .map((column) => `${column} = @${column}`)
   .join(", ");
 
-/** Thread rows of a SQLite file. Methods are plain calls: the caller puts them into a transaction. */
-export class SqliteThreads {
-  readonly #db: Database;
-  readonly #statements = new Map<string, Statement>();
+/** Thread rows of a SQLite file. */
+export class SqliteThreads implements ThreadTable {
+  readonly #file: SqliteFile;
+  readonly #search: SqliteSearch;
 
-  constructor(db: Database) {
-    this.#db = db;
+  constructor(file: SqliteFile) {
+    this.#file = file;
+    this.#search = new SqliteSearch(file);
   }
 
-  get(threadId: string): ThreadRow | undefined {
-    const sql = `SELECT ${columns} FROM gs_threads WHERE thread_id = ?`;
-    const stored = this.#prepare(sql).get(threadId) as StoredThread | undefined;
-    return stored && readThread(stored);
-  }
-
-  insert(row: ThreadRow): boolean {
+  insert(row: ThreadRow): Promise<boolean> {
     const sql = `INSERT INTO gs_threads (${columns}) VALUES (${values}) ON CONFLICT DO NOTHING`;
-    if (this.#prepare(sql).run(storeThread(row)).changes === 0) return false;
-    this.#addFacts(row, factsOf(row.metadata));
-    return true;
+    return this.#file.write(() => {
+      if (this.#file.statement(sql).run(storeThread(row)).changes === 0) return false;
+      this.#addFacts(row, factsOf(row.metadata));
+      return true;
+    });
   }
 
-  update(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
-    const row = this.get(threadId);
+  get(threadId: string): Promise<ThreadRow | undefined> {
+    return this.#file.read(() => this.#find(threadId));
+  }
+
+  update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
+    return this.#file.write(() => this.patch(threadId, patch));
+  }
+
+  /** As `update`, inside of a transaction. */
+  patch(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
+    const row = this.#find(threadId);
     if (!row) return undefined;
     const next = patchThread(row, patch);
-    this.#prepare(`UPDATE gs_threads SET ${assignments} WHERE thread_id = @thread_id`).run(storeThread(next));
+    const sql = `UPDATE gs_threads SET ${assignments} WHERE thread_id = @thread_id`;
+    this.#file.statement(sql).run(storeThread(next));
     this.#updateFacts(row, next);
     return next;
   }
 
-  /** Its runs and facts go with it, by their foreign keys. */
-  delete(threadId: string): boolean {
-    return this.#prepare("DELETE FROM gs_threads WHERE thread_id = ?").run(threadId).changes > 0;
+  search(query: ThreadQuery): Promise<ThreadPage> {
+    return this.#file.read(() => this.#search.search(query));
   }
 
-  expired(time: number, limit: number): ThreadRow[] {
+  count(filter: ThreadFilter): Promise<number> {
+    return this.#file.read(() => this.#search.count(filter));
+  }
+
+  /** Its runs and facts go with it, by their foreign keys. */
+  delete(threadId: string): Promise<boolean> {
+    const sql = "DELETE FROM gs_threads WHERE thread_id = ?";
+    return this.#file.write(() => this.#file.statement(sql).run(threadId).changes > 0);
+  }
+
+  expired(now: string, limit: number): Promise<ThreadRow[]> {
     const sql = `SELECT ${columns} FROM gs_threads WHERE expires_at < ? AND status <> 'busy' ORDER BY expires_at LIMIT ?`;
-    return (this.#prepare(sql).all(time, limit) as StoredThread[]).map(readThread);
+    return this.#file.read(() =>
+      (this.#file.statement(sql).all(Date.parse(now), limit) as StoredThread[]).map(readThread),
+    );
+  }
+
+  #find(threadId: string): ThreadRow | undefined {
+    const sql = `SELECT ${columns} FROM gs_threads WHERE thread_id = ?`;
+    const stored = this.#file.statement(sql).get(threadId) as StoredThread | undefined;
+    return stored && readThread(stored);
   }
 
   #addFacts({ thread_id, updated_at }: ThreadRow, facts: string[]): void {
-    const insert = this.#prepare(
+    const insert = this.#file.statement(
       "INSERT INTO gs_thread_facts (thread_id, fact, updated_at) VALUES (?, ?, ?)",
     );
     for (const fact of facts) insert.run(thread_id, fact, updated_at);
@@ -150,18 +125,171 @@ export class SqliteThreads {
     const { thread_id, updated_at } = next;
     const before = new Set(factsOf(row.metadata));
     const after = new Set(factsOf(next.metadata));
-    const remove = this.#prepare("DELETE FROM gs_thread_facts WHERE thread_id = ? AND fact = ?");
+    const remove = this.#file.statement("DELETE FROM gs_thread_facts WHERE thread_id = ? AND fact = ?");
     for (const fact of before) if (!after.has(fact)) remove.run(thread_id, fact);
-    this.#prepare("UPDATE gs_thread_facts SET updated_at = ? WHERE thread_id = ?").run(updated_at, thread_id);
+    this.#file
+      .statement("UPDATE gs_thread_facts SET updated_at = ? WHERE thread_id = ?")
+      .run(updated_at, thread_id);
     this.#addFacts(
       next,
       [...after].filter((fact) => !before.has(fact)),
     );
   }
+}
 
-  #prepare(sql: string): Statement {
-    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
+const searched = THREAD_COLUMNS.map((column) => `t.${column}`).join(", ");
+
+/** Metadata of more facts is compared row by row. */
+const MOST_FACTS = 8;
+
+/**
+ * Finds thread rows of a SQLite file. What statements can tell, they tell of one moment. Metadata that facts do not
+ * stand for is compared row by row, over as many turns of the event loop as it takes: what changes meanwhile is found
+ * as it is then.
+ */
+class SqliteSearch {
+  readonly #file: SqliteFile;
+
+  constructor(file: SqliteFile) {
+    this.#file = file;
+  }
+
+  async search(query: ThreadQuery): Promise<ThreadPage> {
+    const isWanted = testOf(query);
+    if (!isWanted) return this.#file.atOnce(() => this.#page(query));
+    const ids = await this.#passing(
+      this.#file.atOnce(() => this.#candidates(query)),
+      isWanted,
+    );
+    const page = ids.slice(query.offset, query.offset + query.limit);
+    return { rows: this.#file.atOnce(() => page.flatMap((id) => this.#row(id) ?? [])), total: ids.length };
+  }
+
+  async count(filter: ThreadFilter): Promise<number> {
+    const isWanted = testOf(filter);
+    if (!isWanted) return this.#file.atOnce(() => this.#count(this.#match(filter)));
+    return (
+      await this.#passing(
+        this.#file.atOnce(() => this.#candidates(filter)),
+        isWanted,
+      )
+    ).length;
+  }
+
+  #page(query: ThreadQuery): ThreadPage {
+    const match = this.#match(query);
+    const total = this.#count(match);
+    if (query.offset >= total) return { rows: [], total };
+    // The second half is read from its end: an OFFSET walks over all that it skips.
+    const limit = Math.min(query.limit, total - query.offset);
+    const fromEnd = query.offset > total / 2;
+    const offset = fromEnd ? total - query.offset - limit : query.offset;
+    const direction = (query.sortOrder === "asc") === fromEnd ? "DESC" : "ASC";
+    const sql = `SELECT ${searched} ${match.sql} ORDER BY ${orderOf(query.sortBy, match, direction)}
+      LIMIT @limit OFFSET @offset`;
+    const stored = this.#file.statement(sql).all({ ...match.params, limit, offset }) as StoredThread[];
+    const rows = stored.map(readThread);
+    return { rows: fromEnd ? rows.reverse() : rows, total };
+  }
+
+  #count({ sql, params, total }: Match): number {
+    return total ?? (this.#file.statement(`SELECT count(*) ${sql}`).pluck().get(params) as number);
+  }
+
+  /** Ids of the threads whose metadata are to be compared, in order. */
+  #candidates(query: ThreadFilter & Partial<ThreadQuery>): string[] {
+    const match = this.#match(query);
+    const order = orderOf(query.sortBy ?? "thread_id", match, query.sortOrder === "desc" ? "DESC" : "ASC");
+    const sql = `SELECT t.thread_id ${match.sql} ORDER BY ${order}`;
+    return this.#file.statement(sql).pluck().all(match.params) as string[];
+  }
+
+  async #passing(ids: readonly string[], isWanted: Test): Promise<string[]> {
+    const metadata = this.#file.statement("SELECT metadata FROM gs_threads WHERE thread_id = ?").pluck();
+    return filterInTurns(ids, (id) => {
+      const text = metadata.get(id) as string | undefined;
+      return text !== undefined && isWanted(JSON.parse(text));
+    });
+  }
+
+  #row(threadId: string): ThreadRow | undefined {
+    const sql = `SELECT ${searched} FROM gs_threads AS t WHERE thread_id = ?`;
+    const stored = this.#file.statement(sql).get(threadId) as StoredThread | undefined;
+    return stored && readThread(stored);
+  }
+
+  /** Finds by ids, else by the rarest fact; of metadata that is compared row by row, the other facts are left out. */
+  #match(filter: ThreadFilter): Match {
+    const { ids, metadata = {}, scope, status } = filter;
+    const { facts } = splitFilter(metadata);
+    const base = ids ? byIds(ids) : this.#byRarest(facts);
+    const others = testOf(filter) ? [] : facts.filter((fact) => fact !== base.fact);
+    const tests = [
+      ...(status ? ["t.status = @status"] : []),
+      ...(scope === undefined ? [] : ["(t.scope IS NULL OR t.scope = @scope)"]),
+      ...(others.length > 0 ? [HAS_FACTS] : []),
+    ];
+    if (tests.length === 0) return base;
+    return {
+      sql: `${base.sql} ${base.fact ? "AND" : "WHERE"} ${tests.join(" AND ")}`,
+      fact: base.fact,
+      params: { ...base.params, status, scope, facts: JSON.stringify(others) },
+    };
+  }
+
+  #byRarest(facts: readonly string[]): Match {
+    const counted = facts.map((fact) => ({ fact, total: this.#threadsOf(fact) }));
+    const [rarest] = counted.sort((a, b) => a.total - b.total);
+    return rarest ? byFact(rarest.fact, rarest.total) : all(this.#threadsOf(ALL_THREADS));
+  }
+
+  #threadsOf(fact: string): number {
+    const statement = this.#file.statement("SELECT threads FROM gs_facts WHERE fact = ?").pluck();
+    return (statement.get(fact) as number | undefined) ?? 0;
   }
 }
+
+type Test = (metadata: unknown) => boolean;
+
+/** The test of metadata that no statement makes; undefined when facts stand for all of it. */
+function testOf({ metadata = {} }: ThreadFilter): Test | undefined {
+  const { facts, rest } = splitFilter(metadata);
+  return rest || facts.length > MOST_FACTS ? containing(metadata) : undefined;
+}
+
+/** FROM and WHERE of a search, over gs_threads `t` and, where a fact leads, gs_thread_facts `f`. */
+interface Match {
+  sql: string;
+  params: Record<string, unknown>;
+  fact?: string;
+  /** The number of matching rows, where it is kept and need not be counted. */
+  total?: number;
+}
+
+/** The facts' own columns where they serve: their index has this order. */
+function orderOf(field: ThreadQuery["sortBy"], { fact }: Match, direction: "ASC" | "DESC"): string {
+  const table = fact && field === "updated_at" ? "f" : "t";
+  const fields = field === "thread_id" ? [field] : [field, "thread_id"];
+  return fields.map((name) => `${table}.${name} ${direction}`).join(", ");
+}
+
+/** Row of gs_facts that counts all threads. */
+const ALL_THREADS = "";
+
+const HAS_FACTS = `NOT EXISTS (SELECT 1 FROM json_each(@facts) AS wanted WHERE NOT EXISTS (
+  SELECT 1 FROM gs_thread_facts AS has WHERE has.thread_id = t.thread_id AND has.fact = wanted.value))`;
+
+const all = (total: number): Match => ({ sql: "FROM gs_threads AS t", params: {}, total });
+
+/** CROSS JOIN keeps the tables in this order. */
+const byFact = (fact: string, total: number): Match => ({
+  sql: "FROM gs_thread_facts AS f CROSS JOIN gs_threads AS t ON t.thread_id = f.thread_id WHERE f.fact = @fact",
+  params: { fact },
+  fact,
+  total,
+});
+
+const byIds = (ids: readonly string[]): Match => ({
+  sql: "FROM json_each(@ids) AS wanted CROSS JOIN gs_threads AS t ON t.thread_id = wanted.value",
+  params: { ids: JSON.stringify([...new Set(ids)]) },
+});
