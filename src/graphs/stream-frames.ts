@@ -62,15 +62,17 @@ export class StreamFrames {
   readonly #options: StreamFramesOptions;
   readonly #modes: ReadonlySet<StreamMode>;
   readonly #sink: EventSink;
-  readonly #updates: NodeUpdates;
-  readonly #held = new HeldMessages();
+  readonly #updates: NodeUpdates | undefined;
   readonly #messages: MessageFrames | undefined;
+  /** Messages that wait; made for the first of them. */
+  #held: HeldMessages | undefined;
 
   constructor(options: StreamFramesOptions, sink: EventSink) {
     this.#options = options;
     this.#modes = new Set(options.modes);
     this.#sink = sink;
-    this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
+    if (this.#modes.has("updates"))
+      this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
     if (this.#modes.has("messages"))
       this.#messages = new MessageFrames((event, data) => this.#emit(event, data));
   }
@@ -84,7 +86,7 @@ export class StreamFrames {
   take(namespace: readonly string[], mode: string, payload: unknown): void {
     if (namespace.length > 0 && STATE_MODES.has(mode) && !this.#options.subgraphs) return;
     if (mode === "tasks") this.#releaseMessages(namespace, payload);
-    this.#updates.see(namespace, mode, payload);
+    this.#updates?.see(namespace, mode, payload);
     if (mode === "values") this.#takeValues(namespace, payload);
     else if (mode === "messages") this.#takeMessage(namespace, payload);
     else if (mode !== "updates") this.#takeOther(namespace, mode, payload);
@@ -102,8 +104,8 @@ export class StreamFrames {
 
   /** The run begins anew: nothing that waits comes any more. */
   restart(): void {
-    this.#updates.reset();
-    this.#held.clear();
+    this.#updates?.reset();
+    this.#held?.clear();
   }
 
   #emit(event: string, data: string): void {
@@ -139,12 +141,11 @@ export class StreamFrames {
     else {
       this.lastValues = payload;
       // Every task of the superstep has ended: where its messages stand is known.
-      this.#held.clear();
+      this.#held?.clear();
     }
   }
 
   #takeUpdates(namespace: readonly string[], updates: JsonObject, isNode: boolean): void {
-    if (!this.#modes.has("updates")) return;
     const shown = isNode ? this.#filterAt(namespace).updates(updates) : withoutValues(updates);
     this.#send("updates", namespace, toJson(shown, "updates"));
   }
@@ -154,7 +155,7 @@ export class StreamFrames {
     const [message, metadata] = payload as unknown[];
     const send = () => this.#sendMessage(namespace, message, metadata);
     if (this.#isOpen(namespaceOf(metadata))) send();
-    else this.#held.hold(message, send);
+    else (this.#held ??= new HeldMessages()).hold(message, send);
   }
 
   #sendMessage(namespace: readonly string[], message: unknown, metadata: unknown): void {
@@ -165,7 +166,7 @@ export class StreamFrames {
 
   /** What a task wrote tells which of the messages that were made in it may be seen; they come before its update. */
   #releaseMessages(namespace: readonly string[], task: unknown): void {
-    if (!isRecord(task) || !("result" in task)) return;
+    if (!this.#held || !isRecord(task) || !("result" in task)) return;
     this.#held.release(this.#filterAt(namespace).writes(String(task.name), task.result));
   }
 

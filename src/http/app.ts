@@ -3,20 +3,16 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import express, { type Express, type RequestHandler, type Router } from "express";
 import type { Service } from "../service.js";
-import { newId } from "../support/ids.js";
-import type { Logger } from "../support/log.js";
 import { callerGuard, keyGuard, openRoutes } from "./api-keys.js";
 import { PAGE, SCRIPT, STYLE } from "./docs-page.js";
 import { errorHandler } from "./error-handler.js";
-import { corsHeaders, hostGuard, originGuard } from "./guard.js";
+import { accessLog, corsHeaders, hostGuard, noSniffing, originGuard, requestId } from "./middleware.js";
 import { mountedApp } from "./mounted-app.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
-import { factsOf, noteRequest } from "./request-facts.js";
-import { sendText } from "./respond.js";
+import { sendText, Unread } from "./respond.js";
 import { enabledRoutes } from "./route-table.js";
 import type { Route } from "./route.js";
 import { methodNotAllowed, registerRoutes, routeNotFound } from "./router.js";
-import { Unread } from "./unread.js";
 
 interface AppOptions {
   /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
@@ -62,12 +58,6 @@ export function createApp(service: Service, { checkHost = false }: AppOptions = 
   return app;
 }
 
-/** Browsers take an answer for what it says it is, whatever it looks like. */
-const noSniffing: RequestHandler = (_req, res, next) => {
-  res.setHeader("X-Content-Type-Options", "nosniff");
-  next();
-};
-
 /** Serves the document, built by the first request. */
 function openApiDocument(
   routes: readonly Route[],
@@ -78,33 +68,6 @@ function openApiDocument(
   return (_req, res) => {
     text ??= JSON.stringify(buildOpenApi(routes, keys));
     return sendText(res, text, "application/json; charset=utf-8", unread);
-  };
-}
-
-/** Logs every request once its answer is complete, or its client gone: who sent it, never a query, a header or a body. */
-function accessLog(logger: Logger): RequestHandler {
-  return (req, res, next) => {
-    const start = performance.now();
-    const path = req.originalUrl.split("?", 1)[0];
-    res.once("close", () => {
-      const ms = Math.round((performance.now() - start) * 10) / 10;
-      const aborted = !res.writableFinished;
-      const { id, key, caller } = factsOf(req);
-      const sender = { ...(key !== undefined && { key }), ...(caller && { user: caller.user.identity }) };
-      logger.info(
-        {
-          request_id: id,
-          method: req.method,
-          path,
-          status: res.statusCode,
-          ms,
-          ...sender,
-          ...(aborted && { aborted }),
-        },
-        "request",
-      );
-    });
-    next();
   };
 }
 
@@ -159,18 +122,4 @@ function assetFolder(): string {
   const { resolve } = createRequire(import.meta.url);
   const copy = join(dirname(resolve("graph-serve/package.json")), "dist/swagger-ui");
   return existsSync(copy) ? copy : dirname(resolve("swagger-ui-dist/package.json"));
-}
-
-/** What proxies and tracing libraries use for ids, and nothing that could forge a line of a log. */
-const SANE = /^[\w.:/+=@-]{1,128}$/;
-
-/** Gives every request an id, its own `x-request-id` where that will do, and sends it back. */
-function requestId(): RequestHandler {
-  return (req, res, next) => {
-    const given = req.headers["x-request-id"];
-    const id = typeof given === "string" && SANE.test(given) ? given : newId();
-    noteRequest(req, id);
-    res.setHeader("X-Request-Id", id);
-    next();
-  };
 }

@@ -2,9 +2,8 @@
 import type { ErrorRequestHandler } from "express";
 import { errorName, GraphServeError, InvalidRequestError, type ErrorCode } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
-import { factsOf } from "./request-facts.js";
-import { sendJson } from "./respond.js";
-import type { Unread } from "./unread.js";
+import { factsOf } from "./middleware.js";
+import { sendJson, type Unread } from "./respond.js";
 
 const RETRY_AFTER_SECONDS = "1";
 

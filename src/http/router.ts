@@ -3,13 +3,19 @@ import type { Express, Request, RequestHandler, Response } from "express";
 import type { Service } from "../service.js";
 import { GraphServeError } from "../support/errors.js";
 import type { Metrics } from "../support/metrics.js";
-import { readJson } from "./body.js";
-import { factsOf } from "./request-facts.js";
-import { disconnectSignal, sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
+import { factsOf } from "./middleware.js";
+import { readJson, readQuery, validate } from "./request.js";
+import {
+  disconnectSignal,
+  sendEmpty,
+  sendJson,
+  sendList,
+  sendText,
+  sendWhenReady,
+  type Unread,
+} from "./respond.js";
 import type { Call, Reply, Route } from "./route.js";
 import { sendStream } from "./sse.js";
-import type { Unread } from "./unread.js";
-import { readQuery, validate } from "./validate.js";
 
 /** Register every route, and a 405 for the methods that a path does not have. */
 export function registerRoutes(

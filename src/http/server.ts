@@ -37,11 +37,7 @@ const DRAIN_STEP_MS = 20;
 export async function startServer(service: Service, options: ListenOptions): Promise<RunningServer> {
   const app = createApp(service, { checkHost: mustCheckHost(options.host, service) });
   let closing: Promise<void> | undefined;
-  const server = createServer((req, res) => {
-    // Connections that stay open would keep the server from closing.
-    if (closing) res.shouldKeepAlive = false;
-    void app(req, res);
-  });
+  const server = createServer(app);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS + 1_000;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -98,6 +94,8 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
 }
 
 async function close(server: Server, service: Service, graceSeconds: number | undefined): Promise<void> {
+  // Connections that stay open would keep the server from closing.
+  server.prependListener("request", (_req, res) => (res.shouldKeepAlive = false));
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   try {
     await service.close(graceSeconds);

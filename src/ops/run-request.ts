@@ -1,8 +1,13 @@
 /** A run request -> what the graph is called with and what the run's row keeps. */
 import { Command } from "@langchain/langgraph";
-import { assertPlainData, coerceCommand, coerceConfigurable, coerceValues } from "../graphs/coerce.js";
+import {
+  assertPlainData,
+  coerceCommand,
+  coerceConfigurable,
+  coerceValues,
+  messageRules,
+} from "../graphs/coerce.js";
 import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
-import { messageRules } from "../graphs/message-rules.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { openInterrupts } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";

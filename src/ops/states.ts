@@ -1,7 +1,6 @@
 /** State of a thread: read it, edit it, walk its history (spec, Threads). */
-import { assertPlainData, coerceValues } from "../graphs/coerce.js";
+import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig } from "../graphs/graph.js";
-import { messageRules } from "../graphs/message-rules.js";
 import { filterAt, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
 import { readState } from "../graphs/read-state.js";
 import { checkpointOf, threadStateOf } from "../graphs/snapshot.js";

@@ -1,6 +1,11 @@
 /** Threads: create, find, change, copy, delete (spec, Threads). */
-import { assertPlainData, coerceCommand, coerceValues, type MessageRule } from "../graphs/coerce.js";
-import { messageRules } from "../graphs/message-rules.js";
+import {
+  assertPlainData,
+  coerceCommand,
+  coerceValues,
+  type MessageRule,
+  messageRules,
+} from "../graphs/coerce.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { DEFAULT_LIMIT, type LazyPage, type Page } from "../models/common.js";
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";

@@ -1,9 +1,8 @@
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createParser } from "eventsource-parser";
-import { bytesOf, encodeFrames } from "../../src/http/frame-bytes.js";
-import { HEARTBEAT_MS, pumpFrames } from "../../src/http/sse.js";
-import { Unread } from "../../src/http/unread.js";
+import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames } from "../../src/http/sse.js";
+import { Unread } from "../../src/http/respond.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { RunFrame } from "../../src/service.js";
 import { FramesLostError } from "../../src/models/run-stream.js";

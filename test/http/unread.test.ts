@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { Unread } from "../../src/http/unread.js";
+import { Unread } from "../../src/http/respond.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { serve } from "../helpers/app.js";

@@ -1,9 +1,84 @@
-/** Who may talk to the server: the Host allow-list, the Origin check and CORS. */
+/** What every request passes before its route: it gets an id, is logged, and its Host and Origin are checked. */
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import cors from "cors";
 import type { RequestHandler } from "express";
-import { GraphServeError } from "../support/errors.js";
+import type { Caller } from "../models/caller.js";
 import type { Service } from "../service.js";
+import { GraphServeError } from "../support/errors.js";
+import { newId } from "../support/ids.js";
+import type { Logger } from "../support/log.js";
+
+/** What is known of a request before its route: noted here, and read behind. */
+interface RequestFacts {
+  /** Id of the request, in its answer and in the log. */
+  id: string;
+  /** Name of the API key that it came with. */
+  key?: string;
+  caller?: Caller;
+  /** The body, where a layer in front of the routes has read it. */
+  body?: Buffer;
+}
+
+const facts = new WeakMap<IncomingMessage, RequestFacts>();
+
+function noteRequest(req: IncomingMessage, id: string): void {
+  facts.set(req, { id });
+}
+
+/** The facts of a request that `noteRequest` has seen; they may be added to. */
+export function factsOf(req: IncomingMessage): RequestFacts {
+  return facts.get(req) ?? { id: "" };
+}
+
+/** What proxies and tracing libraries use for ids, and nothing that could forge a line of a log. */
+const SANE = /^[\w.:/+=@-]{1,128}$/;
+
+/** Gives every request an id, its own `x-request-id` where that will do, and sends it back. */
+export function requestId(): RequestHandler {
+  return (req, res, next) => {
+    const given = req.headers["x-request-id"];
+    const id = typeof given === "string" && SANE.test(given) ? given : newId();
+    noteRequest(req, id);
+    res.setHeader("X-Request-Id", id);
+    next();
+  };
+}
+
+/** Logs every request once its answer is complete, or its client gone: who sent it, never a query, a header or a body. */
+export function accessLog(logger: Logger): RequestHandler {
+  return (req, res, next) => {
+    const start = performance.now();
+    const path = req.originalUrl.split("?", 1)[0];
+    res.once("close", () => {
+      const ms = Math.round((performance.now() - start) * 10) / 10;
+      const aborted = !res.writableFinished;
+      const { id, key, caller } = factsOf(req);
+      const sender = { ...(key !== undefined && { key }), ...(caller && { user: caller.user.identity }) };
+      logger.info(
+        {
+          request_id: id,
+          method: req.method,
+          path,
+          status: res.statusCode,
+          ms,
+          ...sender,
+          ...(aborted && { aborted }),
+        },
+        "request",
+      );
+    });
+    next();
+  };
+}
+
+/** Browsers take an answer for what it says it is, whatever it looks like. */
+export const noSniffing: RequestHandler = (_req, res, next) => {
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  next();
+};
+
+// Who may talk to the server: the Host allow-list, the Origin check and CORS.
 
 type Settings = Service["settings"];
 
