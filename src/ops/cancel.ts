@@ -1,17 +1,17 @@
 /** Stopping runs and taking them back. */
 import type { CancelManyRequest } from "../models/run.js";
-import { isFinished } from "../storage/rows.js";
+import { isFinished, now } from "../storage/rows.js";
 import type { RunRow } from "../storage/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
-import { now, type OpsContext } from "./context.js";
+import type { OpsContext } from "./context.js";
 import { endElsewhere, stopElsewhere } from "./follow.js";
 import type { RunTasks } from "./live-runs.js";
 import { recoverRuns } from "./recovery.js";
-import { RunAborted } from "./run-ending.js";
+import { RunAborted } from "./run-results.js";
 import { runRow } from "./run-request.js";
-import { latestSnapshot, ownThread, readerOf, restingStatus } from "./thread-state.js";
-import { keepWriters } from "./thread-writers.js";
+import { latestSnapshot, readerOf, restingStatus } from "./thread-state.js";
+import { keepWriters, ownThread } from "./thread-origin.js";
 
 interface CancelOptions {
   /** Resolve only when the run has ended. */

@@ -74,6 +74,3 @@ export function createContext(parts: ContextParts): OpsContext {
   });
   return { settings, storage, checkpointer, registry, store, items, logger, ownerId: newId(), metrics };
 }
-
-/** The present time as rows keep it. */
-export const now = (): string => new Date().toISOString();

@@ -11,7 +11,7 @@ import type { OpsContext } from "./context.js";
 import type { RunHandle } from "./live-run.js";
 import type { RunTasks } from "./live-runs.js";
 import { recoverRuns } from "./recovery.js";
-import { failedAnswer, RunAborted, runAnswer } from "./run-ending.js";
+import { failedAnswer, RunAborted, runAnswer } from "./run-results.js";
 import type { LogReader } from "./run-log.js";
 import { runModel, runRow } from "./run-request.js";
 import { readerOf } from "./thread-state.js";

@@ -4,14 +4,15 @@ import type { BoundGraph } from "../graphs/registry.js";
 import { StreamFrames } from "../graphs/stream-frames.js";
 import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import type { JsonObject } from "../models/common.js";
-import type { Origin } from "../models/origin.js";
+import type { Origin } from "./run-checkpointer.js";
 import { reportedTokens, type Run, type StreamMode } from "../models/run.js";
 import { RunContext, withinRun } from "../support/run-context.js";
 import type { ThreadLease } from "../storage/storage.js";
 import { GraphServeError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
 import type { Metrics } from "../support/metrics.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import { execute, type Execution } from "./execute.js";
 import {
   answerSoFar,
@@ -23,11 +24,11 @@ import {
   lastFrame,
   paused,
   RunAborted,
+  type Settlements,
   succeeded,
-} from "./run-ending.js";
+} from "./run-results.js";
 import type { RunLog } from "./run-log.js";
 import type { Invocation } from "./run-request.js";
-import type { Settlements } from "./run-results.js";
 
 /** How long a graph may take to heed its abort signal; then it is left behind, its later writes refused. */
 const ABORT_GRACE_MS = 2000;

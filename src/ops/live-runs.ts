@@ -4,9 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ShuttingDownError } from "../support/errors.js";
 import type { OpsContext } from "./context.js";
 import { type AcceptedRun, RunHandle, RunTask } from "./live-run.js";
-import { type AbortCause, RunAborted } from "./run-ending.js";
+import { type AbortCause, RunAborted, Settlements } from "./run-results.js";
 import { RunLogs } from "./run-log.js";
-import { Settlements } from "./run-results.js";
 
 export class RunTasks {
   readonly settlements: Settlements;

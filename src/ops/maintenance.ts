@@ -1,6 +1,7 @@
 /** What the service does by itself from time to time: heartbeat, deferred writes, expired threads, dead runs. */
 import type { ThreadRow, UnfinishedRun } from "../storage/storage.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import type { RunTasks } from "./live-runs.js";
 import { cutOffRuns, recoverRuns, selfOf } from "./recovery.js";
 import { keepLatest, type Threads } from "./threads.js";

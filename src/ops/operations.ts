@@ -7,7 +7,7 @@ import { RunJoins } from "./follow.js";
 import { RunStarter } from "./start-run.js";
 import type { RunTasks } from "./live-runs.js";
 import { Runs } from "./runs.js";
-import { storeRoot } from "./scope.js";
+import { storeRoot } from "./thread-origin.js";
 import { StatelessRuns } from "./stateless-runs.js";
 import { States } from "./states.js";
 import { StoreItems } from "./store-items.js";

@@ -4,7 +4,8 @@ import { StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { Owner, RunOutcome, ThreadLease, UnfinishedRun } from "../storage/storage.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import { latestSnapshot, readerOf } from "./thread-state.js";
 
 /** An owner that sent no heartbeat for so long is dead, wherever it runs. */

@@ -17,9 +17,9 @@ import { maskSecrets } from "../support/secrets.js";
 import type { RunRow, ThreadPatch } from "../storage/storage.js";
 import { InvalidRequestError, NotFoundError, UnsupportedOptionError } from "../support/errors.js";
 import { newId, requireUuid } from "../support/ids.js";
-import { now, type OpsContext } from "./context.js";
-import { callerConfigurable, claim, stampScope } from "./scope.js";
-import { ownThread } from "./thread-state.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
+import { callerConfigurable, claim, ownThread, stampScope } from "./thread-origin.js";
 
 /** A request whose values the graph can take. */
 export interface Invocation {

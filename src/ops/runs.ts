@@ -10,12 +10,12 @@ import {
 } from "../models/run.js";
 import type { OpsContext } from "./context.js";
 import { selectFields } from "./thread-search.js";
-import { RunAborted } from "./run-ending.js";
+import { RunAborted } from "./run-results.js";
 import { RunLog } from "./run-log.js";
 import { runModel, runRow } from "./run-request.js";
 import type { RunStarter, StartOptions } from "./start-run.js";
 import type { RunTask } from "./live-run.js";
-import { threadRow } from "./thread-state.js";
+import { threadRow } from "./thread-origin.js";
 
 type CallOptions = Pick<StartOptions, "signal" | "atEnd">;
 

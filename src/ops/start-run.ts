@@ -1,14 +1,14 @@
 /** From a request to a run in flight: checks, lock, row, task (spec, Concurrency rules). */
 import type { BoundGraph } from "../graphs/registry.js";
 import { NO_TOKENS, type Run, type RunCreateRequest } from "../models/run.js";
-import type { RunRow, ThreadLease, ThreadPatch } from "../storage/storage.js";
+import type { RunRow, ThreadLease, ThreadPatch, ThreadRow } from "../storage/storage.js";
 import { NotFoundError, ShuttingDownError, ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import { type AtEnd, countRun, measureRun, RunHandle, type RunTask } from "./live-run.js";
 import type { RunTasks } from "./live-runs.js";
-import { QueuePlace } from "./queue-place.js";
-import { failed, lastFrame, outcomeOf, RunAborted, stopped } from "./run-ending.js";
+import { failed, lastFrame, outcomeOf, RunAborted, stopped } from "./run-results.js";
 import type { RunLog } from "./run-log.js";
 import {
   addressedResume,
@@ -23,7 +23,11 @@ import {
   requireCheckpoint,
   runModel,
 } from "./run-request.js";
-import { assertReachable, openRunThread, requireThread } from "./run-thread.js";
+import type { GraphConfig } from "../graphs/graph.js";
+import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
+import type { Origin } from "./run-checkpointer.js";
+import { createThread } from "./thread-state.js";
+import { nextTurn } from "../support/event-loop.js";
 
 /** A request that passed every check but has no lock and no row yet. */
 interface Admission {
@@ -240,5 +244,101 @@ export class RunStarter {
 
   #stamp(graphId: string): GraphStamp {
     return { graph_id: graphId, assistant_id: this.#context.registry.uuidOf(graphId) };
+  }
+}
+
+// The thread of a run that begins; the caller holds its lease.
+
+interface RunThread {
+  /** The graph to run, with the filter of all graphs that have written to the thread. */
+  bound: BoundGraph;
+  /** What the run's checkpoints say of themselves. */
+  origin: Origin;
+}
+
+/**
+ * What is told of the thread before its lock is asked for: whether another's is busy is nobody's business, and a thread
+ * that is not there is told before other faults of the request. A request without any learns of it when it has the lock,
+ * which saves a look.
+ * @throws as `requireThread`
+ */
+export async function assertReachable(
+  context: OpsContext,
+  request: RunCreateRequest,
+  { modes, configurable: { thread_id, checkpoint_id } }: Omit<Invocation, "input">,
+): Promise<void> {
+  if (request.if_not_exists === "create") return assertNotForeign(context, thread_id);
+  const mayBeRefused =
+    checkpoint_id !== undefined ||
+    request.after_seconds != null ||
+    request.webhook != null ||
+    modes.includes("events");
+  if (context.caller || mayBeRefused) await threadRow(context, thread_id);
+}
+
+/**
+ * A thread that is missing is made where the request says so.
+ * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
+ * @throws ThreadExistsError when it would make one that is another's (`thread_exists`)
+ */
+export async function requireThread(
+  context: OpsContext,
+  threadId: string,
+  { if_not_exists }: RunCreateRequest,
+): Promise<ThreadRow> {
+  const row = await ownThread(context, threadId);
+  if (row) return row;
+  if (if_not_exists === "create") {
+    const made = await createThread(context, { thread_id: threadId });
+    if (made) return made;
+  }
+  throw new NotFoundError("thread", threadId);
+}
+
+export async function openRunThread(
+  context: OpsContext,
+  row: ThreadRow,
+  bound: BoundGraph,
+  config: GraphConfig,
+): Promise<RunThread> {
+  const graphs = await writersWith(context, row, bound.id);
+  const filter = await context.registry.filterAmong(bound, graphs, config);
+  return { bound: { ...bound, filter }, origin: { graphs, scope: scopeOf(context) ?? row.scope } };
+}
+
+/** A place in the queue of a thread, for a run that is stored while it waits. */
+class QueuePlace {
+  /** The thread's lease, when its turn has come; rejects when the place was refused or left. */
+  readonly lease: Promise<ThreadLease>;
+  readonly #leaving = new AbortController();
+  #refused: ThreadBusyError | undefined;
+
+  constructor(acquire: (signal: AbortSignal) => Promise<ThreadLease>) {
+    this.lease = acquire(this.#leaving.signal);
+    this.lease.catch((error: unknown) => {
+      if (error instanceof ThreadBusyError) this.#refused = error;
+    });
+  }
+
+  leave(reason: unknown): void {
+    this.#leaving.abort(reason);
+  }
+
+  /**
+   * Store what is to wait here. A full queue says so at once, or while it is being stored: then it is taken back.
+   * @throws ThreadBusyError (`thread_busy`)
+   */
+  async store<T>(insert: () => Promise<T>, takeBack: (stored: T) => Promise<unknown>): Promise<T> {
+    await nextTurn();
+    if (this.#refused) throw this.#refused;
+    const stored = await insert().catch((error: unknown) => {
+      this.leave(error);
+      this.lease.then((got) => got.release()).catch(() => undefined);
+      throw error;
+    });
+    const refused = this.#refused as ThreadBusyError | undefined;
+    if (!refused) return stored;
+    await takeBack(stored);
+    throw refused;
   }
 }

@@ -7,9 +7,9 @@ import type { OpsContext } from "./context.js";
 import { framesOf, NOTHING_LEFT, type StreamJoinOptions } from "./follow.js";
 import type { AtEnd } from "./live-run.js";
 import type { RunTasks } from "./live-runs.js";
-import { RunAborted } from "./run-ending.js";
+import { RunAborted } from "./run-results.js";
 import type { Runs } from "./runs.js";
-import { scopeOf } from "./scope.js";
+import { scopeOf } from "./thread-origin.js";
 import type { Threads } from "./threads.js";
 
 /** Should the server die meanwhile, the sweep removes what is left of a temporary thread after this time. */

@@ -16,12 +16,12 @@ import type {
 import { allOf } from "../support/read-ahead.js";
 import type { ThreadRow } from "../storage/storage.js";
 import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import { assertFilter } from "./request-bounds.js";
 import { checkpointConfigurable, type CheckpointConfigurable, requireCheckpoint } from "./run-request.js";
-import { claim, scopeOf } from "./scope.js";
-import { latestSnapshot, readerOf, refusedUpdate, restingStatus, threadRow } from "./thread-state.js";
-import { noteWriter } from "./thread-writers.js";
+import { claim, noteWriter, scopeOf, threadRow } from "./thread-origin.js";
+import { latestSnapshot, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
 import { unfinishedStep, unfinishedStepAt } from "./unfinished-step.js";
 
 export class States {

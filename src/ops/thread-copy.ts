@@ -1,17 +1,10 @@
 import type { ThreadRow } from "../storage/storage.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import { checkpointConfigurable, requireCheckpoint } from "./run-request.js";
 import { forgetThread } from "./thread-removal.js";
-import { scopeOf } from "./scope.js";
-import {
-  latestSnapshot,
-  liveNamespaces,
-  newThreadRow,
-  readerOf,
-  restingStatus,
-  threadRow,
-} from "./thread-state.js";
-import { writersOf } from "./thread-writers.js";
+import { scopeOf, threadRow, writersOf } from "./thread-origin.js";
+import { latestSnapshot, liveNamespaces, newThreadRow, readerOf, restingStatus } from "./thread-state.js";
 
 /**
  * A new thread with the source's latest state, or the one of `checkpointId`, and its metadata, stamped with

@@ -14,7 +14,7 @@ import { InvalidRequestError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
 import { assertFilter } from "./request-bounds.js";
-import { scopeFilter } from "./scope.js";
+import { scopeFilter } from "./thread-origin.js";
 import { readableContent, threadModel } from "./thread-state.js";
 
 /** Rows read at once while their values are compared. */

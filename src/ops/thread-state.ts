@@ -18,11 +18,18 @@ import {
   ThreadExistsError,
 } from "../support/errors.js";
 import { newId, requireUuid } from "../support/ids.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
+import {
+  assertNotForeign,
+  callerConfigurable,
+  isOwn,
+  leftoversOf,
+  scopeOf,
+  stampScope,
+  writersOf,
+} from "./thread-origin.js";
 import { assertMetadataKeys } from "./request-bounds.js";
-import { scopeOf, isOwn, stampScope, callerConfigurable } from "./scope.js";
-import { leftoversOf } from "./thread-adoption.js";
-import { writersOf } from "./thread-writers.js";
 
 type ThreadContent = Pick<Thread, "values" | "interrupts">;
 
@@ -145,35 +152,6 @@ function nestedNamespaces(snapshot: Snapshot): string[] {
 export function refusedUpdate(error: unknown, loc: Issue["loc"]): GraphServeError {
   if (error instanceof GraphServeError) return error;
   return InvalidRequestError.at(loc, thrownMessage(error), "update_refused", error);
-}
-
-/**
- * The row of the thread that a path names, in any letter case.
- * @throws InvalidRequestError when it is no UUID (`invalid_request`)
- * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
- */
-export async function threadRow(context: OpsContext, threadId: string): Promise<ThreadRow> {
-  const id = requireUuid(threadId, ["path", "thread_id"]);
-  const row = await ownThread(context, id);
-  if (!row) throw new NotFoundError("thread", id);
-  return row;
-}
-
-/** The row of a thread; undefined when there is none, or it is none of the caller's. */
-export async function ownThread(context: OpsContext, threadId: string): Promise<ThreadRow | undefined> {
-  const row = await context.storage.threads.get(threadId);
-  return row && isOwn(context, row) ? row : undefined;
-}
-
-/**
- * An id that is taken cannot be created; of whose thread it is, and what is on it, the caller learns nothing.
- * @throws ThreadExistsError when the thread, or what is left of one, is another's (`thread_exists`)
- */
-export async function assertNotForeign(context: OpsContext, threadId: string): Promise<void> {
-  if (!context.caller) return;
-  const row = await context.storage.threads.get(threadId);
-  if (!row) await leftoversOf(context, threadId);
-  else if (!isOwn(context, row)) throw new ThreadExistsError(threadId);
 }
 
 /**

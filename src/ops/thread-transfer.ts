@@ -9,7 +9,8 @@ import { assertPlainData, coerceValues } from "../graphs/coerce.js";
 import { filterAt, type OutputFilter } from "../graphs/output-filter.js";
 import { fromStored, toStored, visibleCheckpoint } from "../graphs/stored-values.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
-import { originOf, withOrigin } from "../models/origin.js";
+import { leftoversOf, scopeOf, stampScope } from "./thread-origin.js";
+import { originOf, withOrigin } from "./run-checkpointer.js";
 import type { Run } from "../models/run.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
@@ -18,11 +19,10 @@ import { factsOfCheckpoint, UniqueVersions } from "../storage/copy/checkpoints.j
 import type { Checkpointer, ThreadRow } from "../storage/storage.js";
 import { ThreadExistsError } from "../support/errors.js";
 import { newIdLike, requireUuid } from "../support/ids.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import { assertMetadataKeys } from "./request-bounds.js";
 import { maskedKwargs } from "./run-request.js";
-import { leftoversOf } from "./thread-adoption.js";
-import { scopeOf, stampScope } from "./scope.js";
 import { newThreadRow, readerOf } from "./thread-state.js";
 
 /** Namespace by namespace, the root first; oldest first in each. One is held at a time. */

@@ -24,27 +24,25 @@ import type { ThreadRow } from "../storage/storage.js";
 import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/errors.js";
 import { dueTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
-import { now, type OpsContext } from "./context.js";
+import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import { acquireStopped } from "./follow.js";
 import type { RunTasks } from "./live-runs.js";
 import { assertMetadataKeys } from "./request-bounds.js";
 import { copyThread } from "./thread-copy.js";
 import { forgetThread, removeThread } from "./thread-removal.js";
 import { ThreadSearch } from "./thread-search.js";
-import { claim, withoutScope } from "./scope.js";
+import { claim, noteWriter, ownThread, threadRow, withoutScope } from "./thread-origin.js";
 import {
   createThread,
   liveNamespaces,
-  ownThread,
   readableContent,
   readerOf,
   refusedUpdate,
   threadModel,
-  threadRow,
   ttlOf,
 } from "./thread-state.js";
 import { restoreThread, storedCheckpoints } from "./thread-transfer.js";
-import { noteWriter } from "./thread-writers.js";
 
 const EMPTY = { values: {}, interrupts: {} };
 

@@ -9,7 +9,6 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { ORIGIN_KEY } from "../models/origin.js";
 import { maskSecrets, namesSecret } from "../support/secrets.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { dueTurn } from "../support/event-loop.js";
@@ -249,6 +248,9 @@ function splitFilter(filter: Record<string, unknown>) {
 }
 
 // What a checkpoint's metadata says of its run: its id, its own metadata, the public keys of its configuration.
+
+/** Key of a checkpoint's metadata that the server alone writes, and no client sees. */
+export const ORIGIN_KEY = "graph_serve";
 
 /** LangGraph's own fields of the metadata, and those that name the checkpoint. */
 const RESERVED = new Set([

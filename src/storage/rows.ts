@@ -3,6 +3,9 @@ import type { JsonObject } from "../models/common.js";
 import type { RunStatus } from "../models/run.js";
 import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "./storage.js";
 
+/** The present time as rows keep it. */
+export const now = (): string => new Date().toISOString();
+
 export const UNFINISHED: readonly RunStatus[] = ["pending", "running"];
 
 export const isFinished = (run: Pick<RunRow, "status">): boolean => !UNFINISHED.includes(run.status);
