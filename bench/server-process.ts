@@ -25,8 +25,8 @@ export interface OpenArguments {
   ownLocks?: boolean;
 }
 
-/** Longer than the pause between two rounds of the upkeep. */
-const UPKEEP_MS = 7_000;
+/** Longer than the pause between two rounds of the maintenance. */
+const MAINTENANCE_MS = 7_000;
 
 let service: ServiceModule.Service;
 const profiler = new Session();
@@ -91,11 +91,11 @@ const api = {
     }
   },
 
-  /** Put the clock forward, and give the upkeep the time to notice. */
+  /** Put the clock forward, and give the maintenance the time to notice. */
   async passTime({ ms }: { ms: number }): Promise<void> {
     const now = Date.now.bind(Date);
     Date.now = () => now() + ms;
-    await sleep(UPKEEP_MS);
+    await sleep(MAINTENANCE_MS);
   },
 
   /** Threads with one run of g1 each, a tenth of them in every team. */

@@ -2,14 +2,14 @@
 import { resolve } from "node:path";
 import { parseGraphTarget } from "./config/graph-target.js";
 import { defaultSettings, type Settings } from "./config/settings.js";
-import { loadWithStandIns } from "./graphs/bare-graph.js";
+import { loadWithPlaceholders } from "./graphs/placeholder-graph.js";
 import { type GraphSource, GraphSources } from "./graphs/load.js";
 import { provideSdkLogger } from "./graphs/sdk-logger.js";
 import type { Authenticate, Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
 import { createContext, type OpsContext } from "./ops/context.js";
 import { RunTasks } from "./ops/live-runs.js";
-import { Upkeep } from "./ops/maintenance.js";
+import { Maintenance } from "./ops/maintenance.js";
 import { createOperations, type Operations } from "./ops/operations.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.js";
 import { observeStorage } from "./storage/observed.js";
@@ -33,8 +33,8 @@ interface Circumstances {
   cwd: string;
   /** Why graphs are stood in for, by graph id. */
   faults: GraphFaults;
-  /** Whether the service keeps house: recovers, sweeps, and says that it lives. */
-  keepsHouse: boolean;
+  /** Whether the service maintains the storage: recovers, sweeps, and says that it lives. */
+  maintains: boolean;
   hooks: UserHooks;
   /** What is left to undo when the service has closed. */
   closed: () => void;
@@ -65,11 +65,11 @@ export class Service implements Operations {
   readonly #context: OpsContext;
   readonly #sources: GraphSources;
   readonly #tasks: RunTasks;
-  readonly #upkeep: Upkeep;
+  readonly #maintenance: Maintenance;
   readonly #langgraphVersion: string;
   readonly #faults: GraphFaults;
   readonly #hooks: UserHooks;
-  readonly #keepsHouse: boolean;
+  readonly #maintains: boolean;
   readonly #closed: () => void;
   #closing: Promise<void> | undefined;
 
@@ -78,13 +78,13 @@ export class Service implements Operations {
     settings: Settings,
     sources: GraphSources,
     context: OpsContext,
-    { cwd, faults, keepsHouse, hooks, closed }: Circumstances,
+    { cwd, faults, maintains, hooks, closed }: Circumstances,
   ) {
     this.#hooks = hooks;
     this.authenticate = hooks.authenticate;
     this.#closed = closed;
     this.#faults = faults;
-    this.#keepsHouse = keepsHouse;
+    this.#maintains = maintains;
     this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
     this.settings = settings;
     this.logger = context.logger;
@@ -102,12 +102,12 @@ export class Service implements Operations {
     this.stateless = operations.stateless;
     this.store = operations.store;
     this.readiness = operations.readiness;
-    this.#upkeep = new Upkeep(context, this.#tasks, this.threads);
+    this.#maintenance = new Maintenance(context, this.#tasks, this.threads);
   }
 
   /** @internal */
   async start(): Promise<this> {
-    if (this.#keepsHouse) await this.#upkeep.start();
+    if (this.#maintains) await this.#maintenance.start();
     return this;
   }
 
@@ -179,12 +179,12 @@ export class Service implements Operations {
 
   /** Delete or prune the threads whose time to live has ended by `at` (ISO 8601); also done every minute. */
   async sweep(at?: string): Promise<void> {
-    await this.#upkeep.sweep(at);
+    await this.#maintenance.sweep(at);
   }
 
   /** Runs that a dead process left unfinished, none of them settled yet: opening a writing service settles them. */
   cutOffRuns(): Promise<UnfinishedRun[]> {
-    return this.#upkeep.cutOff();
+    return this.#maintenance.cutOff();
   }
 
   /** What the storage has to say of its own setup. */
@@ -201,7 +201,7 @@ export class Service implements Operations {
   async #close(graceSeconds: number): Promise<void> {
     this.#tasks.stopAccepting();
     await this.#tasks.stop(graceSeconds);
-    if (this.#keepsHouse) await this.#upkeep.stop();
+    if (this.#maintains) await this.#maintenance.stop();
     await this.#context.storage.close();
     this.#closed();
   }
@@ -231,7 +231,7 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
   const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), { cwd, callFactories });
   assertServable(settings, sources.ids, { mayBeEmpty: standIns });
   const { graphs, faults } = standIns
-    ? await loadWithStandIns(sources)
+    ? await loadWithPlaceholders(sources)
     : { graphs: await sources.load(), faults: NO_FAULTS };
   const hooks = standIns ? UserHooks.none : await UserHooks.open({ settings, authenticate, cwd }, logger);
   const metrics = settings.metrics && !standIns ? openMetrics(cwd) : undefined;
@@ -239,7 +239,7 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
   try {
     const context = createContext({ settings, graphs, storage, logger, unfiltered, metrics });
-    const circumstances = { cwd, faults, keepsHouse: !passive, hooks, closed };
+    const circumstances = { cwd, faults, maintains: !passive, hooks, closed };
     return await new Service(settings, sources, context, circumstances).start();
   } catch (error) {
     await storage.close();

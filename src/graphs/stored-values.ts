@@ -3,7 +3,7 @@ import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError, type Issue } from "../support/errors.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";
-import { isStateChannel } from "./bare-graph.js";
+import { isStateChannel } from "./placeholder-graph.js";
 import { OPEN_FILTER, type OutputFilter } from "./output-filter.js";
 import { withoutState } from "./thrown.js";
 

@@ -16,7 +16,7 @@ const SWEEP_MS = 60_000;
 /** Threads that one sweep looks at in one go. */
 const SWEEP_BATCH = 100;
 
-export class Upkeep {
+export class Maintenance {
   readonly #context: OpsContext;
   readonly #tasks: RunTasks;
   readonly #threads: Threads;
@@ -30,7 +30,7 @@ export class Upkeep {
     this.#threads = threads;
   }
 
-  /** Recover what an earlier process left, then keep house until `stop`. */
+  /** Recover what an earlier process left, then maintain the storage until `stop`. */
   async start(): Promise<void> {
     await this.#beat();
     await recoverRuns(this.#context);
@@ -105,7 +105,7 @@ export class Upkeep {
       try {
         await work();
       } catch (error) {
-        this.#context.logger.error({ err: error }, "upkeep failed and will be tried again");
+        this.#context.logger.error({ err: error }, "maintenance failed and will be tried again");
       } finally {
         if (running) this.#underWay.delete(running);
         running = undefined;

@@ -2,7 +2,7 @@
  * A point in time, and how long ago it is: by the clock that says more. One of the two stands still while the machine
  * is suspended; the other can be set.
  */
-export class Moment {
+export class Stopwatch {
   readonly #monotonic = performance.now();
   readonly #wall = Date.now();
 

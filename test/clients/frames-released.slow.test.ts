@@ -12,7 +12,7 @@ const KEPT_MS = 5 * 60_000;
 /** How often the server looks for what is too old. */
 const LOOK_MS = 5_000;
 
-// The clock of rows and upkeep alone: sockets keep theirs.
+// The clock of rows and maintenance alone: sockets keep theirs.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] }));
 afterEach(() => void vi.useRealTimers());
 

@@ -1,4 +1,4 @@
-/** Two servers that keep house on one database at the same moment. */
+/** Two servers that maintain one database at the same moment. */
 import { afterEach, expect, it, vi } from "vitest";
 import { openService, type Service } from "../../src/service.js";
 import { openStorage } from "../../src/storage/open.js";

@@ -12,7 +12,7 @@ import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { Collection, Db } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
-import { Moment } from "../../support/stopwatch.js";
+import { Stopwatch } from "../../support/stopwatch.js";
 
 /** In milliseconds. */
 export interface Timing {
@@ -39,7 +39,7 @@ export class Session {
   #seenAt = 0;
   #heardAt = 0;
   /** When the renewal that succeeded last was sent off. */
-  #renewed: Moment | undefined;
+  #renewed: Stopwatch | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
   private constructor(sessions: Collection<StoredSession>, timing: Timing) {
@@ -90,7 +90,7 @@ export class Session {
   }
 
   async #renew({ upsert }: { upsert: boolean }): Promise<boolean> {
-    const sent = new Moment();
+    const sent = new Stopwatch();
     const stored = await this.#sessions.findOneAndUpdate(
       { _id: this.id },
       { $currentDate: { seen_at: true } },

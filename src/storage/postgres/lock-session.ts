@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
-import { Moment } from "../../support/stopwatch.js";
+import { Stopwatch } from "../../support/stopwatch.js";
 import { type ExplainError, storageError } from "../driver-errors.js";
 import { CONNECT_TIMEOUT } from "./options.js";
 
@@ -56,7 +56,7 @@ export class LockSession {
   #underWay: readonly Request[] = [];
   #ticks = 0;
   /** When the statement was sent that was answered last. */
-  #answered = new Moment();
+  #answered = new Stopwatch();
 
   private constructor(client: Client, channel: string) {
     this.#client = client;
@@ -131,7 +131,7 @@ export class LockSession {
       const requests = (this.#underWay = this.#queue);
       this.#queue = [];
       this.#ticks = 0;
-      const sent = new Moment();
+      const sent = new Stopwatch();
       const commands = requests.flatMap((request) => request.commands);
       const keys = requests.flatMap(({ key, commands: { length } }) => Array.from({ length }, () => key));
       try {

@@ -11,7 +11,7 @@ import type { GraphSources } from "./load.js";
 /** The answer of a functional entrypoint. */
 const ANSWER = "__end__";
 
-export class BareGraph implements ServedGraph {
+export class PlaceholderGraph implements ServedGraph {
   checkpointer?: BaseCheckpointSaver | boolean;
   readonly #reason: GraphLoadError;
 
@@ -37,7 +37,7 @@ export class BareGraph implements ServedGraph {
   }
 
   withConfig(): ServedGraph {
-    return new BareGraph(this.#reason);
+    return new PlaceholderGraph(this.#reason);
   }
 
   stream(): Promise<never> {
@@ -68,7 +68,7 @@ export class BareGraph implements ServedGraph {
 
 function snapshotOf(tuple: CheckpointTuple, { isLatest }: { isLatest: boolean }): Snapshot {
   const { checkpoint, config, metadata, parentConfig } = tuple;
-  const tasks = bareTasks(tuple);
+  const tasks = openTasks(tuple);
   const waiting = tasks.filter((task) => !hasWrites(tuple, task) || !isLatest);
   return {
     values: valuesOf(checkpoint.channel_values),
@@ -125,7 +125,7 @@ interface Triggered {
 }
 
 /** The tasks of the superstep after this checkpoint, with what is stored of their interrupts, errors and writes. */
-function bareTasks(tuple: CheckpointTuple): SnapshotTask[] {
+function openTasks(tuple: CheckpointTuple): SnapshotTask[] {
   const sent = sendsOf(tuple).map((name, index) =>
     taskOf(tuple, name, ["__pregel_push", index], ["__pregel_push", String(index)]),
   );
@@ -204,12 +204,12 @@ function resultOf(written: readonly (readonly [string, string, unknown])[]): Jso
   );
 }
 
-// Loads what loads of the graphs mapping, and puts a stand-in where a graph does not.
+// Loads what loads of the graphs mapping, and puts a placeholder where a graph does not.
 
 /** The id of the one graph there is when none is configured. */
 const NO_GRAPH = "";
 
-interface StoodIn {
+interface WithPlaceholders {
   /** At least one graph, in the order of the mapping. */
   graphs: ReadonlyMap<string, LoadedGraph>;
   /** Why a graph could not be used, by graph id. A factory that fails enters when it is called. */
@@ -217,36 +217,36 @@ interface StoodIn {
 }
 
 /** As `GraphSources.load`, but never fails: threads can then be read whatever became of their graph. */
-export async function loadWithStandIns(sources: GraphSources): Promise<StoodIn> {
+export async function loadWithPlaceholders(sources: GraphSources): Promise<WithPlaceholders> {
   const faults = new Map<string, GraphLoadError>();
-  const standIn = (id: string, error: unknown): BareGraph => {
+  const placeholderFor = (id: string, error: unknown): PlaceholderGraph => {
     const fault = asLoadError(error);
     faults.set(id, fault);
-    return new BareGraph(fault);
+    return new PlaceholderGraph(fault);
   };
   const graphs = new Map<string, LoadedGraph>();
   for (const id of sources.ids) {
     try {
       graphs.set(
         id,
-        guarded(await sources.loadOne(id), (error) => standIn(id, error)),
+        guarded(await sources.loadOne(id), (error) => placeholderFor(id, error)),
       );
     } catch (error) {
-      graphs.set(id, { kind: "graph", graph: standIn(id, error) });
+      graphs.set(id, { kind: "graph", graph: placeholderFor(id, error) });
     }
   }
   if (graphs.size === 0) {
-    const graph = standIn(NO_GRAPH, new GraphLoadError("no graph is configured"));
+    const graph = placeholderFor(NO_GRAPH, new GraphLoadError("no graph is configured"));
     graphs.set(NO_GRAPH, { kind: "graph", graph });
   }
   return { graphs, faults };
 }
 
 /** A factory may fail for the config of one thread and not for that of another. */
-function guarded(loaded: LoadedGraph, standIn: (error: unknown) => BareGraph): LoadedGraph {
+function guarded(loaded: LoadedGraph, placeholderFor: (error: unknown) => PlaceholderGraph): LoadedGraph {
   if (loaded.kind !== "factory") return loaded;
   const { factory } = loaded;
-  return { ...loaded, factory: async (config) => factory(config).catch(standIn) };
+  return { ...loaded, factory: async (config) => factory(config).catch(placeholderFor) };
 }
 
 function asLoadError(error: unknown): GraphLoadError {

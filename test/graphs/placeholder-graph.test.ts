@@ -1,8 +1,8 @@
-/** A stand-in reads the checkpoints of a graph as the graph itself does. */
+/** A placeholder reads the checkpoints of a graph as the graph itself does. */
 import { Annotation, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import { BareGraph, loadWithStandIns } from "../../src/graphs/bare-graph.js";
+import { PlaceholderGraph, loadWithPlaceholders } from "../../src/graphs/placeholder-graph.js";
 import { createOutputFilter } from "../../src/graphs/graph-output.js";
 import type { ServedGraph, Snapshot } from "../../src/graphs/graph.js";
 import { GraphSources } from "../../src/graphs/load.js";
@@ -42,9 +42,9 @@ async function ranWith(original: unknown, inputs: readonly unknown[]) {
   const saver = new MemorySaver();
   graph.checkpointer = saver;
   for (const input of inputs) await drain(graph, input).catch(() => undefined);
-  const bare = new BareGraph(REASON);
-  bare.checkpointer = saver;
-  return { graph, bare };
+  const placeholder = new PlaceholderGraph(REASON);
+  placeholder.checkpointer = saver;
+  return { graph, placeholder };
 }
 
 async function drain(graph: ServedGraph, input: unknown): Promise<void> {
@@ -57,7 +57,7 @@ async function historyOf(graph: ServedGraph): Promise<Snapshot[]> {
   return snapshots;
 }
 
-/** As a client would see it, tasks in the order of their names: a graph has its own order, a stand-in has none. */
+/** As a client would see it, tasks in the order of their names: a graph has its own order, a placeholder has none. */
 function shown(snapshot: Snapshot) {
   const state = threadStateOf(snapshot, OPEN_FILTER);
   return {
@@ -68,7 +68,7 @@ function shown(snapshot: Snapshot) {
   };
 }
 
-describe("bare graph", () => {
+describe("placeholder graph", () => {
   it.each([
     ["a chat", chat, [{ messages: [{ role: "user", content: "hi" }] }]],
     ["a loop", steps, [{ n: 0 }]],
@@ -76,57 +76,57 @@ describe("bare graph", () => {
     ["an answered question", hitl, [{ topic: "cats" }, { topic: "dogs" }]],
     ["a failure", fail, [{ x: 1 }]],
   ])("history and state of %s are the graph's own", async (_, original, inputs) => {
-    const { graph, bare } = await ranWith(original, inputs);
-    expect((await historyOf(bare)).map(shown)).toEqual((await historyOf(graph)).map(shown));
-    expect(shown(await bare.getState(thread))).toEqual(shown(await graph.getState(thread)));
+    const { graph, placeholder } = await ranWith(original, inputs);
+    expect((await historyOf(placeholder)).map(shown)).toEqual((await historyOf(graph)).map(shown));
+    expect(shown(await placeholder.getState(thread))).toEqual(shown(await graph.getState(thread)));
   });
 
   it("parallel, joined and sent tasks are found", async () => {
     const { Command } = await import("@langchain/langgraph");
-    const { graph, bare } = await ranWith(fan, [{ log: [] }]);
-    expect((await historyOf(bare)).map(shown)).toEqual((await historyOf(graph)).map(shown));
-    // What ended tasks wrote becomes part of the state by reducers, which a stand-in does not know.
+    const { graph, placeholder } = await ranWith(fan, [{ log: [] }]);
+    expect((await historyOf(placeholder)).map(shown)).toEqual((await historyOf(graph)).map(shown));
+    // What ended tasks wrote becomes part of the state by reducers, which a placeholder does not know.
     const { values: _open, ...open } = shown(await graph.getState(thread));
-    const { values: _bare, ...bareOpen } = shown(await bare.getState(thread));
-    expect(bareOpen).toEqual(open);
+    const { values: _placeholder, ...placeholderOpen } = shown(await placeholder.getState(thread));
+    expect(placeholderOpen).toEqual(open);
     const answers = open.interrupts.map(({ id }) => [id, "yes"]);
     await drain(graph, new Command({ resume: Object.fromEntries(answers) as Record<string, string> }));
     const history = await historyOf(graph);
     expect(history.some(({ next }) => next.includes("both"))).toBe(true);
     expect(history.some(({ next }) => next.filter((name) => name === "each").length > 1)).toBe(true);
-    expect((await historyOf(bare)).map(shown)).toEqual(history.map(shown));
+    expect((await historyOf(placeholder)).map(shown)).toEqual(history.map(shown));
   });
 
   it("a functional answer is the value", async () => {
-    const { graph, bare } = await ranWith(functional, [{ n: 2 }]);
-    expect((await bare.getState(thread)).values).toEqual((await graph.getState(thread)).values);
+    const { graph, placeholder } = await ranWith(functional, [{ n: 2 }]);
+    expect((await placeholder.getState(thread)).values).toEqual((await graph.getState(thread)).values);
   });
 
   it("a thread without checkpoints is empty", async () => {
-    const { bare } = await ranWith(chat, []);
-    expect(await bare.getState(thread)).toEqual({ values: {}, next: [], tasks: [], config: thread });
+    const { placeholder } = await ranWith(chat, []);
+    expect(await placeholder.getState(thread)).toEqual({ values: {}, next: [], tasks: [], config: thread });
   });
 
   it("nothing of it passes the output filter", async () => {
-    const { bare } = await ranWith(hitl, [{ topic: "cats" }]);
-    const filter = await createOutputFilter(bare);
+    const { placeholder } = await ranWith(hitl, [{ topic: "cats" }]);
+    const filter = await createOutputFilter(placeholder);
     expect(filter.known).toBe(false);
     expect(filter.values({ topic: "cats", secret: "plan" })).toEqual({});
   });
 
   it("running it tells why it does not load", async () => {
-    const { bare } = await ranWith(chat, []);
-    await expect(bare.stream()).rejects.toBe(REASON);
-    await expect(bare.updateState()).rejects.toBe(REASON);
-    await expect(bare.bulkUpdateState()).rejects.toBe(REASON);
-    await expect(bare.getGraphAsync()).rejects.toBe(REASON);
-    expect(() => bare.streamEvents()).toThrow(REASON);
+    const { placeholder } = await ranWith(chat, []);
+    await expect(placeholder.stream()).rejects.toBe(REASON);
+    await expect(placeholder.updateState()).rejects.toBe(REASON);
+    await expect(placeholder.bulkUpdateState()).rejects.toBe(REASON);
+    await expect(placeholder.getGraphAsync()).rejects.toBe(REASON);
+    expect(() => placeholder.streamEvents()).toThrow(REASON);
   });
 });
 
-describe("stand-ins", () => {
+describe("placeholders for graphs that do not load", () => {
   const load = (graphs: Record<string, unknown>) =>
-    loadWithStandIns(
+    loadWithPlaceholders(
       new GraphSources(
         new Map(Object.entries(graphs).map(([id, value]) => [id, { kind: "value", value } as const])),
         { cwd: process.cwd() },
@@ -154,7 +154,7 @@ describe("stand-ins", () => {
     const loaded = graphs.get("made");
     expect(faults.size).toBe(0);
     const graph = loaded?.kind === "factory" ? await loaded.factory({}) : undefined;
-    expect(graph).toBeInstanceOf(BareGraph);
+    expect(graph).toBeInstanceOf(PlaceholderGraph);
     expect(faults.get("made")?.message).toContain("no key");
   });
 });
