@@ -79,7 +79,7 @@ const api = {
   /** Runs of g3, 200 tokens each, that their readers could take up again. */
   async resumableRuns({ count }: { count: number }): Promise<void> {
     for (let index = 0; index < count; index += 1) {
-      const { frames } = await service.stateless.stream({
+      const { frames } = await service.runs.streamStateless({
         assistant_id: "g3",
         input: QUESTION,
         stream_mode: ["messages-tuple"],

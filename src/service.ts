@@ -8,9 +8,9 @@ import { provideSdkLogger } from "./graphs/sdk-logger.js";
 import type { Authenticate, Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
 import { createContext, type OpsContext } from "./ops/context.js";
-import { RunTasks } from "./ops/live-runs.js";
+import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
 import { Maintenance } from "./ops/maintenance.js";
-import { createOperations, type Operations } from "./ops/operations.js";
+import { Operations } from "./ops/operations.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.js";
 import { observeStorage } from "./storage/observed.js";
 import { openStorage } from "./storage/open.js";
@@ -41,30 +41,20 @@ interface Circumstances {
 }
 
 /** The service as one caller has it. */
-export interface CallerService
-  extends Operations, Pick<Service, "settings" | "logger" | "metrics" | "info" | "initialMessage"> {}
+export type CallerService = Operations &
+  Pick<Service, "settings" | "logger" | "metrics" | "info" | "initialMessage">;
 
 /** Graphs, storage and the operations on them. Opened by `openService`, closed by its owner. */
-export class Service implements Operations {
+export class Service extends Operations {
   readonly settings: Settings;
   readonly logger: Logger;
   /** Undefined while the setting metrics is off. */
   readonly metrics: Metrics | undefined;
-  readonly assistants: Operations["assistants"];
-  readonly threads: Operations["threads"];
-  readonly state: Operations["state"];
-  readonly runs: Operations["runs"];
-  readonly joins: Operations["joins"];
-  readonly cancels: Operations["cancels"];
-  readonly stateless: Operations["stateless"];
-  readonly store: Operations["store"];
-  readonly readiness: Operations["readiness"];
   /** Who sends a request; undefined when nobody is asked. @throws UnauthorizedError (`unauthorized`) */
   readonly authenticate: UserHooks["authenticate"];
 
-  readonly #context: OpsContext;
+  readonly #context: EngineContext;
   readonly #sources: GraphSources;
-  readonly #tasks: RunTasks;
   readonly #maintenance: Maintenance;
   readonly #langgraphVersion: string;
   readonly #faults: GraphFaults;
@@ -80,6 +70,8 @@ export class Service implements Operations {
     context: OpsContext,
     { cwd, faults, maintains, hooks, closed }: Circumstances,
   ) {
+    const engine = { ...context, live: new LiveRuns(context) };
+    super(engine);
     this.#hooks = hooks;
     this.authenticate = hooks.authenticate;
     this.#closed = closed;
@@ -89,20 +81,9 @@ export class Service implements Operations {
     this.settings = settings;
     this.logger = context.logger;
     this.metrics = context.metrics;
-    this.#context = context;
+    this.#context = engine;
     this.#sources = sources;
-    this.#tasks = new RunTasks(context);
-    const operations = createOperations(context, this.#tasks);
-    this.assistants = operations.assistants;
-    this.threads = operations.threads;
-    this.state = operations.state;
-    this.runs = operations.runs;
-    this.joins = operations.joins;
-    this.cancels = operations.cancels;
-    this.stateless = operations.stateless;
-    this.store = operations.store;
-    this.readiness = operations.readiness;
-    this.#maintenance = new Maintenance(context, this.#tasks, this.threads);
+    this.#maintenance = new Maintenance(engine);
   }
 
   /** @internal */
@@ -114,14 +95,13 @@ export class Service implements Operations {
   /** The operations on behalf of one caller: threads and memory of others are as if they were not there. */
   as(caller: Caller): CallerService {
     const { settings, logger, metrics } = this;
-    return {
-      ...createOperations({ ...this.#context, caller }, this.#tasks),
+    return Object.assign(new Operations({ ...this.#context, caller }), {
       settings,
       logger,
       metrics,
       info: () => this.info(),
       initialMessage: () => this.initialMessage(),
-    };
+    });
   }
 
   /** The app that sees requests before the routes do, as it was last loaded. */
@@ -199,8 +179,8 @@ export class Service implements Operations {
   }
 
   async #close(graceSeconds: number): Promise<void> {
-    this.#tasks.stopAccepting();
-    await this.#tasks.stop(graceSeconds);
+    this.#context.live.stopAccepting();
+    await this.#context.live.stop(graceSeconds);
     if (this.#maintains) await this.#maintenance.stop();
     await this.#context.storage.close();
     this.#closed();

@@ -1,103 +1,288 @@
-/** One execution of a graph: every run, blocking or streamed, goes through here. */
+/** The execution of a graph: every run, blocking or streamed, goes through here. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
+import type { GraphConfig } from "../graphs/graph.js";
 import { unsendable } from "../graphs/serialize.js";
-import { frameworkModes, type StreamFrames } from "../graphs/stream-frames.js";
-import { isRecord } from "../models/common.js";
-import type { StreamMode } from "../models/run.js";
+import { frameworkModes, StreamFrames } from "../graphs/stream-frames.js";
+import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import type { Run, StreamMode, TokenUsage } from "../models/run.js";
+import { now } from "../storage/rows.js";
+import type { ThreadLease } from "../storage/storage.js";
 import { attempt, causesOf, errorMessage } from "../support/errors.js";
-import { dueTurn } from "../support/event-loop.js";
-import type { UnserializableError } from "../support/unserializable.js";
+import { nextTurn, takeAll } from "../support/event-loop.js";
+import { RunContext, withinRun } from "../support/run-context.js";
+import type { OpsContext } from "./context.js";
+import type { Origin } from "./run-checkpointer.js";
+import type { RunLog } from "./run-log.js";
+import type { CheckedRequest } from "./run-request.js";
+import {
+  answerSoFar,
+  type Ending,
+  endingOf,
+  failed,
+  finalAnswer,
+  paused,
+  RunAborted,
+  succeeded,
+} from "./run-results.js";
 
-export interface Execution {
-  graph: ServedGraph;
-  /** A command, state values, or null. */
-  input: unknown;
-  options: GraphConfig;
-  modes: readonly StreamMode[];
-  subgraphs: boolean;
-  signal: AbortSignal;
-  frames: StreamFrames;
-  /** True when the thread's latest checkpoint was written by this run: then another attempt goes on from there. */
-  hasCheckpoint(): Promise<boolean>;
-  onRetry(error: unknown, attempt: number): void;
-  /** Told that something the graph yields cannot be sent. From then on nothing that it yields is taken. */
-  onUnsendable(error: UnserializableError): void;
+/** A run whose thread is held and whose row is stored, and what its graph is called with. */
+interface ExecutionOptions {
+  run: Run;
+  /** With the thread's own filter, and the input as the thread takes it. */
+  request: CheckedRequest;
+  /** What the run's checkpoints say of themselves. */
+  origin: Origin;
+  lease: ThreadLease;
+  /** Takes the frames; left out for a run that nobody streams. */
+  log: RunLog | undefined;
 }
 
-/**
- * Run the graph to its end and hand its chunks to `execution.frames`. A network failure before the first event is
- * tried again; the input is sent again only when no checkpoint took it (no duplicated input, spec, Stream modes 7).
- * Rejects with what the graph threw, or with the signal's reason.
- */
-export async function execute(execution: Execution): Promise<void> {
-  const { frames, signal } = execution;
-  let { input } = execution;
-  for (let attempt = 1; ; attempt++) {
+/** How long a graph may take to heed its abort signal; then it is left behind, its later writes refused. */
+const ABORT_GRACE_MS = 2000;
+
+/** One execution of a run's graph: its time limit, its abort, what it writes and what it yields. */
+export class Execution {
+  /** True once the run's row says `running`. */
+  hasStarted = false;
+  /** What a caller who waits is answered, unless the run fails. */
+  answer: JsonObject = {};
+
+  readonly #context: OpsContext;
+  readonly #options: ExecutionOptions;
+  readonly #modes: readonly StreamMode[];
+  readonly #frames: StreamFrames;
+  readonly #usage = new RunUsage();
+  readonly #controller = new AbortController();
+  readonly #runContext: RunContext;
+  #isOver = false;
+  /** True when something that the graph yielded cannot be sent. */
+  #isRefused = false;
+  #abandon: (reason: Error) => void = () => undefined;
+  #abandonTimer: NodeJS.Timeout | undefined;
+  /** What failed beside the graph's own course: what it yielded was refused, or nothing handled an error. */
+  #fault: { error: unknown } | undefined;
+
+  constructor(context: OpsContext, options: ExecutionOptions) {
+    const { run, request, log } = options;
+    const { allow_unfiltered_events, allow_unfiltered_messages } = context.settings;
+    this.#context = context;
+    this.#options = options;
+    this.#modes = log ? request.modes : [];
+    this.#frames = new StreamFrames(
+      {
+        modes: this.#modes,
+        subgraphs: request.subgraphs,
+        filter: request.bound.filter,
+        unfilteredEvents: allow_unfiltered_events,
+        unfilteredMessages: allow_unfiltered_messages,
+      },
+      (event, data) => log?.push(event, data),
+    );
+    const ids = { run_id: run.run_id, thread_id: run.thread_id, graph_id: String(run.metadata.graph_id) };
+    this.#runContext = new RunContext(ids, (error) => this.#failFrom("failed", error));
+  }
+
+  /** Run to the end, whatever that is. Never rejects. */
+  async run(): Promise<Ending> {
+    const { lost } = this.#options.lease;
+    if (lost?.aborted) this.#loseThread();
+    lost?.addEventListener("abort", () => this.#loseThread(), { once: true });
     try {
-      return await drain(execution, input);
+      await this.#begin();
+      return await this.#call();
     } catch (error) {
-      if (signal.aborted || frames.emitted || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error;
-      execution.onRetry(error, attempt);
-      await pauseBefore(attempt + 1, signal);
-      if (await execution.hasCheckpoint()) input = null;
-      frames.restart();
+      const ending = this.#fault ? failed(this.#fault.error) : endingOf(error, this.#controller.signal);
+      if (ending.thrown === undefined)
+        this.answer = answerSoFar(this.#frames, this.#options.request.bound.filter);
+      this.#report(ending);
+      return ending;
+    } finally {
+      this.#isOver = true;
+      clearTimeout(this.#abandonTimer);
     }
   }
-}
 
-async function drain(execution: Execution, input: unknown): Promise<void> {
-  const { graph, options, modes, frames } = execution;
-  const subgraphs = execution.subgraphs || frames.needNamespaces;
-  const settings = { ...options, streamMode: frameworkModes(modes), subgraphs };
-  const intake = new Intake(execution);
-  if (modes.includes("events")) {
-    const events = graph.streamEvents(input, { ...settings, version: "v2" });
-    return takeAll(events, (event) => intake.event(event));
-  }
-  return takeAll(await graph.stream(input, settings), (chunk) => intake.chunk(chunk));
-}
-
-/** Hands on what a graph yields. It never throws: the stream is read to its end, also when nothing more is taken. */
-class Intake {
-  readonly #execution: Execution;
-  #failed = false;
-
-  constructor(execution: Execution) {
-    this.#execution = execution;
+  /** Tokens that the run used. */
+  tokens(): TokenUsage {
+    return this.#usage.total(this.#frames.lastValues);
   }
 
-  chunk(chunk: unknown): void {
-    const { frames } = this.#execution;
-    const subgraphs = this.#execution.subgraphs || frames.needNamespaces;
-    const [namespace, mode, payload] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [
+  /** Stop the graph. */
+  abort(reason: RunAborted): void {
+    if (this.#isOver || this.#controller.signal.aborted) return;
+    this.#controller.abort(reason);
+    this.#abandonTimer = setTimeout(() => this.#abandon(reason), ABORT_GRACE_MS);
+  }
+
+  async #begin(): Promise<void> {
+    const { run, log } = this.#options;
+    const { run_id, thread_id } = run;
+    log?.push("metadata", JSON.stringify({ run_id, thread_id, attempt: 1 }));
+    // The response's head and first frame leave before a graph that never waits takes the event loop.
+    if (log) await nextTurn();
+    await this.#context.storage.runs.update(run_id, { updated_at: now(), status: "running" });
+    this.hasStarted = true;
+  }
+
+  /** Resolves with how the graph ended; rejects with what it threw or why it was stopped. */
+  async #call(): Promise<Ending> {
+    this.#controller.signal.throwIfAborted();
+    const seconds = this.#context.settings.run_timeout_seconds;
+    const timer =
+      seconds === undefined
+        ? undefined
+        : setTimeout(() => this.abort(RunAborted.timedOut(seconds)), Math.min(seconds * 1000, 2 ** 31 - 1));
+    const abandoned = new Promise<never>((_, reject) => (this.#abandon = reject));
+    try {
+      const called = this.#watched(withinRun(this.#runContext, () => this.#callGraph()));
+      await Promise.race([called, abandoned.catch((reason: Error) => this.#leaveBehind(reason))]);
+      if (this.#fault) throw this.#fault.error;
+      this.answer = finalAnswer(this.#frames, this.#options.request.bound.filter);
+      return this.#frames.interrupts ? paused : succeeded;
+    } finally {
+      clearTimeout(timer);
+      this.#runContext.end();
+    }
+  }
+
+  /** Another process may hold the thread by now: what this run still writes must not count. */
+  #loseThread(): void {
+    this.#context.storage.checkpointer.fence(this.#options.run.run_id);
+    this.abort(RunAborted.because("lost"));
+  }
+
+  /** The graph did not heed its signal: it may go on computing, but nothing that it writes counts any more. */
+  #leaveBehind(reason: Error): never {
+    this.#context.storage.checkpointer.fence(this.#options.run.run_id);
+    throw reason;
+  }
+
+  /** For as long as the graph may still write, hear of writes that fail. */
+  async #watched(called: Promise<void>): Promise<void> {
+    const { checkpointer, storage } = this.#context;
+    const { run, lease, origin } = this.#options;
+    const onFailure = (error: unknown) => this.#failFrom("refused", error);
+    checkpointer.watch(run.run_id, { lease, origin, onFailure });
+    try {
+      await called;
+    } catch (error) {
+      await checkpointer.drained(run.run_id);
+      throw error;
+    } finally {
+      checkpointer.unwatch(run.run_id);
+      storage.checkpointer.unfence(run.run_id);
+    }
+  }
+
+  #failFrom(cause: "refused" | "failed", error: unknown): void {
+    // A run that was stopped has its reason; and its writes are refused on purpose.
+    if (this.#controller.signal.aborted) return;
+    this.#fault = { error };
+    this.abort(RunAborted.because(cause));
+  }
+
+  /**
+   * Run the graph to its end and hand what it yields to the frames. A network failure before the first event is tried
+   * again; the input is sent again only when no checkpoint took it (no duplicated input, spec, Stream modes 7).
+   */
+  async #callGraph(): Promise<void> {
+    const { signal } = this.#controller;
+    const { run_id } = this.#options.run;
+    let { input } = this.#options.request;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#takeStream(input);
+      } catch (error) {
+        const mayRetry = !signal.aborted && !this.#frames.emitted && attempt < MAX_ATTEMPTS;
+        if (!mayRetry || !isTransient(error)) throw error;
+        this.#context.logger.warn(
+          { err: error, run_id, attempt },
+          "the run failed in the network and is tried again",
+        );
+        await pauseBefore(attempt + 1, signal);
+        if (await this.#hasCheckpoint()) input = null;
+        this.#frames.restart();
+      }
+    }
+  }
+
+  async #takeStream(input: unknown): Promise<void> {
+    const { graph } = this.#options.request.bound;
+    const config = this.#graphConfig();
+    if (this.#modes.includes("events")) {
+      const events = graph.streamEvents(input, { ...config, version: "v2" });
+      return takeAll(events, (event) => this.#takeEvent(event));
+    }
+    return takeAll(await graph.stream(input, config), (chunk) => this.#takeChunk(chunk));
+  }
+
+  #graphConfig(): GraphConfig {
+    const { request, run } = this.#options;
+    const { run_id, thread_id } = run;
+    return {
+      ...request.options,
+      metadata: { ...(request.options.metadata ?? {}), ...run.metadata, run_id, thread_id },
+      configurable: request.configurable,
+      runId: run_id,
+      callbacks: new ModelCallbacks(this.#usage),
+      signal: this.#controller.signal,
+      streamMode: frameworkModes(this.#modes),
+      subgraphs: this.#withNamespaces,
+    };
+  }
+
+  /** Whether chunks say which graph they are of. */
+  get #withNamespaces(): boolean {
+    return (this.#options.request.subgraphs && this.#modes.length > 0) || this.#frames.needNamespaces;
+  }
+
+  #takeChunk(chunk: unknown): void {
+    const [namespace, mode, payload] = (this.#withNamespaces ? chunk : [[], ...(chunk as unknown[])]) as [
       string[],
       string,
       unknown,
     ];
-    this.#take(mode, payload, () => frames.take(namespace, mode, payload));
+    this.#take(mode, payload, () => this.#frames.take(namespace, mode, payload));
   }
 
   /** The root run's stream events carry the chunks of the other modes; the rest are the client's events. */
-  event(event: unknown): void {
-    const { frames, options } = this.#execution;
-    const isRoot = isRecord(event) && event.run_id === options.runId;
+  #takeEvent(event: unknown): void {
+    const isRoot = isRecord(event) && event.run_id === this.#options.run.run_id;
     if (isRoot && event.event === "on_chain_stream") {
       const chunk = isRecord(event.data) ? event.data.chunk : undefined;
-      if (Array.isArray(chunk)) this.chunk(chunk);
+      if (Array.isArray(chunk)) this.#takeChunk(chunk);
       return;
     }
-    this.#take("events", event, () => frames.takeEvent(event, isRoot));
+    this.#take("events", event, () => this.#frames.takeEvent(event, isRoot));
   }
 
+  /** Never throws: the stream is read to its end, also when nothing that the graph yields is taken any more. */
   #take(mode: string, payload: unknown, work: () => void): void {
-    if (this.#failed) return;
+    if (this.#isRefused) return;
     try {
       work();
     } catch (error) {
-      this.#failed = true;
-      this.#execution.onUnsendable(unsendable(error, payload, mode));
+      this.#isRefused = true;
+      this.#failFrom("refused", unsendable(error, payload, mode));
     }
+  }
+
+  async #hasCheckpoint(): Promise<boolean> {
+    const { thread_id, run_id } = this.#options.run;
+    const tuple = await this.#context.storage.checkpointer.getTuple({
+      configurable: { thread_id, checkpoint_ns: "" },
+    });
+    const metadata = tuple?.metadata as { run_id?: unknown } | undefined;
+    return metadata?.run_id === run_id;
+  }
+
+  #report({ status, thrown }: Ending): void {
+    const { run_id, thread_id } = this.#options.run;
+    const fields = { run_id, thread_id, status, err: thrown };
+    if (thrown !== undefined) return this.#context.logger.warn(fields, "the run failed");
+    const reason = String(this.#controller.signal.reason);
+    this.#context.logger.info({ ...fields, reason }, "the run was stopped");
   }
 }
 
@@ -130,71 +315,5 @@ async function pauseBefore(
     await sleep(firstPauseMs * 2 ** (attempt - 2), undefined, { signal });
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
-  }
-}
-
-/**
- * Hand every item of `source` to `take`, in order, a few milliseconds' worth a turn: a graph that never waits floods
- * its stream, and other requests must get in. The source is read without such pauses, because what LangGraph's stream
- * still holds when the graph throws is lost. Rejects with what the source or `take` threw, once all is taken.
- */
-export async function takeAll<T>(source: AsyncIterable<T>, take: (item: T) => void): Promise<void> {
-  const taker = new Taker(take);
-  try {
-    for await (const item of source) {
-      taker.add(item);
-      if (taker.failed) break;
-    }
-  } finally {
-    await taker.idle;
-  }
-  taker.throwFailure();
-}
-
-/** Takes items in the background of whoever adds them. */
-class Taker<T> {
-  /** Settles when nothing waits any more; never rejects. */
-  idle: Promise<void> = Promise.resolve();
-  readonly #take: (item: T) => void;
-  #waiting: T[] = [];
-  #busy = false;
-  #failure: { error: unknown } | undefined;
-
-  constructor(take: (item: T) => void) {
-    this.#take = take;
-  }
-
-  get failed(): boolean {
-    return this.#failure !== undefined;
-  }
-
-  add(item: T): void {
-    this.#waiting.push(item);
-    if (!this.#busy) this.idle = this.#run();
-  }
-
-  throwFailure(): void {
-    if (this.#failure) throw this.#failure.error;
-  }
-
-  async #run(): Promise<void> {
-    this.#busy = true;
-    try {
-      while (this.#waiting.length > 0) await this.#takeWaiting();
-    } catch (error) {
-      this.#failure = { error };
-    } finally {
-      this.#busy = false;
-    }
-  }
-
-  async #takeWaiting(): Promise<void> {
-    const items = this.#waiting;
-    this.#waiting = [];
-    for (const item of items) {
-      this.#take(item);
-      const turn = dueTurn();
-      if (turn) await turn;
-    }
   }
 }

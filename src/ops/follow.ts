@@ -7,13 +7,14 @@ import type { Run, StreamMode } from "../models/run.js";
 import { isFinished } from "../storage/rows.js";
 import type { RunRow, ThreadLease } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
+import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
-import type { RunHandle } from "./live-run.js";
-import type { RunTasks } from "./live-runs.js";
+import type { EngineContext, LiveRun } from "./live-runs.js";
 import { recoverRuns } from "./recovery.js";
 import { failedAnswer, RunAborted, runAnswer } from "./run-results.js";
-import type { LogReader } from "./run-log.js";
+import type { LogReader, RunLog } from "./run-log.js";
 import { runModel, runRow } from "./run-request.js";
+import { scopeOf } from "./thread-origin.js";
 import { readerOf } from "./thread-state.js";
 
 /** Ids of a summary are above those of every log: who comes back with one gets the rest of the summary. */
@@ -22,12 +23,14 @@ const SUMMARY_ID = 2 ** 40;
 const endsSummary = (after: number, run: Run): boolean =>
   isFinished(run) && after === SUMMARY_ID + (run.error === null ? 2 : 1);
 
+type RunKey = Pick<Run, "run_id" | "thread_id">;
+
 interface LeaveOptions {
   /** Cancel the run when the caller goes. */
   cancelOnDisconnect?: boolean;
 }
 
-interface JoinOptions extends LeaveOptions {
+export interface JoinOptions extends LeaveOptions {
   /** Aborts when the caller is gone. */
   signal?: AbortSignal;
 }
@@ -40,123 +43,139 @@ export interface StreamJoinOptions extends LeaveOptions {
   modes?: readonly StreamMode[];
 }
 
-export class RunJoins {
-  readonly #context: OpsContext;
-  readonly #tasks: RunTasks;
+/** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
+export async function joinRun(
+  context: EngineContext,
+  threadId: string,
+  runId: string,
+  { signal, cancelOnDisconnect }: JoinOptions,
+): Promise<WaitingRun> {
+  const run = runModel(await runRow(context, threadId, runId));
+  const live = context.live.find(run.run_id);
+  if (cancelOnDisconnect) signal?.addEventListener("abort", () => stop(context, run, live), { once: true });
+  return { run, answer: live ? live.answer(signal) : storedAnswer(context, run, signal) };
+}
 
-  constructor(context: OpsContext, tasks: RunTasks) {
-    this.#context = context;
-    this.#tasks = tasks;
-  }
+/**
+ * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
+ * the final `values` and the last frame.
+ * @throws NotFoundError (`run_not_found`)
+ */
+export async function joinRunStream(
+  context: EngineContext,
+  threadId: string,
+  runId: string,
+  options: StreamJoinOptions,
+): Promise<JoinedStream> {
+  const { after = -1 } = options;
+  const run = runModel(await runRow(context, threadId, runId));
+  const live = context.live.find(run.run_id);
+  const log = context.live.logOf(run.run_id);
+  const leave = () => stop(context, run, live);
+  if (log?.reaches(after)) return joinedLog(run, log, options, leave);
+  const isOver = endsSummary(after, run);
+  const frames = isOver ? NOTHING_LEFT : summaryAfter(context, after, run, live);
+  return { run, ...joined(frames, options, leave), isOver };
+}
 
-  /** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
-  async join(
-    threadId: string,
-    runId: string,
-    { signal, cancelOnDisconnect }: JoinOptions = {},
-  ): Promise<WaitingRun> {
-    const run = await this.#run(threadId, runId);
-    const handle = this.#tasks.find(run.run_id);
-    if (cancelOnDisconnect) signal?.addEventListener("abort", () => this.#leave(run, handle), { once: true });
-    return { run, answer: handle ? handle.answerFor(signal) : this.#storedAnswer(run, signal) };
-  }
+/**
+ * As `joinRunStream`, for a stateless run, while its frames are kept; its thread may be gone.
+ * @throws NotFoundError (`run_not_found`)
+ */
+export function joinStatelessStream(
+  context: EngineContext,
+  runId: string,
+  options: StreamJoinOptions,
+): JoinedStream {
+  const run_id = requireUuid(runId, ["path", "run_id"]);
+  const live = context.live.find(run_id);
+  const log = context.live.logOf(run_id);
+  const isOwn = !context.caller || log?.stateless?.scope === scopeOf(context);
+  if (!log?.stateless || !log.reaches(options.after ?? -1) || !isOwn) throw new NotFoundError("run", run_id);
+  const run = { run_id, thread_id: log.stateless.thread_id };
+  return joinedLog(run, log, options, () => live?.stop(RunAborted.because("disconnected")));
+}
 
-  /**
-   * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
-   * the final `values` and the last frame.
-   * @throws NotFoundError (`run_not_found`)
-   */
-  async stream(threadId: string, runId: string, options: StreamJoinOptions = {}): Promise<JoinedStream> {
-    const { after = -1, modes, cancelOnDisconnect = false } = options;
-    const run = await this.#run(threadId, runId);
-    const handle = this.#tasks.find(run.run_id);
-    const log = handle?.log ?? this.#tasks.logs.get(run.run_id);
-    const isKept = log?.reaches(after) ?? false;
-    const isOver = log && isKept ? log.endsWith(after) : endsSummary(after, run);
-    const frames = isOver
-      ? NOTHING_LEFT
-      : log && isKept
-        ? log.read(after)
-        : this.#summaryAfter(after, run, handle);
-    return {
-      run,
-      frames: framesOf(frames, modes),
-      disconnect: () => {
-        frames.leave();
-        if (cancelOnDisconnect) this.#leave(run, handle);
-      },
-      resumable: true,
-      isOver,
-    };
-  }
+function joinedLog(run: RunKey, log: RunLog, options: StreamJoinOptions, leave: () => void): JoinedStream {
+  const { after = -1 } = options;
+  const isOver = log.endsWith(after);
+  return { run, ...joined(isOver ? NOTHING_LEFT : log.read(after), options, leave), isOver };
+}
 
-  async #run(threadId: string, runId: string): Promise<Run> {
-    return runModel(await runRow(this.#context, threadId, runId));
-  }
+/** What one reader gets of the frames; `leave` is called when it goes and wants to take the run along. */
+function joined(
+  frames: LogReader,
+  { modes, cancelOnDisconnect = false }: StreamJoinOptions,
+  leave: () => void,
+): Pick<JoinedStream, "frames" | "disconnect" | "resumable"> {
+  return {
+    frames: modes && modes.length > 0 ? onlyModes(frames, modes) : frames,
+    disconnect: () => {
+      frames.leave();
+      if (cancelOnDisconnect) leave();
+    },
+    resumable: true,
+  };
+}
 
-  #summaryAfter(after: number, run: Run, handle: RunHandle | undefined): LogReader {
-    const left = new AbortController();
-    const frames = framesAfter(after, this.#summary(run, handle, left.signal));
-    return { leave: () => left.abort(), [Symbol.asyncIterator]: () => until(left.signal, frames) };
-  }
+/** The caller goes, and takes the run along. */
+function stop(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
+  if (live) return live.stop(RunAborted.because("disconnected"));
+  stopElsewhere(context, run).catch((error: unknown) =>
+    context.logger.error(
+      { err: error, run_id: run.run_id },
+      "a run of another process could not be cancelled",
+    ),
+  );
+}
 
-  /** What is left to tell of a run without a log. */
-  async *#summary(
-    run: Run,
-    handle: RunHandle | undefined,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly RunFrame[]> {
-    const { run_id, thread_id } = run;
-    yield [{ id: SUMMARY_ID, event: "metadata", data: JSON.stringify({ run_id, thread_id, attempt: 1 }) }];
-    const answer = await (handle ? handle.answerFor(signal) : this.#storedAnswer(run, signal));
-    const { status, usage, error } = await this.#run(thread_id, run_id);
-    if (error !== null) {
-      const data = { error: "Error", message: error, detail: error, run_id, status, usage };
-      yield [{ id: SUMMARY_ID + 1, event: "error", data: JSON.stringify(data) }];
-      return;
-    }
-    yield [
-      { id: SUMMARY_ID + 1, event: "values", data: toJson(answer, "values") },
-      { id: SUMMARY_ID + 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
-    ];
-  }
+function summaryAfter(context: OpsContext, after: number, run: Run, live: LiveRun | undefined): LogReader {
+  const left = new AbortController();
+  const frames = framesAfter(after, summaryOf(context, run, live, left.signal));
+  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => until(left.signal, frames) };
+}
 
-  /** The answer of a run that is not this process's: from its row and its checkpoints. */
-  async #storedAnswer(run: Run, signal?: AbortSignal): Promise<JsonObject> {
-    const { thread_id, run_id, error } = await this.#ended(run, signal);
-    if (error !== null) return failedAnswer(new Error(error));
-    const row = await this.#context.storage.threads.get(thread_id);
-    if (!row) return {};
-    const reader = await readerOf(this.#context, row);
-    const states = reader.graph.getStateHistory(
-      { configurable: { thread_id, checkpoint_ns: "" } },
-      { limit: 1, filter: { run_id } },
-    );
-    for await (const { values, tasks } of states) {
-      const interrupts = tasks.flatMap((task) => task.interrupts ?? []);
-      const filter = await reader.filter();
-      return runAnswer(filter.values(values), interrupts.length > 0 ? interrupts : undefined);
-    }
-    return {};
+/** What is left to tell of a run without a log. */
+async function* summaryOf(
+  context: OpsContext,
+  run: Run,
+  live: LiveRun | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RunFrame[]> {
+  const { run_id, thread_id } = run;
+  yield [{ id: SUMMARY_ID, event: "metadata", data: JSON.stringify({ run_id, thread_id, attempt: 1 }) }];
+  const answer = await (live ? live.answer(signal) : storedAnswer(context, run, signal));
+  const { status, usage, error } = runModel(await runRow(context, thread_id, run_id));
+  if (error !== null) {
+    const data = { error: "Error", message: error, detail: error, run_id, status, usage };
+    yield [{ id: SUMMARY_ID + 1, event: "error", data: JSON.stringify(data) }];
+    return;
   }
+  yield [
+    { id: SUMMARY_ID + 1, event: "values", data: toJson(answer, "values") },
+    { id: SUMMARY_ID + 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
+  ];
+}
 
-  /** @throws NotFoundError when the run was deleted meanwhile (`run_not_found`) */
-  async #ended({ thread_id, run_id }: Run, signal?: AbortSignal): Promise<Run> {
-    const row = await endElsewhere(this.#context, { thread_id, run_id }, signal);
-    if (!row) throw new NotFoundError("run", run_id);
-    return runModel(row);
+/** The answer of a run that is not this process's: from its row and its checkpoints. */
+async function storedAnswer(context: OpsContext, run: Run, signal?: AbortSignal): Promise<JsonObject> {
+  const { thread_id, run_id } = run;
+  const ended = await endElsewhere(context, run, signal);
+  if (!ended) throw new NotFoundError("run", run_id);
+  if (ended.error !== null) return failedAnswer(new Error(ended.error));
+  const row = await context.storage.threads.get(thread_id);
+  if (!row) return {};
+  const reader = await readerOf(context, row);
+  const states = reader.graph.getStateHistory(
+    { configurable: { thread_id, checkpoint_ns: "" } },
+    { limit: 1, filter: { run_id } },
+  );
+  for await (const { values, tasks } of states) {
+    const interrupts = tasks.flatMap((task) => task.interrupts ?? []);
+    const filter = await reader.filter();
+    return runAnswer(filter.values(values), interrupts.length > 0 ? interrupts : undefined);
   }
-
-  /** The caller goes, and takes the run along. */
-  #leave(run: Run, handle: RunHandle | undefined): void {
-    if (handle) return handle.stop(RunAborted.because("disconnected"));
-    stopElsewhere(this.#context, run).catch((error: unknown) =>
-      this.#context.logger.error(
-        { err: error, run_id: run.run_id },
-        "a run of another process could not be cancelled",
-      ),
-    );
-  }
+  return {};
 }
 
 // Runs that another process executes, or did until it died: asking for their end, and waiting for it.
@@ -165,8 +184,6 @@ export class RunJoins {
 const LOOK_MS = 500;
 /** Every so many looks, a run whose process has died meanwhile is settled here. */
 const LOOKS_A_RECOVERY = 10;
-
-type RunKey = Pick<RunRow, "thread_id" | "run_id">;
 
 /** Ask the process that executes a run to stop it; a run whose process is dead is settled at once. */
 export async function stopElsewhere(context: OpsContext, { thread_id, run_id }: RunKey): Promise<void> {
@@ -217,14 +234,7 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
 /** Frames that every reader gets, whatever modes it asked for. */
 const ALWAYS = new Set(["metadata", "end", "error"]);
 
-/** The frames of these modes, under their own ids; all of them when no mode is named. */
-export function framesOf(
-  frames: AsyncIterable<readonly RunFrame[]>,
-  modes: readonly StreamMode[] | undefined,
-): AsyncIterable<readonly RunFrame[]> {
-  return modes && modes.length > 0 ? onlyModes(frames, modes) : frames;
-}
-
+/** The frames of these modes, under their own ids. */
 async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: readonly StreamMode[]) {
   const wanted = new Set<string>(modes.map((mode) => (mode === "messages-tuple" ? "messages" : mode)));
   for await (const batch of frames) {
@@ -236,7 +246,7 @@ async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: rea
 }
 
 /** What is left of a stream that its reader has seen to the end. */
-export const NOTHING_LEFT: LogReader = {
+const NOTHING_LEFT: LogReader = {
   leave: () => undefined,
   async *[Symbol.asyncIterator]() {
     // Nothing.

@@ -1,26 +1,224 @@
-/** The runs that this process has in flight or in its queue, and the logs of those that ended lately. */
-import { setMaxListeners } from "node:events";
+/** The runs of this process that have not ended. The server owns them: a response is only a subscriber. */
+import { EventEmitter, once, setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ShuttingDownError } from "../support/errors.js";
+import type { JsonObject } from "../models/common.js";
+import { reportedTokens, type Run } from "../models/run.js";
+import type { ThreadLease } from "../storage/storage.js";
+import { GraphServeError, ShuttingDownError } from "../support/errors.js";
+import type { Metrics } from "../support/metrics.js";
 import type { OpsContext } from "./context.js";
-import { type AcceptedRun, RunHandle, RunTask } from "./live-run.js";
-import { type AbortCause, RunAborted, Settlements } from "./run-results.js";
-import { RunLogs } from "./run-log.js";
+import type { Execution } from "./execute.js";
+import { type RunLog, RunLogs } from "./run-log.js";
+import {
+  type AbortCause,
+  failedAnswer,
+  lastFrame,
+  RunAborted,
+  type RunResult,
+  RunResults,
+} from "./run-results.js";
 
-export class RunTasks {
-  readonly settlements: Settlements;
+/** What the operations work with, and the live runs that they share. */
+export interface EngineContext extends OpsContext {
+  readonly live: LiveRuns;
+}
+
+export interface LiveRunOptions {
+  /** Takes the run's frames; left out for a run that nobody streams. */
+  log?: RunLog;
+  /** Called when the run has ended, before anybody hears of it, while its thread is still held. Never rejects. */
+  atEnd?: () => Promise<void>;
+}
+
+/** How a run ended: `error` is what kept its graph from beginning, where no frame tells it. */
+interface End {
+  answer: JsonObject;
+  run: Run;
+  error?: Error;
+}
+
+/** One run: queued until it has its thread, then running, then ended. */
+export class LiveRun {
+  /** The run as it was accepted: `pending`. */
+  readonly run: Run;
+  readonly log: RunLog | undefined;
+
+  readonly #context: EngineContext;
+  readonly #atEnd: LiveRunOptions["atEnd"];
+  /** When it was accepted, by `performance.now()`. */
+  readonly #since: number;
+  /** Aborted, it gives up the run's place in the queue of its thread. */
+  #place: AbortController | undefined;
+  #stopped: RunAborted | undefined;
+  /** When it had its thread, by `performance.now()`. */
+  #begunAt: number | undefined;
+  /** Set once the run has its thread. */
+  #execution: Execution | undefined;
+  #end: End | undefined;
+  /** Emits `end`: unlike a promise, it keeps nothing of those who wait and leave. */
+  readonly #events = new EventEmitter().setMaxListeners(0);
+
+  constructor(context: EngineContext, run: Run, since: number, { log, atEnd }: LiveRunOptions) {
+    this.#context = context;
+    this.run = run;
+    this.#since = since;
+    this.log = log;
+    this.#atEnd = atEnd;
+  }
+
+  get state(): "queued" | "running" | "ended" {
+    if (this.#end) return "ended";
+    return this.#execution ? "running" : "queued";
+  }
+
+  /** True once the run has had its thread, also when it has ended since. */
+  get hasBegun(): boolean {
+    return this.#execution !== undefined;
+  }
+
+  /** The run is stored while others hold its thread. Who stops it before it begins aborts `place`. */
+  queue(place: AbortController): void {
+    this.#place = place;
+    this.#context.live.add(this);
+  }
+
+  /**
+   * Take the thread. Resolves when the run is in flight: `prepare` has stored that, and says what to execute.
+   * Rejects with what `prepare` throws; the thread is free then.
+   */
+  begin(lease: ThreadLease, prepare: () => Promise<Execution>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#hold(lease, prepare, resolve)
+        .then((result) => this.#tell(result))
+        .catch((error: unknown) => {
+          if (this.hasBegun)
+            this.#finish({
+              answer: failedAnswer(error),
+              run: { ...this.run, status: "error" },
+              error: error as Error,
+            });
+          reject(error);
+        });
+    });
+  }
+
+  /** Stop the run. Its row, its thread and its stream end as after every other run. */
+  stop(reason: RunAborted): void {
+    this.#stopped ??= reason;
+    this.#place?.abort(reason);
+    this.#execution?.abort(reason);
+  }
+
+  /** The queued run cannot begin, though its row is stored; its thread is another's. */
+  async fail(error: unknown): Promise<void> {
+    const { results } = this.#context.live;
+    const result = await results.endQueued(this.run, error);
+    this.#pushLast(result);
+    this.log?.close();
+    // The run before it, or its own start, may have left the thread busy.
+    await results.confirm(this.run);
+    this.#finish({ answer: failedAnswer(error), run: { ...this.run, ...result.stored } });
+  }
+
+  /** The run as it ended. Rejects when the storage failed before the graph began and no frame tells it. */
+  async ended(): Promise<Run> {
+    const { run, error } = await this.#whenEnded();
+    if (error !== undefined) throw error;
+    return run;
+  }
+
+  /**
+   * What the run answers once it has ended, however it ended. Rejects with an AbortError when `signal` aborts; nothing
+   * of the waiting stays behind then, however long the run still takes.
+   */
+  async answer(signal?: AbortSignal): Promise<JsonObject> {
+    return (await this.#whenEnded(signal)).answer;
+  }
+
+  /** Called when the run ends. */
+  onEnd(listener: () => void): void {
+    this.#events.once("end", listener);
+  }
+
+  async #whenEnded(signal?: AbortSignal): Promise<End> {
+    if (!this.#end) await once(this.#events, "end", { signal });
+    return this.#end as End;
+  }
+
+  /** Holds the thread until the run's end is stored. The lease is released here and nowhere else. */
+  async #hold(lease: ThreadLease, prepare: () => Promise<Execution>, begun: () => void): Promise<RunResult> {
+    try {
+      const execution = await prepare();
+      this.#start(execution);
+      begun();
+      const ending = await execution.run();
+      return await this.#context.live.results.end(this.run, ending, execution.tokens(), lease, this.#atEnd);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  #start(execution: Execution): void {
+    this.#execution = execution;
+    this.#context.live.add(this);
+    this.#begunAt = performance.now();
+    this.#context.metrics?.runStarted((this.#begunAt - this.#since) / 1000);
+    // It may have been stopped between its thread's becoming free and now.
+    if (this.#stopped) execution.abort(this.#stopped);
+  }
+
+  /** Who has seen the last frame finds the row settled and the thread free. */
+  #tell(result: RunResult): void {
+    const { thrown, stored, usage } = result;
+    this.#pushLast(result);
+    // Should nobody have the thread, it is set right as soon as it can be had again.
+    if (result.isLost) void this.#context.live.results.confirm(this.run);
+    const hasStarted = this.#execution?.hasStarted ?? false;
+    this.#finish({
+      answer: thrown === undefined ? (this.#execution?.answer ?? {}) : failedAnswer(thrown),
+      run: { ...this.run, ...stored, usage },
+      ...(!hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
+    });
+  }
+
+  #pushLast(result: RunResult): void {
+    const { event, data } = lastFrame(this.run, result, result.usage);
+    this.log?.push(event, data);
+  }
+
+  #finish(end: End): void {
+    if (this.#end) return;
+    this.#end = end;
+    this.log?.close();
+    this.#events.emit("end");
+    if (this.#context.metrics) this.#count(this.#context.metrics, end.run);
+  }
+
+  #count(metrics: Metrics, { metadata, status, usage }: Run): void {
+    const { input_tokens, output_tokens } = reportedTokens(usage);
+    metrics.runEnded({
+      graph: String(metadata.graph_id),
+      status,
+      seconds: this.#begunAt === undefined ? undefined : (performance.now() - this.#begunAt) / 1000,
+      inputTokens: input_tokens,
+      outputTokens: output_tokens,
+    });
+  }
+}
+
+/** All of them, the logs of those that ended lately, and the results that are still to be stored. */
+export class LiveRuns {
+  readonly results: RunResults;
   /** Logs of ended runs. */
   readonly logs = new RunLogs();
   readonly #context: OpsContext;
-  /** Runs in flight: at most one a thread, by thread id. */
-  readonly #active = new Map<string, RunTask>();
-  /** Runs that have not ended, by run id. */
-  readonly #handles = new Map<string, RunHandle>();
+  /** By run id. At most one of a thread is running. */
+  readonly #runs = new Map<string, LiveRun>();
   readonly #stopping = new AbortController();
 
   constructor(context: OpsContext) {
     this.#context = context;
-    this.settlements = new Settlements(context);
+    this.results = new RunResults(context);
     // Every caller that waits for a thread listens.
     setMaxListeners(0, this.#stopping.signal);
   }
@@ -35,59 +233,52 @@ export class RunTasks {
     return this.#stopping.signal;
   }
 
-  /** Execute an accepted run; its lease is released at the end, whatever happens. */
-  start(accepted: AcceptedRun): RunTask {
-    const { run, log } = accepted;
-    const task = new RunTask(this.#context, this.settlements, accepted);
-    const handle = this.#handles.get(run.run_id) ?? this.track(new RunHandle(run, log, () => undefined));
-    handle.begin(task);
-    this.#active.set(run.thread_id, task);
-    const forget = () => {
-      if (this.#active.get(run.thread_id) === task) this.#active.delete(run.thread_id);
-    };
-    task.done.then(forget, forget);
-    return task;
-  }
-
   /** Let others find a run until it has ended. */
-  track(handle: RunHandle): RunHandle {
-    const { runId, log } = handle;
-    this.#handles.set(runId, handle);
-    void handle.answer.then(() => {
-      this.#handles.delete(runId);
-      if (log) this.logs.keep(runId, log);
+  add(live: LiveRun): void {
+    const { run, log } = live;
+    if (this.#runs.has(run.run_id)) return;
+    this.#runs.set(run.run_id, live);
+    live.onEnd(() => {
+      this.#runs.delete(run.run_id);
+      if (log) this.logs.keep(run.run_id, log);
     });
-    return handle;
   }
 
-  /** The run with this id, while it waits or is in flight here. */
-  find(runId: string): RunHandle | undefined {
-    return this.#handles.get(runId);
+  /** The run with this id, while it is queued or running here. */
+  find(runId: string): LiveRun | undefined {
+    return this.#runs.get(runId);
+  }
+
+  /** Frames of a run, also of one that ended lately. */
+  logOf(runId: string): RunLog | undefined {
+    return this.find(runId)?.log ?? this.logs.get(runId);
   }
 
   /** Stop the runs that other processes ask this one to stop. */
-  async obeyCancels(): Promise<void> {
-    if (this.#handles.size === 0) return;
+  async watchCancels(): Promise<void> {
+    if (this.#runs.size === 0) return;
     const { storage, ownerId } = this.#context;
     for (const runId of await storage.runs.cancelRequests(ownerId)) {
-      this.#handles.get(runId)?.stop(RunAborted.because("cancelled"));
+      this.find(runId)?.stop(RunAborted.because("cancelled"));
     }
   }
 
-  /** Stop the thread's run, when one is in flight. */
+  /** Stop the run that has the thread, where there is one. */
   abort(threadId: string, cause: Exclude<AbortCause, "timeout">): void {
-    this.#active.get(threadId)?.abort(RunAborted.because(cause));
+    for (const live of this.#runs.values()) {
+      if (live.run.thread_id === threadId && live.state === "running") live.stop(RunAborted.because(cause));
+    }
   }
 
   /** Wait for all runs, at most `graceSeconds`, then stop those that are left and wait for their end. */
   async stop(graceSeconds: number): Promise<void> {
-    const settled = () => Promise.allSettled([...this.#active.values()].map((task) => task.done));
+    const ended = () => Promise.all([...this.#runs.values()].map((live) => live.answer()));
     const cancel = new AbortController();
     const grace = sleep(graceSeconds * 1000, undefined, { signal: cancel.signal }).catch(() => undefined);
-    if (this.#active.size > 0) await Promise.race([settled(), grace]);
+    if (this.#runs.size > 0) await Promise.race([ended(), grace]);
     cancel.abort();
-    for (const task of this.#active.values()) task.abort(RunAborted.because("shutdown"));
-    await settled();
-    await this.settlements.flushAll();
+    for (const live of this.#runs.values()) live.stop(RunAborted.because("shutdown"));
+    await ended();
+    await this.results.flushAll();
   }
 }

@@ -1,10 +1,10 @@
 /** What the service does by itself from time to time: heartbeat, deferred writes, expired threads, dead runs. */
 import type { ThreadRow, UnfinishedRun } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
-import type { OpsContext } from "./context.js";
-import type { RunTasks } from "./live-runs.js";
+import type { EngineContext } from "./live-runs.js";
+import { removeThread } from "./thread-removal.js";
 import { cutOffRuns, recoverRuns, selfOf } from "./recovery.js";
-import { keepLatest, type Threads } from "./threads.js";
+import { keepLatest } from "./threads.js";
 
 const HEARTBEAT_MS = 5_000;
 /** How soon a run hears that another process cancels it. */
@@ -17,17 +17,13 @@ const SWEEP_MS = 60_000;
 const SWEEP_BATCH = 100;
 
 export class Maintenance {
-  readonly #context: OpsContext;
-  readonly #tasks: RunTasks;
-  readonly #threads: Threads;
+  readonly #context: EngineContext;
   readonly #timers: NodeJS.Timeout[] = [];
   /** What is being done just now. */
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(context: OpsContext, tasks: RunTasks, threads: Threads) {
+  constructor(context: EngineContext) {
     this.#context = context;
-    this.#tasks = tasks;
-    this.#threads = threads;
   }
 
   /** Recover what an earlier process left, then maintain the storage until `stop`. */
@@ -36,10 +32,10 @@ export class Maintenance {
     await recoverRuns(this.#context);
     this.#every(HEARTBEAT_MS, async () => {
       await this.#beat();
-      await this.#tasks.settlements.flushAll();
-      this.#tasks.logs.expire();
+      await this.#context.live.results.flushAll();
+      this.#context.live.logs.expire();
     });
-    this.#every(CANCEL_MS, () => this.#tasks.obeyCancels());
+    this.#every(CANCEL_MS, () => this.#context.live.watchCancels());
     this.#every(RECOVERY_MS, () => recoverRuns(this.#context, { patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, async () => {
       await this.sweep();
@@ -80,7 +76,7 @@ export class Maintenance {
     try {
       const row = await storage.threads.get(thread_id);
       if (!row?.ttl || row.updated_at !== updated_at) return false;
-      await (row.ttl.strategy === "delete" ? this.#threads.remove(thread_id) : this.#prune(row));
+      await (row.ttl.strategy === "delete" ? removeThread(this.#context, thread_id) : this.#prune(row));
       return true;
     } catch (error) {
       logger.error({ err: error, thread_id }, "an expired thread could not be swept");

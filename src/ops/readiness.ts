@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StorageUnavailableError } from "../support/errors.js";
 import type { Storage } from "../storage/storage.js";
-import type { OpsContext } from "./context.js";
-import type { RunTasks } from "./live-runs.js";
+import type { EngineContext } from "./live-runs.js";
 
 /** Longest wait for the storage, in milliseconds: less than what probes usually wait themselves. */
 const DEADLINE_MS = 2_000;
@@ -14,12 +13,10 @@ const NO_THREAD = "00000000-0000-0000-0000-000000000000";
 const looks = new WeakMap<Storage, Promise<void>>();
 
 export class Readiness {
-  readonly #context: OpsContext;
-  readonly #tasks: RunTasks;
+  readonly #context: EngineContext;
 
-  constructor(context: OpsContext, tasks: RunTasks) {
+  constructor(context: EngineContext) {
     this.#context = context;
-    this.#tasks = tasks;
   }
 
   /**
@@ -27,7 +24,7 @@ export class Readiness {
    * @throws ShuttingDownError (`shutting_down`), StorageUnavailableError (`storage_unavailable`)
    */
   async check(): Promise<void> {
-    this.#tasks.stopping.throwIfAborted();
+    this.#context.live.stopping.throwIfAborted();
     const waiting = new AbortController();
     const late = sleep(DEADLINE_MS, undefined, { signal: waiting.signal }).then(() => {
       throw new StorageUnavailableError(`the storage has not answered within ${DEADLINE_MS / 1000} s`);
@@ -38,7 +35,7 @@ export class Readiness {
       late.catch(() => undefined);
       waiting.abort();
     }
-    this.#tasks.stopping.throwIfAborted();
+    this.#context.live.stopping.throwIfAborted();
   }
 }
 

@@ -24,15 +24,24 @@ interface Place {
   wake: (() => void) | undefined;
 }
 
+export interface Stateless {
+  thread_id: string;
+  scope: string | null;
+}
+
 export class RunLog {
   /** Set for a run whose thread is none of its client's: it is found by its id alone, within this scope. */
-  stateless: { thread_id: string; scope: string | null } | undefined;
+  readonly stateless: Stateless | undefined;
   #frames: RunFrame[] = [];
   /** Id of the oldest frame that is kept. */
   #first = 0;
   #characters = 0;
   #closed = false;
   readonly #readers = new Set<Place>();
+
+  constructor(stateless?: Stateless) {
+    this.stateless = stateless;
+  }
 
   push(event: string, data: string): void {
     if (this.#closed) return;

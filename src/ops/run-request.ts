@@ -21,15 +21,25 @@ import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
 import { callerConfigurable, claim, ownThread, stampScope } from "./thread-origin.js";
 
-/** A request whose values the graph can take. */
-export interface Invocation {
-  /** A command, state values, or null to go on from the checkpoint. */
-  input: unknown;
+/** What a request says of the call of its graph, without the input, which takes the graph to be read. */
+export interface CallOptions {
   /** Options of the call that do not depend on the run's ids. */
   options: GraphConfig;
   configurable: CheckpointConfigurable;
   modes: StreamMode[];
   subgraphs: boolean;
+}
+
+/** A run request that passed every check; it has neither lock nor row yet. */
+export interface CheckedRequest extends CallOptions {
+  threadId: string;
+  request: RunCreateRequest;
+  /** The graph, with its own filter: which others wrote to the thread is known when that is the run's. */
+  bound: BoundGraph;
+  /** A command, state values, or null to go on from the checkpoint. */
+  input: unknown;
+  /** When it passed them, by `performance.now()`. */
+  since: number;
 }
 
 /** @throws UnsupportedOptionError (`unsupported_option`; spec, RunCreateRequest rule 2) */
@@ -45,7 +55,7 @@ export function refuseUnsupported(request: RunCreateRequest): void {
  */
 export function refuseUnfiltered(
   { settings }: OpsContext,
-  { modes }: Invocation,
+  { modes }: Pick<CallOptions, "modes">,
   { filter }: BoundGraph,
 ): void {
   if (!modes.includes("events") || !filter.narrows || settings.allow_unfiltered_events) return;
@@ -109,11 +119,7 @@ function interruptNodes(nodes: RunCreateRequest["interrupt_before"]): string[] |
  * Read a run request for the thread it names; its input needs the graph, too.
  * @throws InvalidRequestError (`invalid_request`)
  */
-export function readInvocation(
-  context: OpsContext,
-  threadId: string,
-  request: RunCreateRequest,
-): Omit<Invocation, "input"> {
+export function readRequest(context: OpsContext, threadId: string, request: RunCreateRequest): CallOptions {
   const config = request.config ?? {};
   const metadata = { ...(isRecord(config.metadata) ? config.metadata : {}), ...request.metadata };
   assertPlainData(metadata, ["body", "metadata"]);
@@ -260,14 +266,14 @@ export interface GraphStamp {
   assistant_id: string;
 }
 
-/** The row of a run that was just accepted. */
-export function newRunRow(
+/** A run that was just accepted. */
+export function newRun(
   context: OpsContext,
   threadId: string,
   request: RunCreateRequest,
   stamp: GraphStamp,
-  at: string,
-): RunRow {
+): Run {
+  const at = now();
   return {
     run_id: newId(),
     thread_id: threadId,
@@ -280,7 +286,6 @@ export function newRunRow(
     multitask_strategy: request.multitask_strategy ?? "enqueue",
     error: null,
     usage: null,
-    owner: context.ownerId,
   };
 }
 

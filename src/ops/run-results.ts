@@ -6,10 +6,16 @@ import { INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../graphs/output-filt
 import { toWire, yieldedToWire } from "../graphs/serialize.js";
 import { thrownMessage } from "../graphs/thrown.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import type { Run, RunStatus, TokenUsage } from "../models/run.js";
+import { NO_TOKENS, type Run, type RunStatus, type TokenUsage } from "../models/run.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { RunOutcome, ThreadLease } from "../storage/storage.js";
-import { attempt, errorName, GraphServeError, StorageUnavailableError } from "../support/errors.js";
+import {
+  attempt,
+  errorName,
+  GraphServeError,
+  ShuttingDownError,
+  StorageUnavailableError,
+} from "../support/errors.js";
 import { isFinished, now } from "../storage/rows.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "./context.js";
@@ -146,25 +152,108 @@ export function failedAnswer(thrown: unknown): JsonObject {
 
 const PAUSES_MS = [0, 50, 250];
 
-interface SettledEnding extends Ending {
+/** How a run ended, as it is to be told. */
+export interface RunResult extends Ending {
+  usage: TokenUsage;
   /** What the run's row says of it. */
   stored: Pick<Run, "updated_at" | "status" | "error">;
+  /** True when the run lost its thread before its end: what becomes of that is not the run's to say. */
+  isLost: boolean;
 }
 
-export class Settlements {
-  /** Runs that may be stored without anybody who executes them. */
-  readonly doubtful: DoubtfulRuns;
+export class RunResults {
   readonly #context: OpsContext;
   /** Outcomes that could not be stored yet, by thread. */
   readonly #deferred = new Map<string, RunOutcome[]>();
+  /** Runs that may be stored without anybody who executes them. */
+  readonly #unconfirmed: UnconfirmedRuns;
 
   constructor(context: OpsContext) {
     this.#context = context;
-    this.doubtful = new DoubtfulRuns(context);
+    this.#unconfirmed = new UnconfirmedRuns(context);
+  }
+
+  /**
+   * Store how a run ended, and do what is left to do while its thread is held. A success that a crash could undo, since
+   * it cannot be stored, or that came after the thread was lost, is a failure. Never rejects.
+   */
+  async end(
+    run: Run,
+    ending: Ending,
+    usage: TokenUsage,
+    lease: ThreadLease,
+    atEnd: (() => Promise<void>) | undefined,
+  ): Promise<RunResult> {
+    await lease.confirm?.();
+    const isLost = lease.lost?.aborted ?? false;
+    const final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
+    const result = await this.#storeOrDefer(run, final, usage, isLost);
+    if (!isLost) await atEnd?.();
+    return { ...result, isLost };
+  }
+
+  /** Store the end of a run that could not begin; its thread is another's. Never rejects. */
+  async endQueued(run: Run, error: unknown): Promise<RunResult> {
+    const isStopped = error instanceof RunAborted || error instanceof ShuttingDownError;
+    const ending = isStopped ? stopped : failed(error);
+    const usage = { ...NO_TOKENS, source: "callbacks" as const };
+    const outcome = withoutThread(outcomeOf(run, ending, usage));
+    if (!(await this.#store(outcome))) this.#defer(outcome);
+    return { ...ending, usage, stored: storedOf(run, outcome), isLost: false };
+  }
+
+  /** A run may have been stored though its storing failed. */
+  suspect(run: RunKey): void {
+    this.#unconfirmed.add(run);
+  }
+
+  /** Look after a run that may have left its thread busy without anybody who executes it. Never rejects. */
+  async confirm(run: RunKey): Promise<void> {
+    this.#unconfirmed.add(run);
+    await this.flushAll();
+  }
+
+  /**
+   * Store what was kept for a thread, so that an old run's end never overwrites a new run's beginning. The caller holds
+   * the thread's lease.
+   * @throws StorageUnavailableError (`storage_unavailable`)
+   */
+  async flush(threadId: string): Promise<void> {
+    await this.#flushDeferred(threadId);
+    await this.#unconfirmed.settle(threadId);
+  }
+
+  /** Store all that was kept, as far as the storage takes it. Never rejects. */
+  async flushAll(): Promise<void> {
+    try {
+      for (const threadId of this.#deferred.keys()) await this.#flushDeferred(threadId);
+      await this.#unconfirmed.settleIdle();
+    } catch (error) {
+      this.#context.logger.error({ err: error }, "ends of runs still cannot be stored");
+    }
+  }
+
+  async #storeOrDefer(
+    run: Run,
+    ending: Ending,
+    usage: TokenUsage,
+    isLost: boolean,
+  ): Promise<Omit<RunResult, "isLost">> {
+    const outcomeFor = (final: Ending): RunOutcome => {
+      const outcome = outcomeOf(run, final, usage);
+      return isLost ? withoutThread(outcome) : outcome;
+    };
+    const outcome = outcomeFor(ending);
+    if (await this.#store(outcome)) return { ...ending, usage, stored: storedOf(run, outcome) };
+    const message = `the run ended as ${ending.status}, but its end could not be stored`;
+    const final = orFailed(ending, new StorageUnavailableError(message));
+    const deferred = outcomeFor(final);
+    this.#defer(deferred);
+    return { ...final, usage, stored: storedOf(run, deferred) };
   }
 
   /** Store an outcome; false when the storage refused it time and again. Never rejects. */
-  async store(outcome: RunOutcome): Promise<boolean> {
+  async #store(outcome: RunOutcome): Promise<boolean> {
     for (const pause of PAUSES_MS) {
       if (pause > 0) await sleep(pause);
       try {
@@ -180,63 +269,10 @@ export class Settlements {
     return false;
   }
 
-  /**
-   * Store how a run ended, do what is left to do, then release its lease. Returns the end as it is to be told: a success that a crash could
-   * undo, since it cannot be stored, or that came after the thread was lost, is a failure. Never rejects.
-   */
-  async end(
-    run: Run,
-    ending: Ending,
-    usage: TokenUsage,
-    { lease, atEnd }: { lease: ThreadLease; atEnd?: () => Promise<void> },
-  ): Promise<SettledEnding> {
-    await lease.confirm?.();
-    const isLost = lease.lost?.aborted ?? false;
-    let final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
-    let outcome = outcomeOf(run, final, usage);
-    // What becomes of a thread that was lost is not this run's to say.
-    if (isLost) outcome.thread = { updated_at: outcome.thread.updated_at };
-    if (!(await this.store(outcome))) {
-      const message = `the run ended as ${final.status}, but its end could not be stored`;
-      final = orFailed(final, new StorageUnavailableError(message));
-      outcome = { ...outcomeOf(run, final, usage), ...(isLost && { thread: outcome.thread }) };
-      this.defer(outcome);
-    }
-    if (!isLost) await atEnd?.();
-    await lease.release();
-    if (isLost) {
-      // Should nobody have it, it is set right as soon as it can be had again.
-      this.doubtful.add(run);
-      void this.flushAll();
-    }
-    const { updated_at, status = run.status, error = null } = outcome.run;
-    return { ...final, stored: { updated_at, status, error } };
-  }
-
   /** Keep an outcome for later. */
-  defer(outcome: RunOutcome): void {
+  #defer(outcome: RunOutcome): void {
     const outcomes = this.#deferred.get(outcome.threadId) ?? [];
     this.#deferred.set(outcome.threadId, [...outcomes, outcome]);
-  }
-
-  /**
-   * Store what was kept for a thread, so that an old run's end never overwrites a new run's beginning. The caller holds
-   * the thread's lease.
-   * @throws StorageUnavailableError (`storage_unavailable`)
-   */
-  async flush(threadId: string): Promise<void> {
-    await this.#flushDeferred(threadId);
-    await this.doubtful.settle(threadId);
-  }
-
-  /** Store all that was kept, as far as the storage takes it. Never rejects. */
-  async flushAll(): Promise<void> {
-    try {
-      for (const threadId of this.#deferred.keys()) await this.#flushDeferred(threadId);
-      await this.doubtful.settleIdle();
-    } catch (error) {
-      this.#context.logger.error({ err: error }, "ends of runs still cannot be stored");
-    }
   }
 
   async #flushDeferred(threadId: string): Promise<void> {
@@ -249,6 +285,18 @@ export class Settlements {
   }
 }
 
+/** An outcome that leaves the thread as it is. */
+const withoutThread = (outcome: RunOutcome): RunOutcome => ({
+  ...outcome,
+  thread: { updated_at: outcome.thread.updated_at },
+});
+
+const storedOf = (run: Run, { run: { updated_at, status = run.status, error = null } }: RunOutcome) => ({
+  updated_at,
+  status,
+  error,
+});
+
 /** An end that was no failure becomes one; a failure is told as it was. */
 const orFailed = (ending: Ending, error: Error): Ending =>
   ending.thrown === undefined ? failed(error) : ending;
@@ -257,24 +305,21 @@ const orFailed = (ending: Ending, error: Error): Ending =>
 // its row would keep the thread busy for ever.
 
 /** A statement whose answer was lost may still be carried out for so long. */
-const DOUBT_MS = 120_000;
+const UNCONFIRMED_MS = 120_000;
 const REASON = "the storage failed while the run was being stored; it never began";
 
-interface DoubtfulRun {
-  run_id: string;
-  thread_id: string;
-}
+type RunKey = Pick<Run, "run_id" | "thread_id">;
 
-class DoubtfulRuns {
+class UnconfirmedRuns {
   readonly #context: OpsContext;
-  /** Since when they are doubtful, by `performance.now()`. */
-  readonly #runs = new Map<DoubtfulRun, number>();
+  /** Since when they are unconfirmed, by `performance.now()`. */
+  readonly #runs = new Map<RunKey, number>();
 
   constructor(context: OpsContext) {
     this.#context = context;
   }
 
-  add({ run_id, thread_id }: DoubtfulRun): void {
+  add({ run_id, thread_id }: RunKey): void {
     this.#runs.set({ run_id, thread_id }, performance.now());
   }
 
@@ -304,12 +349,12 @@ class DoubtfulRuns {
       if (run.thread_id !== threadId) continue;
       const isStored = await this.#settleRun(run);
       if (isStored) await this.#rest(threadId);
-      if (isStored || performance.now() - since > DOUBT_MS) this.#runs.delete(run);
+      if (isStored || performance.now() - since > UNCONFIRMED_MS) this.#runs.delete(run);
     }
   }
 
   /** False when there is no such run. */
-  async #settleRun({ run_id, thread_id }: DoubtfulRun): Promise<boolean> {
+  async #settleRun({ run_id, thread_id }: RunKey): Promise<boolean> {
     const { runs } = this.#context.storage;
     const row = await runs.get(thread_id, run_id);
     if (!row) return false;

@@ -1,80 +1,153 @@
-/** Runs: execute, stream, wait for, list (spec, Runs). What the methods throw at first is said at `RunStarter.start`. */
-import { DEFAULT_LIMIT, type JsonObject } from "../models/common.js";
-import type { RunStream, WaitingRun } from "../models/run-stream.js";
+/** Runs, in the words of the SDK: create, stream, wait, join, cancel, list (spec, Runs). */
+import { DEFAULT_LIMIT } from "../models/common.js";
+import type { JoinedStream, RunStream, WaitingRun } from "../models/run-stream.js";
 import {
+  type CancelManyRequest,
   RUN_FIELDS,
   type Run,
   type RunCreateRequest,
   type RunFilter,
   type RunSelection,
 } from "../models/run.js";
-import type { OpsContext } from "./context.js";
-import { selectFields } from "./thread-search.js";
-import { RunAborted } from "./run-results.js";
+import { type CancelOptions, cancelRun, cancelRuns, deleteRun } from "./cancel.js";
+import {
+  joinRun,
+  joinRunStream,
+  joinStatelessStream,
+  type JoinOptions,
+  type StreamJoinOptions,
+} from "./follow.js";
+import type { EngineContext, LiveRun } from "./live-runs.js";
 import { RunLog } from "./run-log.js";
 import { runModel, runRow } from "./run-request.js";
-import type { RunStarter, StartOptions } from "./start-run.js";
-import type { RunTask } from "./live-run.js";
+import { RunAborted } from "./run-results.js";
+import { enqueueRun, startRun } from "./start-run.js";
+import { onOwnThread, type StatelessOptions } from "./stateless-runs.js";
+import { selectFields } from "./thread-search.js";
 import { threadRow } from "./thread-origin.js";
 
-type CallOptions = Pick<StartOptions, "signal" | "atEnd">;
+interface CallOptions {
+  /** Aborts when the caller is gone. */
+  signal?: AbortSignal;
+}
 
+type StartOptions = CallOptions & Partial<StatelessOptions>;
+
+/** What the methods that start a run throw at first is said at `startRun`. */
 export class Runs {
-  readonly #context: OpsContext;
-  readonly #starter: RunStarter;
+  readonly #context: EngineContext;
 
-  constructor(context: OpsContext, starter: RunStarter) {
+  constructor(context: EngineContext) {
     this.#context = context;
-    this.#starter = starter;
   }
 
   /** Execute to completion. A run that fails resolves too: its status is `error`. */
-  async create(
-    threadId: string,
-    request: RunCreateRequest,
-    { signal, atEnd }: CallOptions = {},
-  ): Promise<Run> {
-    const task = await this.#starter.start(threadId, request, { signal, atEnd });
-    return this.#whileConnected(task, request, signal);
+  async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
+    const live = await startRun(this.#context, threadId, request, { signal });
+    return this.#whileConnected(live, request, signal);
   }
 
   /** As `create`, but resolves when the run is accepted; `answer` then gives its final values. */
   async wait(
     threadId: string,
     request: RunCreateRequest,
-    { signal, atEnd }: CallOptions = {},
+    { signal, atEnd }: StartOptions = {},
   ): Promise<WaitingRun> {
-    const task = await this.#starter.start(threadId, request, { signal, atEnd });
-    const ended = this.#whileConnected(task, request, signal);
-    return { run: task.run, answer: ended.then((): JsonObject => task.answer) };
+    const live = await startRun(this.#context, threadId, request, { signal, atEnd });
+    const ended = this.#whileConnected(live, request, signal);
+    return { run: live.run, answer: ended.then(() => live.answer()) };
   }
 
   /** Accept and return at once; the run goes on by itself, behind others on its thread. */
   async background(
     threadId: string,
     request: RunCreateRequest,
-    { atEnd }: Omit<CallOptions, "signal"> = {},
+    { atEnd, stateless }: Partial<StatelessOptions> = {},
   ): Promise<Run> {
-    return this.#starter.enqueue(threadId, request, new RunLog(), atEnd);
+    return enqueueRun(this.#context, threadId, request, { log: new RunLog(stateless), atEnd });
   }
 
   /** Resolves as soon as the run is accepted: lock held, row stored (spec, Concurrency rules 2). */
   async stream(
     threadId: string,
     request: RunCreateRequest,
-    { signal, atEnd }: CallOptions = {},
+    { signal, atEnd, stateless }: StartOptions = {},
   ): Promise<RunStream> {
-    const log = new RunLog();
-    const task = await this.#starter.start(threadId, request, { signal, log, atEnd });
-    // Its end is told by the last frame.
-    task.done.catch(() => undefined);
+    const log = new RunLog(stateless);
+    const live = await startRun(this.#context, threadId, request, { signal, log, atEnd });
     const survives = this.#survivesDisconnect(request);
     const frames = log.read();
     const disconnect = () => {
       frames.leave();
-      if (!survives) task.abort(RunAborted.because("disconnected"));
+      if (!survives) live.stop(RunAborted.because("disconnected"));
     };
-    return { run: task.run, frames, disconnect, resumable: survives };
+    return { run: live.run, frames, disconnect, resumable: survives };
+  }
+
+  /** As `background`, on a thread of its own. */
+  async createStateless(request: RunCreateRequest): Promise<Run> {
+    return onOwnThread(this.#context, request, (threadId, options) =>
+      this.background(threadId, request, options),
+    );
+  }
+
+  /** As `wait`, on a thread of its own. */
+  async waitStateless(request: RunCreateRequest, options: CallOptions = {}): Promise<WaitingRun> {
+    return onOwnThread(this.#context, request, (threadId, own) =>
+      this.wait(threadId, request, { ...options, ...own }),
+    );
+  }
+
+  /** As `stream`, on a thread of its own. */
+  async streamStateless(request: RunCreateRequest, options: CallOptions = {}): Promise<RunStream> {
+    return onOwnThread(this.#context, request, (threadId, own) =>
+      this.stream(threadId, request, { ...options, ...own }),
+    );
+  }
+
+  async createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {
+    return Promise.all(requests.map((request) => this.createStateless(request)));
+  }
+
+  /** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
+  async join(threadId: string, runId: string, options: JoinOptions = {}): Promise<WaitingRun> {
+    return joinRun(this.#context, threadId, runId, options);
+  }
+
+  /**
+   * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
+   * the final `values` and the last frame.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  async joinStream(threadId: string, runId: string, options: StreamJoinOptions = {}): Promise<JoinedStream> {
+    return joinRunStream(this.#context, threadId, runId, options);
+  }
+
+  /**
+   * As `joinStream`, for a stateless run, while its frames are kept; its thread may be gone.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  joinStatelessStream(runId: string, options: StreamJoinOptions = {}): JoinedStream {
+    return joinStatelessStream(this.#context, runId, options);
+  }
+
+  /** Interrupt a run; one that has ended stays as it is. @throws NotFoundError (`run_not_found`) */
+  async cancel(threadId: string, runId: string, options: CancelOptions = {}): Promise<void> {
+    await cancelRun(this.#context, threadId, runId, options);
+  }
+
+  /** Interrupt several runs: those named, or all of a thread, of the status named. */
+  async cancelMany(request: CancelManyRequest, options: CancelOptions = {}): Promise<void> {
+    await cancelRuns(this.#context, request, options);
+  }
+
+  /**
+   * Delete the row of a run that has ended; its checkpoints stay.
+   * @throws NotFoundError (`run_not_found`)
+   * @throws ThreadBusyError while it is in flight (`thread_busy`)
+   */
+  async delete(threadId: string, runId: string): Promise<void> {
+    await deleteRun(this.#context, threadId, runId);
   }
 
   /** Newest first. @throws NotFoundError (`thread_not_found`) */
@@ -106,13 +179,13 @@ export class Runs {
   }
 
   /** The run's end; a caller that leaves before interrupts the run. */
-  async #whileConnected(task: RunTask, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
-    if (!signal || this.#survivesDisconnect(request)) return task.done;
-    const leave = () => task.abort(RunAborted.because("disconnected"));
+  async #whileConnected(live: LiveRun, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
+    if (!signal || this.#survivesDisconnect(request)) return live.ended();
+    const leave = () => live.stop(RunAborted.because("disconnected"));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
     try {
-      return await task.done;
+      return await live.ended();
     } finally {
       signal.removeEventListener("abort", leave);
     }

@@ -25,9 +25,9 @@ import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/er
 import { dueTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows.js";
-import type { OpsContext } from "./context.js";
 import { acquireStopped } from "./follow.js";
-import type { RunTasks } from "./live-runs.js";
+import type { OpsContext } from "./context.js";
+import type { EngineContext } from "./live-runs.js";
 import { assertMetadataKeys } from "./request-bounds.js";
 import { copyThread } from "./thread-copy.js";
 import { forgetThread, removeThread } from "./thread-removal.js";
@@ -47,13 +47,11 @@ import { restoreThread, storedCheckpoints } from "./thread-transfer.js";
 const EMPTY = { values: {}, interrupts: {} };
 
 export class Threads {
-  readonly #context: OpsContext;
-  readonly #tasks: RunTasks;
+  readonly #context: EngineContext;
   readonly #search: ThreadSearch;
 
-  constructor(context: OpsContext, tasks: RunTasks) {
+  constructor(context: EngineContext) {
     this.#context = context;
-    this.#tasks = tasks;
     this.#search = new ThreadSearch(context);
   }
 
@@ -114,7 +112,7 @@ export class Threads {
   /** Ends the run in flight and waits for it. @throws NotFoundError (`thread_not_found`) */
   async delete(threadId: string): Promise<void> {
     const { thread_id } = await threadRow(this.#context, threadId);
-    this.#tasks.abort(thread_id, "deleted");
+    this.#context.live.abort(thread_id, "deleted");
     const lease = await acquireStopped(this.#context, thread_id);
     try {
       if (this.#context.caller) await threadRow(this.#context, thread_id);

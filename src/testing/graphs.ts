@@ -197,9 +197,9 @@ export function serviceTarget(service: Service, assistantId: string): CaseTarget
 }
 
 async function endOf(
-  { joins }: Service,
+  { runs }: Service,
   { thread_id, run_id }: Pick<Run, "thread_id" | "run_id">,
 ): Promise<void> {
-  const { answer } = await joins.join(thread_id, run_id);
+  const { answer } = await runs.join(thread_id, run_id);
   await answer.catch(() => undefined);
 }

@@ -32,7 +32,7 @@ it("a thousand resumable runs leave no frames behind", async () => {
 
   const runs: string[] = [];
   const stream = async () => {
-    const { run, frames } = await server.service.stateless.stream(resumable);
+    const { run, frames } = await server.service.runs.streamStateless(resumable);
     runs.push(run.run_id);
     expect((await readAll({ frames })).at(-1)?.event).toBe("end");
   };
@@ -52,7 +52,7 @@ it("a thousand resumable runs leave no frames behind", async () => {
   expect((await follow(`${path}/${run_id}/stream`)).events).toEqual(whole);
 
   await vi.advanceTimersByTimeAsync(4 * LOOK_MS);
-  for (const id of runs) expect(() => server.service.stateless.follow(id)).toThrow("does not exist");
+  for (const id of runs) expect(() => server.service.runs.joinStatelessStream(id)).toThrow("does not exist");
   expect((await follow(`/runs/${runs[0]}/stream`)).status).toBe(404);
   // Of a run on a thread its end can still be told.
   const told = await follow(`${path}/${run_id}/stream`);

@@ -18,7 +18,7 @@ async function silentRun(service: Service, begin: "background" | "create" | "sta
   const request = { assistant_id: "gate", input: { gate: name }, stream_mode: ["updates" as const] };
   const { thread_id } = await service.threads.create({});
   const ended =
-    begin === "stateless" ? service.stateless.background(request) : service.runs[begin](thread_id, request);
+    begin === "stateless" ? service.runs.createStateless(request) : service.runs[begin](thread_id, request);
   await gateOf(name).entered;
   if (begin === "stateless") return { thread_id, run_id: (await ended).run_id };
   const [run] = await service.runs.list(thread_id, {});
@@ -32,14 +32,14 @@ const streams: [
   Parameters<typeof silentRun>[1],
   (service: Service, ids: Ids) => Promise<RunStream>,
 ][] = [
-  ["the stream of a run", "background", (service, ids) => service.joins.stream(ids.thread_id, ids.run_id)],
+  ["the stream of a run", "background", (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id)],
   [
     "some modes of it",
     "background",
-    (service, ids) => service.joins.stream(ids.thread_id, ids.run_id, { modes: ["values"] }),
+    (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id, { modes: ["values"] }),
   ],
-  ["a run that nobody streams", "create", (service, ids) => service.joins.stream(ids.thread_id, ids.run_id)],
-  ["a stateless run", "stateless", async (service, { run_id }) => service.stateless.follow(run_id)],
+  ["a run that nobody streams", "create", (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id)],
+  ["a stateless run", "stateless", async (service, { run_id }) => service.runs.joinStatelessStream(run_id)],
 ];
 
 describe("who joins and leaves", () => {
@@ -59,7 +59,7 @@ describe("who joins and leaves", () => {
     const service = await openTestService({ graphs: { gate } });
     const { thread_id, run_id } = await silentRun(service, "background");
     const gone = new AbortController();
-    const { answer } = await service.joins.join(thread_id, run_id, { signal: gone.signal });
+    const { answer } = await service.runs.join(thread_id, run_id, { signal: gone.signal });
     const left = expect(answer).rejects.toThrow("abort");
     gone.abort();
     await left;

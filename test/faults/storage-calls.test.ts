@@ -56,7 +56,7 @@ const CASES: Record<string, Case> = {
     before: async ({ runs }, id) => runs.create(id, SAY),
     step: async (service, id) => {
       const [run] = await service.runs.list(id, {});
-      await service.cancels.delete(id, run?.run_id ?? "");
+      await service.runs.delete(id, run?.run_id ?? "");
       return "deleted";
     },
     end: "deleted",

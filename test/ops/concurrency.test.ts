@@ -111,7 +111,7 @@ describe("a full queue", () => {
       "running",
     ]);
     gate.open();
-    const { answer } = await service.joins.join(thread_id, waiting.run_id);
+    const { answer } = await service.runs.join(thread_id, waiting.run_id);
     expect(await answer).not.toHaveProperty("__error__");
   });
 });

@@ -28,15 +28,15 @@ async function openOn(storage: Storage, logger = recordingLogger()): Promise<Ser
 
 /** What each way of asking learns of the end, and when. */
 const WAYS: Record<string, (service: Service, request: RunCreateRequest) => Promise<unknown>> = {
-  wait: async (service, request) => (await service.stateless.wait(request)).answer,
+  wait: async (service, request) => (await service.runs.waitStateless(request)).answer,
   stream: async (service, request) => {
-    for await (const batch of (await service.stateless.stream(request)).frames)
+    for await (const batch of (await service.runs.streamStateless(request)).frames)
       for (const { event, data } of batch) if (event === "end" || event === "error") return data;
     return undefined;
   },
   background: async (service, request) => {
-    const { run_id } = await service.stateless.background(request);
-    for await (const batch of service.stateless.follow(run_id).frames)
+    const { run_id } = await service.runs.createStateless(request);
+    for await (const batch of service.runs.joinStatelessStream(run_id).frames)
       for (const { event, data } of batch) if (event === "end" || event === "error") return data;
     return undefined;
   },
@@ -98,10 +98,10 @@ describe("the end of a stateless run", () => {
   it("keeps the thread when asked, and removes one whose client has left", async () => {
     const { service, allowed } = await openGated();
     allowed.resolve(undefined);
-    const kept = await service.stateless.wait({ ...REQUESTS.success, on_completion: "keep" });
+    const kept = await service.runs.waitStateless({ ...REQUESTS.success, on_completion: "keep" });
     await kept.answer;
     expect(await service.threads.count({})).toBe(1);
-    const stream = await service.stateless.stream({ assistant_id: "gate", input: { gate: "stateless" } });
+    const stream = await service.runs.streamStateless({ assistant_id: "gate", input: { gate: "stateless" } });
     await gateOf("stateless").entered;
     stream.disconnect();
     await expect.poll(() => service.threads.count({})).toBe(1);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { takeAll } from "../../src/ops/execute.js";
+import { takeAll } from "../../src/support/event-loop.js";
 
 afterEach(() => {
   vi.restoreAllMocks();

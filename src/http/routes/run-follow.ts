@@ -60,7 +60,7 @@ export const runFollowRoutes = [
     responses: [ANSWER],
     errors: ["run_not_found"],
     handle: async ({ service, params, query, disconnected }) => {
-      const { run, answer } = await service.joins.join(params.thread_id, params.run_id, {
+      const { run, answer } = await service.runs.join(params.thread_id, params.run_id, {
         signal: disconnected(),
         cancelOnDisconnect: query.cancel_on_disconnect,
       });
@@ -81,7 +81,7 @@ export const runFollowRoutes = [
     errors: ["run_not_found"],
     handle: async ({ service, params, query, headers }) => {
       const options = joinOptions(query, headers);
-      const stream = await service.joins.stream(params.thread_id, params.run_id, options);
+      const stream = await service.runs.joinStream(params.thread_id, params.run_id, options);
       return joined(stream, headers, streamHeaders(stream));
     },
   }),
@@ -96,7 +96,7 @@ export const runFollowRoutes = [
     errors: ["run_not_found"],
     handle: async ({ service, params, query, disconnected }) => {
       const options = { ...query, signal: disconnected() };
-      await service.cancels.cancel(params.thread_id, params.run_id, options);
+      await service.runs.cancel(params.thread_id, params.run_id, options);
       return query.wait ? empty : accepted;
     },
   }),
@@ -111,7 +111,7 @@ export const runFollowRoutes = [
     responses: CANCEL_RESPONSES,
     errors: [],
     handle: async ({ service, query, body, disconnected }) => {
-      await service.cancels.cancelMany(body, { ...query, signal: disconnected() });
+      await service.runs.cancelMany(body, { ...query, signal: disconnected() });
       return query.wait ? empty : accepted;
     },
   }),
@@ -124,7 +124,7 @@ export const runFollowRoutes = [
     responses: [{ status: 204, description: "The run is deleted; its checkpoints stay." }],
     errors: ["run_not_found", "thread_busy"],
     handle: async ({ service, params }) => {
-      await service.cancels.delete(params.thread_id, params.run_id);
+      await service.runs.delete(params.thread_id, params.run_id);
       return empty;
     },
   }),

@@ -31,7 +31,7 @@ export const statelessRoutes = [
     responses: [{ status: 200, description: "The run, pending.", schema: RunModel, headers: LOCATION }],
     errors,
     handle: async ({ service, body }) => {
-      const run = await service.stateless.background(body);
+      const run = await service.runs.createStateless(body);
       return json(run, locationOf(run));
     },
   }),
@@ -53,7 +53,7 @@ export const statelessRoutes = [
     ],
     errors,
     handle: async ({ service, body, disconnected }) => {
-      const { run, answer } = await service.stateless.wait(body, { signal: disconnected() });
+      const { run, answer } = await service.runs.waitStateless(body, { signal: disconnected() });
       return { kind: "waiting", answer, headers: locationOf(run) };
     },
   }),
@@ -67,7 +67,7 @@ export const statelessRoutes = [
     responses: [STREAM_RESPONSE],
     errors,
     handle: async ({ service, body, disconnected }) => {
-      const stream = await service.stateless.stream(body, { signal: disconnected() });
+      const stream = await service.runs.streamStateless(body, { signal: disconnected() });
       return { kind: "stream", stream, headers: headersOf(stream) };
     },
   }),
@@ -83,7 +83,7 @@ export const statelessRoutes = [
     responses: JOIN_RESPONSES,
     errors: ["run_not_found"],
     handle: ({ service, params, query, headers }) => {
-      const stream = service.stateless.follow(params.run_id, joinOptions(query, headers));
+      const stream = service.runs.joinStatelessStream(params.run_id, joinOptions(query, headers));
       return joined(stream, headers, headersOf(stream));
     },
   }),
@@ -96,6 +96,6 @@ export const statelessRoutes = [
     body: RunBatch,
     responses: [{ status: 200, description: "The runs, pending.", schema: Type.Array(RunModel) }],
     errors,
-    handle: async ({ service, body }) => json(await service.stateless.batch(body)),
+    handle: async ({ service, body }) => json(await service.runs.createBatch(body)),
   }),
 ];
