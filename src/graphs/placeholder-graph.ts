@@ -185,11 +185,12 @@ function taskOf(tuple: CheckpointTuple, name: string, path: unknown[], cause: un
   const id = uuid5(JSON.stringify([...place, ...cause]), checkpoint.id);
   const written = (tuple.pendingWrites ?? []).filter(([taskId]) => taskId === id);
   const error = written.find(([, channel]) => channel === ERROR)?.[2];
-  const interrupts = written.flatMap(([, channel, value]) =>
-    channel === INTERRUPT && isRecord(value) ? [value] : [],
-  );
+  // One write an interrupt, or one of them all: releases of LangGraph differ.
+  const interrupts = written
+    .flatMap(([, channel, value]) => (channel === INTERRUPT ? [value].flat() : []))
+    .filter(isRecord);
   if (error !== undefined) return { id, name, path, error, interrupts };
-  return { id, name, path, interrupts, result: interrupts.length > 0 ? undefined : resultOf(written) };
+  return { id, name, path, interrupts, result: resultOf(written) };
 }
 
 /** What the task wrote to keys of the state; a key written more than once holds the list. */

@@ -1,4 +1,5 @@
 /** LangGraph's stream chunks -> the events of a run's stream, as JSON text (stream modes of the spec). */
+import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { StreamMode } from "../models/run.js";
@@ -8,6 +9,7 @@ import { HeldMessages } from "./held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
 import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter } from "./output-filter.js";
 import { isMessage, messageTupleJson, metadataToWire, toJson } from "./serialize.js";
+import { taskOf, ToolPlaces } from "./tool-places.js";
 
 /** Modes whose chunks are told apart by those of `tasks`. */
 const NEED_TASKS: readonly StreamMode[] = ["updates", "messages", "messages-tuple"];
@@ -66,6 +68,7 @@ export class StreamFrames {
   readonly #messages: MessageFrames | undefined;
   /** Messages that wait; made for the first of them. */
   #held: HeldMessages | undefined;
+  readonly #toolPlaces: ToolPlaces | undefined;
 
   constructor(options: StreamFramesOptions, sink: EventSink) {
     this.#options = options;
@@ -73,13 +76,15 @@ export class StreamFrames {
     this.#sink = sink;
     if (this.#modes.has("updates"))
       this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
+    if (this.#modes.has("tools")) this.#toolPlaces = new ToolPlaces();
     if (this.#modes.has("messages"))
       this.#messages = new MessageFrames((event, data) => this.#emit(event, data));
   }
 
-  /** Whether chunks must say where they come from, also when nobody asks for subgraphs. */
-  get needNamespaces(): boolean {
-    return this.#modes.has("tools");
+  /** The callbacks of the run, through which it is heard what the chunks do not say. */
+  hearing(callbacks: CallbackManager): CallbackManager {
+    if (this.#toolPlaces) callbacks.addHandler(this.#toolPlaces, true);
+    return callbacks;
   }
 
   /** Take one chunk: `namespace` is empty for the root graph, and for every chunk that does not say. */
@@ -154,7 +159,7 @@ export class StreamFrames {
     if (!Array.isArray(payload)) return;
     const [message, metadata] = payload as unknown[];
     const send = () => this.#sendMessage(namespace, message, metadata);
-    if (this.#isOpen(namespaceOf(metadata))) send();
+    if (this.#isOpen(taskOf(metadata))) send();
     else (this.#held ??= new HeldMessages()).hold(message, send);
   }
 
@@ -184,26 +189,25 @@ export class StreamFrames {
       case "debug":
         return debugPayload(payload, this.#filterAt(namespace));
       case "tools":
-        return this.#isOpen(namespace) ? payload : toolCall(payload);
+        return this.#isOpenCall(payload) ? payload : toolCall(payload);
       default:
         return payload;
     }
   }
 
+  #isOpenCall(payload: unknown): boolean {
+    if (this.#options.unfilteredMessages) return true;
+    const tasks = isRecord(payload) ? (this.#toolPlaces?.of(payload.toolCallId) ?? []) : [];
+    return tasks.length > 0 && tasks.every((task) => this.#isOpen(task));
+  }
+
   /** Whether what the task of this namespace says may be seen as it says it. */
-  #isOpen(namespace: string | readonly string[]): boolean {
+  #isOpen(namespace: string): boolean {
     const path = nodesOf(namespace);
     const task = path.pop();
     const { filter, unfilteredMessages } = this.#options;
     return unfilteredMessages || (task !== undefined && filterAt(filter, path).speaksOpenly(task));
   }
-}
-
-/** The task in which a message was made. */
-function namespaceOf(metadata: unknown): string {
-  const { langgraph_checkpoint_ns, checkpoint_ns } = isRecord(metadata) ? metadata : {};
-  const namespace = langgraph_checkpoint_ns ?? checkpoint_ns;
-  return typeof namespace === "string" ? namespace : "";
 }
 
 /** That a task has ended, without what it gave back. */

@@ -225,7 +225,7 @@ export class Execution {
       metadata: { ...(request.options.metadata ?? {}), ...run.metadata, run_id, thread_id },
       configurable: request.configurable,
       runId: run_id,
-      callbacks: new ModelCallbacks(this.#usage),
+      callbacks: this.#frames.hearing(new ModelCallbacks(this.#usage)),
       signal: this.#controller.signal,
       streamMode: frameworkModes(this.#modes),
       subgraphs: this.#withNamespaces,
@@ -234,7 +234,7 @@ export class Execution {
 
   /** Whether chunks say which graph they are of. */
   get #withNamespaces(): boolean {
-    return (this.#options.request.subgraphs && this.#modes.length > 0) || this.#frames.needNamespaces;
+    return this.#options.request.subgraphs && this.#modes.length > 0;
   }
 
   #takeChunk(chunk: unknown): void {

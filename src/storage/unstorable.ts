@@ -53,7 +53,8 @@ export async function namedRefusal(
     if (!refusal) continue;
     const [subject, name] = inWords(channel);
     const { path, what } = refusal.fault;
-    const inside = channel === INTERRUPT ? path.replace(/^value(\.value)?/, "") : path.replace(/^value/, "");
+    // What is asked is the value of an interrupt, which stands alone or in a list of them.
+    const inside = path.replace(channel === INTERRUPT ? /^value(\[\d+\])?(\.value)?/ : /^value/, "");
     return new UnserializableError(
       `${subject} cannot be stored`,
       { path: name + inside, what },

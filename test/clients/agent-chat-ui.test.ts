@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { gateOf } from "../fixtures/gates.js";
+import { messagesEvent } from "../helpers/langgraph-line.js";
 import { allEvents, type SseEvent } from "../helpers/sse.js";
 import { openClient } from "./open.js";
 import { openWatched } from "./watched.js";
@@ -31,9 +32,8 @@ describe("a message", () => {
     const { run, client, thread_id } = await open();
     const message = human("tea");
     const events = await run("chat", { input: { messages: [message] } });
-    // With stream_subgraphs LangGraph names a message's event by the task that writes it, in the root graph too.
     const names = events.map(({ event = "" }) => event.replace(/:.*/, ""));
-    expect(new Set(names)).toEqual(new Set(["metadata", "values", "messages|model", "end"]));
+    expect(new Set(names)).toEqual(new Set(["metadata", "values", messagesEvent("model"), "end"]));
     const { messages } = (await client.threads.get(thread_id)).values as { messages: { id: string }[] };
     expect(messages[0]?.id).toBe(message.id);
   });

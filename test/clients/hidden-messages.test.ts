@@ -1,5 +1,6 @@
 /** Messages are streamed as they are made, unless they may come to stand where nobody sees them: then they wait. */
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
 import {
   Annotation,
   entrypoint,
@@ -221,6 +222,37 @@ describe("what a node calls", () => {
   ])("is streamed once the node gives it, %s", async (_, give) => {
     const events = await streamed(await open(calling(false, give)), body);
     expect(saidBy(events)).toMatchObject({ model: "an inner word" });
+  });
+});
+
+describe("the call of a tool in a subgraph", () => {
+  const look = tool(({ at }) => `found it at ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
+  const call = { type: "tool_call" as const, id: "call", name: "look", args: { at: "the old oak" } };
+  const around = (fields: object) => {
+    const inner = new StateGraph(Annotation.Root({ ...MessagesAnnotation.spec, ...fields }))
+      .addNode("search", async () => ({ messages: [await look.invoke(call)] }))
+      .addEdge(START, "search")
+      .compile();
+    return new StateGraph(MessagesAnnotation).addNode("child", inner).addEdge(START, "child").compile();
+  };
+  const calls = async (graph: unknown) => {
+    const events = await streamed(await open(graph), request(["tools"], { stream_subgraphs: true }));
+    return events.filter(({ event }) => event?.startsWith("tools")).map(({ data }) => data);
+  };
+  const bare = { toolCallId: "call", name: "look" };
+
+  it("is streamed whole where the subgraph hides nothing", async () => {
+    expect(await calls(around({}))).toMatchObject([
+      { ...bare, event: "on_tool_start", input: JSON.stringify(call.args) },
+      { ...bare, event: "on_tool_end", output: { type: "tool", content: "found it at the old oak" } },
+    ]);
+  });
+
+  it("is streamed without what goes in and comes out where it hides a key", async () => {
+    expect(await calls(around({ clue: Annotation<string> }))).toEqual([
+      { ...bare, event: "on_tool_start" },
+      { ...bare, event: "on_tool_end" },
+    ]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Streams through the official SDK's client: every mode, with and without subgraphs. */
 import type { StreamMode } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
+import { messagesEvent } from "../helpers/langgraph-line.js";
 import { collect, dataOf, eventsOf, graphs, openClient, says, type Chunk } from "./open.js";
 
 interface Request {
@@ -187,8 +188,8 @@ describe("subgraphs", () => {
         "updates",
         "updates|child",
         "updates|child|leaf",
-        "messages|child|inner_model",
-        "messages|child|leaf",
+        messagesEvent("child", "inner_model"),
+        messagesEvent("child", "leaf"),
         "end",
       ]),
     );

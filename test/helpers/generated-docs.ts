@@ -1,4 +1,6 @@
 /** The parts of README.md and docs/ that come from the program itself: settings, commands, endpoints, errors. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { SETTING_NAMES, variableOf } from "../../src/config/environment.js";
 import { SettingsSchema } from "../../src/config/settings.js";
@@ -9,6 +11,7 @@ import { ROUTES } from "../../src/http/route-table.js";
 import { SDK_METHODS } from "../clients/sdk-methods.js";
 import { caseFileReference } from "./case-file-docs.js";
 import { readHelp, type CommandHelp, type HelpEntry } from "./cli-help.js";
+import { ROOT } from "./markdown.js";
 import { defaultText, typeText } from "./schema-text.js";
 
 /** Text by the name of its place: `<!-- generated:name -->` … `<!-- end:name -->`. */
@@ -24,6 +27,7 @@ export async function generatedTexts(): Promise<Record<string, string>> {
     errors: errorTable(),
     "case-files": caseFileReference(table),
     "sdk-methods": sdkMethods(),
+    versions: versions(),
   };
 }
 
@@ -212,4 +216,21 @@ function sdkMethods(): string {
     note,
   ]);
   return table(["Call", "What comes of it", "Status", "To know"], rows);
+}
+
+type Versions = Partial<Record<string, string>>;
+
+const manifest = (path: string) =>
+  JSON.parse(readFileSync(join(ROOT, path), "utf8")) as Record<"dependencies" | "devDependencies", Versions>;
+
+/** LangGraph's packages on the two lines that the tests run with. */
+function versions(): string {
+  const { devDependencies: pinned } = manifest("package.json");
+  const { version: checkpoint } = JSON.parse(
+    readFileSync(join(ROOT, "node_modules/@langchain/langgraph-checkpoint/package.json"), "utf8"),
+  ) as { version: string };
+  const own: Versions = { ...pinned, "@langchain/langgraph-checkpoint": checkpoint };
+  const { dependencies: newest } = manifest("test/newest/package.json");
+  const rows = Object.entries(newest).map(([name, version]) => [code(name), own[name], version]);
+  return table(["Package", "The lock file", "The newest line"], rows);
 }

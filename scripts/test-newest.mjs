@@ -1,0 +1,78 @@
+// Runs the tests of clients, storages and the service with the newest line of LangGraph, which test/newest pins, in a
+// folder of its own. What a test file imports that test/newest does not name is this checkout's.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "..");
+const NEWEST = "test/newest";
+const TREE = [
+  "src",
+  "pages",
+  "scripts",
+  "test",
+  "docs",
+  "README.md",
+  "package.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+];
+const TESTS = [
+  "test/clients",
+  "test/graphs/placeholder-graph.test.ts",
+  "test/http/no-leaks.test.ts",
+  "test/http/service.test.ts",
+  ...["memory", "sqlite", "postgres", "mongodb", "redis"].map((scheme) => `test/storage/${scheme}.test.ts`),
+];
+/** The slow files cut connections and fill memory, in which releases do not differ. */
+const PROJECTS = ["--project=quick", "--project=isolated"];
+const INSTALL_LIMIT_MS = 300_000;
+const TEST_LIMIT_MS = 900_000;
+
+const manifest = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+const { dependencies: newest } = manifest(join(ROOT, NEWEST));
+
+const scratch = mkdtempSync(join(tmpdir(), "graph-serve-newest-"));
+try {
+  process.exitCode = test(install());
+} finally {
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** A copy of the tree with the newest line; every other package is found one folder further up. */
+function install() {
+  const tree = join(scratch, "tree");
+  mkdirSync(tree);
+  symlinkSync(join(ROOT, "node_modules"), join(scratch, "node_modules"), "junction");
+  for (const name of TREE) cpSync(join(ROOT, name), join(tree, name), { recursive: true });
+  const folder = join(tree, NEWEST);
+  const flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"];
+  const { status } = run("npm", ["ci", ...flags], folder, INSTALL_LIMIT_MS);
+  if (status !== 0) throw new Error(`the newest line of LangGraph does not install (${status})`);
+  const packages = join(tree, "node_modules");
+  renameSync(join(folder, "node_modules"), packages);
+  for (const name of ownPackages()) rmSync(join(packages, name), { recursive: true, force: true });
+  return tree;
+}
+
+/** The packages of this checkout that the newest line has as well, but does not name. */
+function ownPackages() {
+  const { dependencies, devDependencies, optionalDependencies } = manifest(ROOT);
+  const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  return names.filter((name) => !Object.hasOwn(newest, name));
+}
+
+function test(tree) {
+  for (const [name, wanted] of Object.entries(newest)) {
+    const { version } = manifest(join(tree, "node_modules", name));
+    if (version !== wanted) throw new Error(`${name} is ${version}, not ${wanted}`);
+    process.stdout.write(`${name} ${version}\n`);
+  }
+  const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+  return run("node", [vitest, "run", ...PROJECTS, ...TESTS], tree, TEST_LIMIT_MS).status ?? 1;
+}
+
+function run(command, args, cwd, timeout) {
+  return spawnSync(command, args, { cwd, timeout, stdio: "inherit" });
+}
