@@ -14,8 +14,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ops: ["support", "models", "graphs", "storage", "ops"],
   service: ["support", "models", "config", "graphs", "storage", "ops", "service"],
   http: ["support", "models", "service", "http"],
-  testing: ["support", "models", "config", "service", "http", "testing"],
-  cli: ["support", "models", "view", "config", "service", "http", "testing", "cli"],
+  client: ["support", "models", "service", "client"],
+  testing: ["support", "models", "config", "service", "client", "testing"],
+  cli: ["support", "models", "view", "config", "service", "http", "client", "testing", "cli"],
   index: ["support", "models", "config", "graphs", "storage", "service", "http"],
 };
 const FILES_AT_THE_TOP: Record<string, string> = {

@@ -1,9 +1,10 @@
 /** Flags that several commands share, worded from the settings they set. */
 import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
-import { CLIENT_KEY_VARIABLE, parseSettingText, splitList, variableOf } from "../config/environment.js";
+import { parseSettingText, splitList, variableOf } from "../config/environment.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "../config/settings.js";
 import type { JsonObject } from "../models/common.js";
 import { InvalidRequestError } from "../support/errors.js";
+import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 
 /** Flags that every command has. */
 export interface GlobalFlags {
@@ -100,12 +101,25 @@ export function addStorageOptions<
 }
 
 /** The flags of a command that reads a storage or asks a server. */
-export function addSourceOptions<
+export function addClientOptions<
   Args extends unknown[],
   Flags extends OptionValues,
   Globals extends OptionValues,
 >(command: Command<Args, Flags, Globals>) {
-  return addStorageOptions(command.addOption(sourceOptions.url()).addOption(sourceOptions.apiKey()));
+  return addStorageOptions(command.addOption(clientOptions.url()).addOption(clientOptions.apiKey()));
+}
+
+/** The flags that say where a thread lives. */
+export interface PlaceFlags extends StorageFlags {
+  url?: string;
+  /** Key of that server; it is never part of a command that is shown. */
+  apiKey?: string;
+}
+
+/** The flags of every command that reads a storage or asks a server. */
+export interface ClientFlags extends PlaceFlags {
+  /** Show what the graph's output schema hides; offline only. */
+  raw?: boolean;
 }
 
 export const listenOptions = {
@@ -257,7 +271,7 @@ export function timeOf(flag: string, text: string, now = Date.now()): string {
 
 // Flags of the commands that have a source.
 
-export const sourceOptions = {
+export const clientOptions = {
   url: () => new Option("--url <url>", "ask this server instead of reading the storage"),
   apiKey: () =>
     new Option("--api-key <key>", `key that the server of --url asks for (env ${CLIENT_KEY_VARIABLE})`),

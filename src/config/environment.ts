@@ -5,12 +5,11 @@ import { parseEnv } from "node:util";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
 import { nearest } from "../support/nearest.js";
+import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "./settings.js";
 
 const PREFIX = "GRAPH_SERVE_";
-/** The key that commands send to the server of --url: theirs, and no setting. */
-export const CLIENT_KEY_VARIABLE = "GRAPH_SERVE_API_KEY";
 
 /** The environment variable of a setting. */
 export function variableOf(name: SettingName): string {

@@ -2,6 +2,9 @@
 
 export const MASK = "********";
 
+/** The key that commands send to the server of --url: theirs, and no setting. */
+export const CLIENT_KEY_VARIABLE = "GRAPH_SERVE_API_KEY";
+
 /** Words of a name that make it one of a secret. */
 const SECRET_WORDS = new Set(
   "key token secret password passwd passphrase pwd auth oauth authorization bearer jwt cookie credential".split(

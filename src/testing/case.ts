@@ -1,4 +1,5 @@
 /** Runs one case: its steps on a thread of its own, each with its expectations. */
+import type { Client } from "../client/client.js";
 import { reportedTokens, type RunCreateRequest, type StreamMode } from "../models/run.js";
 import type { ThreadState } from "../models/state.js";
 import { errorMessage, GraphServeError, InvalidRequestError } from "../support/errors.js";
@@ -7,10 +8,15 @@ import type { Case, CaseStep } from "./case-files.js";
 import type { CheckpointChoice } from "./case-model.js";
 import { type Edge, edgesTaken, edgeText } from "./edges.js";
 import { leaks, type Output, type Seen, unaskedError, unmetExpectations } from "./expectations.js";
-import type { CaseTarget } from "./graphs.js";
+import type { GraphUnderTest } from "./graphs.js";
 import { Observation } from "./observation.js";
 import { type Failure, unmet, type Unmet } from "./result.js";
 import type { SnapshotFile } from "./snapshot.js";
+
+/** The graph that a case runs. */
+export type Tested = Pick<GraphUnderTest, "client" | "assistantId">;
+
+const MOST_STATES = 1_000;
 
 const USUAL_MODES: readonly StreamMode[] = [
   "values",
@@ -24,7 +30,7 @@ const USUAL_MODES: readonly StreamMode[] = [
 const ALL_MODES: readonly StreamMode[] = [...USUAL_MODES, "messages", "debug", "events"];
 
 interface CaseContext {
-  target: CaseTarget;
+  graph: Tested;
   /** Edges of the graph's drawing. */
   edges: readonly Edge[];
   snapshots?: SnapshotFile;
@@ -96,8 +102,11 @@ async function runStep(
   }
   run.durationMs = performance.now() - start;
   if (context.signal.aborted) return [];
-  const { target, threadId } = context;
-  const values = run.values === undefined ? (await target.state(threadId)).values : run.values;
+  const {
+    graph: { client },
+    threadId,
+  } = context;
+  const values = run.values === undefined ? (await client.threads.getState(threadId)).values : run.values;
   const taken = edgesTaken(run, context.edges, { fromStart: isInput(step) });
   outcome.nodes = outcome.nodes.concat(run.nodes);
   outcome.edges = outcome.edges.concat(taken);
@@ -116,11 +125,11 @@ async function judge(
   name: string,
   { expect }: CaseStep,
   seen: Seen,
-  { snapshots, number, target, threadId }: StepContext,
+  { snapshots, number, graph, threadId }: StepContext,
 ): Promise<Unmet[]> {
   if (!expect) return unaskedError(seen);
   const failures = await unmetExpectations(expect, seen);
-  if (expect.private) failures.push(...leaks(expect.private, await outputsOf(seen, target, threadId)));
+  if (expect.private) failures.push(...leaks(expect.private, await outputsOf(seen, graph.client, threadId)));
   // A snapshot of a run that is wrong must not be taken.
   if (expect.snapshot && snapshots && failures.length === 0)
     failures.push(...snapshots.compare(name, number, seen));
@@ -128,11 +137,11 @@ async function judge(
 }
 
 /** All that a client can get to see of the run. */
-async function outputsOf({ run }: Seen, target: CaseTarget, threadId: string): Promise<Output[]> {
+async function outputsOf({ run }: Seen, { threads }: Client, threadId: string): Promise<Output[]> {
   const [thread, state, history] = await Promise.all([
-    target.thread(threadId),
-    target.state(threadId),
-    target.history(threadId),
+    threads.get(threadId),
+    threads.getState(threadId),
+    threads.getHistory(threadId, { limit: MOST_STATES }),
   ]);
   return [
     ...run.events.map(({ event, data }) => ({ name: `stream event ${event}`, value: data })),
@@ -146,14 +155,16 @@ async function outputsOf({ run }: Seen, target: CaseTarget, threadId: string): P
 /** The run that a step asks for. @throws InvalidRequestError when its checkpoint is not there (`invalid_request`) */
 export async function requestOf(
   step: CaseStep,
-  { target, threadId }: Pick<StepContext, "target" | "threadId">,
+  { graph, threadId }: Pick<StepContext, "graph" | "threadId">,
 ): Promise<RunCreateRequest> {
   const { input, resume, goto, update, config, context } = step;
   const hasCommand = resume !== undefined || goto !== undefined || update !== undefined;
   const checkpoint =
-    step.checkpoint === undefined ? undefined : await checkpointOfStep(step.checkpoint, target, threadId);
+    step.checkpoint === undefined
+      ? undefined
+      : await checkpointOfStep(step.checkpoint, graph.client, threadId);
   return {
-    assistant_id: target.assistantId,
+    assistant_id: graph.assistantId,
     if_not_exists: "create",
     stream_mode: modesOf(step),
     stream_subgraphs: true,
@@ -180,9 +191,9 @@ function modesOf({ stream_mode, expect }: CaseStep): StreamMode[] {
 }
 
 async function drain(run: Observation, request: RunCreateRequest, context: StepContext): Promise<void> {
-  const { target, threadId, signal } = context;
+  const { graph, threadId, signal } = context;
   try {
-    for await (const event of target.stream(threadId, request, signal)) run.take(event);
+    for await (const event of graph.client.runs.stream(threadId, request, signal)) run.take(event);
   } catch (error) {
     const modes = [request.stream_mode ?? []].flat();
     const isRefused = error instanceof GraphServeError && error.code === "unsupported_option";
@@ -202,10 +213,10 @@ async function drain(run: Observation, request: RunCreateRequest, context: StepC
  */
 async function checkpointOfStep(
   choice: CheckpointChoice,
-  target: CaseTarget,
+  { threads }: Client,
   threadId: string,
 ): Promise<string> {
-  const history = await target.history(threadId);
+  const history = await threads.getHistory(threadId, { limit: MOST_STATES });
   const fits = ({ next, metadata }: ThreadState) =>
     typeof choice === "number" ? metadata.step === choice : next.includes(choice.before);
   const id = history.find(fits)?.checkpoint?.checkpoint_id;

@@ -1,6 +1,6 @@
 /** Which nodes and conditional edges the cases never reached. */
 import { edgesOf, edgeText, END, START, type Edge } from "./edges.js";
-import type { Host } from "./graphs.js";
+import type { GraphUnderTest } from "./graphs.js";
 import type { CaseOutcome } from "./case.js";
 
 export interface GraphCoverage {
@@ -11,7 +11,7 @@ export interface GraphCoverage {
 }
 
 interface Reached {
-  host: Host;
+  tested: GraphUnderTest;
   nodes: Set<string>;
   edges: Set<string>;
 }
@@ -19,22 +19,22 @@ interface Reached {
 export class Coverage {
   readonly #graphs = new Map<string, Reached>();
 
-  /** Count what a case of the host has reached. */
-  take(host: Host, { nodes, edges }: Pick<CaseOutcome, "nodes" | "edges">): void {
-    const found = this.#graphs.get(host.graph);
-    const reached = found ?? { host, nodes: new Set<string>(), edges: new Set<string>() };
-    this.#graphs.set(host.graph, reached);
+  /** Count what a case of the graph has reached. */
+  take(tested: GraphUnderTest, { nodes, edges }: Pick<CaseOutcome, "nodes" | "edges">): void {
+    const found = this.#graphs.get(tested.graph);
+    const reached = found ?? { tested, nodes: new Set<string>(), edges: new Set<string>() };
+    this.#graphs.set(tested.graph, reached);
     for (const node of nodes) reached.nodes.add(node);
     for (const edge of edges) reached.edges.add(edgeText(edge));
   }
 
   get graphs(): GraphCoverage[] {
-    return Array.from(this.#graphs.values(), ({ host, nodes, edges }) => {
-      const names = host.drawing.nodes.map(({ id }) => String(id));
+    return Array.from(this.#graphs.values(), ({ tested, nodes, edges }) => {
+      const names = tested.drawing.nodes.map(({ id }) => String(id));
       const all = names.filter((name) => name !== START && name !== END);
-      const conditional = edgesOf(host.drawing).filter((edge: Edge) => edge.conditional);
+      const conditional = edgesOf(tested.drawing).filter((edge: Edge) => edge.conditional);
       return {
-        graph: host.graph,
+        graph: tested.graph,
         nodes: tally(all, nodes),
         edges: tally([...new Set(conditional.map(edgeText))], edges),
       };

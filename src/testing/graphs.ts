@@ -1,20 +1,21 @@
 /** Opens the graphs that cases run, each once, and closes them at the end. */
 import { resolve } from "node:path";
+import type { Client } from "../client/client.js";
+import { openClient } from "../client/open.js";
 import { parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
-import type { GraphDrawing, GraphSchema } from "../models/assistant.js";
-import type { Run, RunCreateRequest } from "../models/run.js";
-import type { ThreadState } from "../models/state.js";
-import type { Thread } from "../models/thread.js";
+import type { GraphDrawing } from "../models/assistant.js";
 import type { Service } from "../service.js";
 import { ConfigError } from "../support/errors.js";
 import { nearest } from "../support/nearest.js";
 
 /** A graph that is ready to be run. */
-export interface Host {
+export interface GraphUnderTest {
   /** The graph as results name it. */
   graph: string;
-  target: CaseTarget;
+  /** The service that runs it, and the assistant that it is there. */
+  client: Client;
+  assistantId: string;
   drawing: GraphDrawing;
   /** Files whose change calls for another run of the cases. */
   files(): string[];
@@ -22,30 +23,30 @@ export interface Host {
 }
 
 /** A graph that a case file names, `folder` being the file's; the default one without a name. */
-export interface HostRequest {
+export interface GraphRequest {
   graph?: string;
   folder: string;
 }
 
-/** What a request leads to: requests of one key share a host. */
-interface HostPlan {
+/** What a request leads to: requests of one key share a graph. */
+interface GraphPlan {
   key: string;
-  open: () => Promise<Host>;
+  open: () => Promise<GraphUnderTest>;
 }
 
 /** @throws ConfigError when the request names no graph (`config_invalid`) */
-export type HostPlanner = (request: HostRequest) => HostPlan;
+export type GraphPlanner = (request: GraphRequest) => GraphPlan;
 
-export class Hosts {
-  readonly #plan: HostPlanner;
-  readonly #open = new Map<string, Promise<Host>>();
+export class GraphsUnderTest {
+  readonly #plan: GraphPlanner;
+  readonly #open = new Map<string, Promise<GraphUnderTest>>();
 
-  constructor(plan: HostPlanner) {
+  constructor(plan: GraphPlanner) {
     this.#plan = plan;
   }
 
-  /** The host of a request, opened by the first who asks. @throws ConfigError, GraphLoadError */
-  async host(request: HostRequest): Promise<Host> {
+  /** The graph of a request, opened by the first who asks. @throws ConfigError, GraphLoadError */
+  async open(request: GraphRequest): Promise<GraphUnderTest> {
     const { key, open } = this.#plan(request);
     let opened = this.#open.get(key);
     if (!opened) this.#open.set(key, (opened = open()));
@@ -53,58 +54,58 @@ export class Hosts {
   }
 
   /** Those that were opened without a fault. */
-  async all(): Promise<Host[]> {
+  async all(): Promise<GraphUnderTest[]> {
     const settled = await Promise.allSettled(this.#open.values());
     return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   }
 
   async close(): Promise<void> {
-    const hosts = await this.all();
+    const graphs = await this.all();
     this.#open.clear();
-    await Promise.all(hosts.map((host) => host.close()));
+    await Promise.all(graphs.map((graph) => graph.close()));
   }
 }
 
 export type OpenService = (config: Pick<LoadedConfig, "settings" | "baseDir" | "env">) => Promise<Service>;
 
-/** Makes a target of an open service; closing it does not close the service. */
-export type Connect = (
-  service: Service,
-  assistantId: string,
-) => Promise<{ target: CaseTarget; close: () => Promise<void> }>;
+/** Makes a client of an open service; `leave` closes what it took, but for the service. */
+export type Connect = (service: Service) => Promise<{ client: Client; leave: () => Promise<void> }>;
 
-const inProcess: Connect = (service, assistantId) =>
-  Promise.resolve({ target: serviceTarget(service, assistantId), close: () => Promise.resolve() });
+const inProcess: Connect = async (service) => ({
+  client: await openClient({ service }),
+  leave: () => Promise.resolve(),
+});
 
-/** Hosts in this process: each a service with one graph, in memory, called directly unless `connect` says otherwise. */
-export function localHosts(
+/** Graphs in this process: each a service with one graph, in memory, called directly unless `connect` says otherwise. */
+export function localGraphs(
   config: LoadedConfig,
   open: OpenService,
   connect: Connect = inProcess,
-): HostPlanner {
+): GraphPlanner {
   return (request) => {
     const { id, source } = graphOfRequest(config, request);
-    return { key: source, open: () => openHost(config, id, source, open, connect) };
+    return { key: source, open: () => openLocal(config, id, source, open, connect) };
   };
 }
 
-async function openHost(
+async function openLocal(
   config: LoadedConfig,
   id: string,
   source: string,
   open: OpenService,
   connect: Connect,
-): Promise<Host> {
+): Promise<GraphUnderTest> {
   const service = await open({ ...config, settings: caseSettings(config, id, source) });
   try {
-    const { target, close } = await connect(service, id);
+    const { client, leave } = await connect(service);
     return {
       graph: source,
-      target,
-      drawing: await service.assistants.draw(id, { xray: false }),
+      client,
+      assistantId: id,
+      drawing: await client.assistants.getGraph(id, { xray: false }),
       files: () => service.watchedFiles(),
       close: async () => {
-        await close();
+        await leave();
         await service.close(0);
       },
     };
@@ -126,7 +127,7 @@ function caseSettings({ settings }: LoadedConfig, id: string, source: string): L
  */
 export function graphOfRequest(
   { settings: { graphs, default_assistant_id } }: LoadedConfig,
-  { graph, folder }: HostRequest,
+  { graph, folder }: GraphRequest,
 ): { id: string; source: string } {
   const ids = Object.keys(graphs);
   const id = graph ?? default_assistant_id ?? ids[0];
@@ -146,60 +147,4 @@ export function graphOfRequest(
   }
   const file = resolve(folder, path);
   return { id: "agent", source: exportName === undefined ? file : `${file}:${exportName}` };
-}
-
-// Where cases are run: this process or a server, with the same calls and the same answers.
-
-/** An event of a run; `data` is JSON text. */
-export interface TargetEvent {
-  event: string;
-  data: string;
-}
-
-export interface CaseTarget {
-  /** The assistant that cases of the target run. */
-  readonly assistantId: string;
-  /** The events of one run, to its end. Aborting the signal interrupts the run. */
-  stream(threadId: string, request: RunCreateRequest, signal: AbortSignal): AsyncIterable<TargetEvent>;
-  thread(threadId: string): Promise<Thread>;
-  state(threadId: string): Promise<ThreadState>;
-  /** Newest first. */
-  history(threadId: string): Promise<ThreadState[]>;
-  draw(): Promise<GraphDrawing>;
-  schemas(): Promise<GraphSchema>;
-}
-
-const MOST_STATES = 1_000;
-
-/** The graph `assistantId` of a service in this process. */
-export function serviceTarget(service: Service, assistantId: string): CaseTarget {
-  return {
-    assistantId,
-    async *stream(threadId, request, signal) {
-      const run = await service.runs.stream(threadId, request, { signal });
-      const leave = () => run.disconnect();
-      if (signal.aborted) leave();
-      signal.addEventListener("abort", leave, { once: true });
-      try {
-        for await (const frames of run.frames) yield* frames;
-        // Who leaves is told no more frames, but the run has yet to end.
-        if (signal.aborted) await endOf(service, run.run);
-      } finally {
-        signal.removeEventListener("abort", leave);
-      }
-    },
-    thread: (threadId) => service.threads.get(threadId),
-    state: (threadId) => service.state.get(threadId),
-    history: (threadId) => service.state.history(threadId, { limit: MOST_STATES }),
-    draw: () => service.assistants.draw(assistantId, { xray: false }),
-    schemas: () => service.assistants.schemas(assistantId),
-  };
-}
-
-async function endOf(
-  { runs }: Service,
-  { thread_id, run_id }: Pick<Run, "thread_id" | "run_id">,
-): Promise<void> {
-  const { answer } = await runs.join(thread_id, run_id);
-  await answer.catch(() => undefined);
 }

@@ -1,31 +1,15 @@
 /** What is seen of a run: its events, and what they tell. */
-import { isRecord, type JsonObject } from "../models/common.js";
-import type { TokenUsage } from "../models/run.js";
-import type { Interrupt } from "../models/state.js";
-import type { TargetEvent } from "./graphs.js";
-
-interface SeenEvent {
-  /** As in the stream; a subgraph's namespace follows a `|`. */
-  event: string;
-  data: unknown;
-}
+import { type RunEvent, RunSoFar } from "../client/run-events.js";
+import { isRecord } from "../models/common.js";
 
 /** Nodes that ran in one superstep. */
 type Superstep = string[];
 
-export class Observation {
-  readonly events: SeenEvent[] = [];
-  /** `running` until the last event has told. */
-  status = "running";
-  /** The last full state that the stream showed; undefined when it showed none. */
-  values: unknown = undefined;
-  interrupts: Interrupt[] = [];
-  /** Undefined while the run goes on, and on a server that does not tell. */
-  usage: TokenUsage | undefined;
-  /** `Name: message` */
-  error: string | undefined;
-  durationMs = 0;
+/** A run with all its events, and the supersteps that they tell of. */
+export class Observation extends RunSoFar {
+  readonly events: RunEvent[] = [];
   readonly supersteps: Superstep[] = [];
+  durationMs = 0;
   #betweenSteps = true;
 
   /** Nodes of the root graph in the order they started. */
@@ -46,13 +30,10 @@ export class Observation {
     return counts;
   }
 
-  take({ event, data }: TargetEvent): void {
-    const payload = JSON.parse(data) as unknown;
-    this.events.push({ event, data: payload });
-    if (event === "tasks") this.#takeTask(payload);
-    else if (event === "values") this.#takeValues(payload);
-    else if (event === "end" && isRecord(payload)) this.#takeEnd(payload);
-    else if (event === "error" && isRecord(payload)) this.#takeError(payload);
+  override take(event: RunEvent): void {
+    this.events.push(event);
+    if (event.event === "tasks") this.#takeTask(event.data);
+    else super.take(event);
   }
 
   #takeTask(task: unknown): void {
@@ -65,27 +46,6 @@ export class Observation {
     if (this.#betweenSteps) this.supersteps.push([]);
     this.#betweenSteps = false;
     this.supersteps.at(-1)?.push(String(task.name));
-  }
-
-  #takeValues(values: unknown): void {
-    if (!isRecord(values) || !("__interrupt__" in values)) {
-      this.values = values;
-      return;
-    }
-    const { __interrupt__: interrupts, ...rest } = values;
-    this.interrupts = interrupts as Interrupt[];
-    // A server may send the state with the interrupt, or the interrupt alone.
-    if (Object.keys(rest).length > 0) this.values = rest;
-  }
-
-  #takeEnd({ status, usage }: JsonObject): void {
-    this.status = typeof status === "string" ? status : "success";
-    if (isRecord(usage)) this.usage = usage as TokenUsage;
-  }
-
-  #takeError({ error, message, status, usage }: JsonObject): void {
-    this.#takeEnd({ status: status ?? "error", usage });
-    this.error = [error, message].filter((part) => typeof part === "string" && part !== "").join(": ");
   }
 }
 

@@ -4,7 +4,7 @@ import { parseGraphTarget } from "../config/graph-target.js";
 import { loadConfig } from "../config/load.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
 import { findCaseFiles, readCaseFile } from "./case-files.js";
-import { Hosts, localHosts, type OpenService } from "./graphs.js";
+import { GraphsUnderTest, localGraphs, type OpenService } from "./graphs.js";
 import type { TapeMode } from "./recording/recorder.js";
 import { createRedaction } from "./redact.js";
 import type { SuiteResult } from "./result.js";
@@ -45,10 +45,10 @@ export async function runCases(options: RunCasesOptions = {}): Promise<SuiteResu
   const paths = await findCaseFiles(cwd, options.paths ?? []);
   const files = await Promise.all(paths.map(readCaseFile));
   const { name, retries, concurrency, timeout = 30, tapes = "replay", snapshots = "write" } = options;
-  const hosts = new Hosts(localHosts(config, openGraphs));
+  const graphs = new GraphsUnderTest(localGraphs(config, openGraphs));
   try {
     return await runCaseFiles(files, selectCases(files, { ...(name !== undefined && { name }) }), {
-      hosts,
+      graphs,
       timeoutSeconds: timeout,
       signal: options.signal ?? new AbortController().signal,
       snapshots,
@@ -58,7 +58,7 @@ export async function runCases(options: RunCasesOptions = {}): Promise<SuiteResu
       ...(concurrency !== undefined && { concurrency }),
     });
   } finally {
-    await hosts.close();
+    await graphs.close();
   }
 }
 

@@ -3,12 +3,12 @@ import { isRecord, type JsonObject } from "../models/common.js";
 import { errorMessage, GraphServeError } from "../support/errors.js";
 import type { CaseFile } from "./case-files.js";
 import type { Coverage } from "./coverage.js";
-import type { Host, Hosts } from "./graphs.js";
+import type { GraphsUnderTest, GraphUnderTest } from "./graphs.js";
 import type { CaseResult } from "./result.js";
 import { runSuite, type SuiteOptions } from "./suite.js";
 
 interface SmokeOptions extends Pick<SuiteOptions, "timeoutSeconds" | "signal" | "onResult"> {
-  hosts: Hosts;
+  graphs: GraphsUnderTest;
   coverage?: Coverage;
 }
 
@@ -24,22 +24,22 @@ export async function smokeTest(graph: string, options: SmokeOptions): Promise<C
     options.onResult?.(result);
     return result.status !== "failed";
   };
-  let host: Host | undefined;
+  let tested: GraphUnderTest | undefined;
   const loads = await check("load", async () => {
-    host = await options.hosts.host({ graph, folder: "." });
+    tested = await options.graphs.open({ graph, folder: "." });
     return undefined;
   });
-  if (!loads || !host || options.signal.aborted) return results;
-  const { target, drawing } = host;
+  if (!loads || !tested || options.signal.aborted) return results;
+  const { client, assistantId, drawing } = tested;
   await check("draw", () => Promise.resolve(nodesNote(drawing.nodes.length)));
   await check("schemas", async () => {
-    const schemas = Object.entries(await target.schemas());
+    const schemas = Object.entries(await client.assistants.getSchemas(assistantId));
     const derived = schemas.flatMap(([name, schema]) =>
       name.endsWith("_schema") && schema ? [name.replace("_schema", "")] : [],
     );
     return { note: derived.join(" ") || "none" };
   });
-  const ran = await smokeRun(graph, host, options);
+  const ran = await smokeRun(graph, tested, options);
   results.push(ran);
   options.onResult?.(ran);
   return results;
@@ -77,8 +77,12 @@ async function checked(
 }
 
 /** One run with the smallest input that the schema allows. */
-async function smokeRun(graph: string, host: Host, options: SmokeOptions): Promise<CaseResult> {
-  const { input_schema } = await host.target.schemas();
+async function smokeRun(
+  graph: string,
+  { client, assistantId }: GraphUnderTest,
+  options: SmokeOptions,
+): Promise<CaseResult> {
+  const { input_schema } = await client.assistants.getSchemas(assistantId);
   const derived = minimalInput(input_schema);
   if ("why" in derived) {
     return checked(graph, "run", () =>

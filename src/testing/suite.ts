@@ -4,7 +4,7 @@ import { type Case, type CaseFile, folderOf } from "./case-files.js";
 import { type CaseOutcome, newOutcome, runCase } from "./case.js";
 import type { Coverage } from "./coverage.js";
 import { edgesOf } from "./edges.js";
-import type { Host, Hosts } from "./graphs.js";
+import type { GraphsUnderTest, GraphUnderTest } from "./graphs.js";
 import { regularExpression } from "./matcher.js";
 import { type TapeMode, Tapes } from "./recording/recorder.js";
 import type { Redact } from "./redact.js";
@@ -12,7 +12,7 @@ import type { CaseResult, Failure, SuiteResult } from "./result.js";
 import { SnapshotFile, type SnapshotPolicy } from "./snapshot.js";
 
 export interface SuiteOptions {
-  hosts: Hosts;
+  graphs: GraphsUnderTest;
   /** The snapshots of a case file; none are compared when left out. */
   snapshots?: (file: string) => Promise<SnapshotFile>;
   /** Answers model and tool calls from recordings, or records them. */
@@ -102,17 +102,17 @@ const skipped = (plan: PlannedCase, why: string): CaseResult =>
 async function runPlanned(plan: PlannedCase, options: SuiteOptions): Promise<CaseResult> {
   const start = performance.now();
   const { file } = plan;
-  let host: Host;
+  let graph: GraphUnderTest;
   let snapshots: SnapshotFile | undefined;
   try {
-    host = await options.hosts.host({ graph: file.source.graph, folder: folderOf(file) });
+    graph = await options.graphs.open({ graph: file.source.graph, folder: folderOf(file) });
     await options.tapes?.prepare();
     snapshots = await options.snapshots?.(file.file);
   } catch (error) {
     return faulty(plan, error, performance.now() - start);
   }
   for (let attempt = 1; ; attempt += 1) {
-    const result = await attemptCase(plan, host, snapshots, options);
+    const result = await attemptCase(plan, graph, snapshots, options);
     const isLast = result.status !== "failed" || attempt > (options.retries ?? 0) || result.fault;
     if (!isLast) continue;
     const note = result.status === "passed" && attempt > 1 ? `passed at attempt ${attempt}` : result.note;
@@ -142,7 +142,7 @@ function faulty(plan: PlannedCase, error: unknown, durationMs: number): CaseResu
 
 async function attemptCase(
   plan: PlannedCase,
-  host: Host,
+  graph: GraphUnderTest,
   snapshots: SnapshotFile | undefined,
   options: SuiteOptions,
 ): Promise<CaseResult> {
@@ -153,8 +153,8 @@ async function attemptCase(
   const running = runCase(
     one,
     {
-      target: host.target,
-      edges: edgesOf(host.drawing),
+      graph,
+      edges: edgesOf(graph.drawing),
       snapshots,
       signal: limit.signal,
       ...(tapes && { onThread: (threadId) => tapes.begin(file, one.name, threadId) }),
@@ -169,10 +169,10 @@ async function attemptCase(
     limit.clear();
   }
   const { nodes, tokens } = outcome;
-  options.coverage?.take(host, outcome);
+  options.coverage?.take(graph, outcome);
   const failures = limit.isOver ? [timeoutFailure(one, limit.seconds, outcome)] : outcome.failures;
   const status = failures.length > 0 ? "failed" : options.signal.aborted ? "stopped" : "passed";
-  return resultOf(plan, { graph: host.graph, status, failures, nodes, tokens });
+  return resultOf(plan, { graph: graph.graph, status, failures, nodes, tokens });
 }
 
 function timeoutFailure(one: Case, seconds: number, { current }: CaseOutcome): Failure {

@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService } from "../../src/service.js";
 import { cli, type CliOptions, type CliResult } from "./harness.js";
@@ -125,9 +125,11 @@ describe("another server", () => {
   let address: string;
   beforeAll(async () => {
     other = createServer((req, res) => {
-      if (req.url?.startsWith("/moved")) res.writeHead(307, { location: "http://127.0.0.1:9/" }).end();
-      else
-        res.writeHead(403, { "content-type": "text/plain" }).end(`no: ${String(req.headers["x-api-key"])}`);
+      const key = String(req.headers["x-api-key"]);
+      if (req.url?.startsWith("/site"))
+        res.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<p>welcome</p>");
+      else if (req.url?.startsWith("/moved")) res.writeHead(307, { location: "http://127.0.0.1:9/" }).end();
+      else res.writeHead(403, { "content-type": "text/plain" }).end(`no: ${key}`);
     });
     other.listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -139,6 +141,22 @@ describe("another server", () => {
     const { code, stdout } = await run(["threads", "list", "--url", address, "--api-key", KEY, "--json"]);
     expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "unauthorized" } }]);
     expect(stdout).toContain("no: ***");
+  });
+
+  it("does not get the key that a variable has for LangSmith", async () => {
+    vi.stubEnv("LANGSMITH_API_KEY", "key-of-langsmith");
+    try {
+      const { stdout } = await run(["threads", "list", "--url", address, "--json"]);
+      expect(stdout).toContain("no: undefined");
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it("that is a web site is named as what it is not", async () => {
+    const { code, stderr } = await run(["threads", "list", "--url", `${address}/site`]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("it answers with a web page, so it is no LangGraph server");
   });
 
   it("that sends us elsewhere does not get the key sent there", async () => {

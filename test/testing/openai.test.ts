@@ -8,7 +8,7 @@ import { openService } from "../../src/service.js";
 import { readCaseFile } from "../../src/testing/case-files.js";
 import { createRedaction } from "../../src/testing/redact.js";
 import { steady } from "../../src/testing/normalized.js";
-import { serviceTarget } from "../../src/testing/graphs.js";
+import { localClient } from "../../src/client/local.js";
 import { Tapes, type TapeMode } from "../../src/testing/recording/recorder.js";
 import { cli, createProject, type CliResult, type Project } from "../cli/harness.js";
 import { openAiAgent, openAiGraph, startModelServer, type ModelServer } from "./model-server.js";
@@ -74,9 +74,8 @@ async function events(graph: string, mode: TapeMode, modes: StreamMode[]): Promi
       stream_mode: modes,
     };
     const found: unknown[] = [];
-    const stream = serviceTarget(service, "agent").stream(threadId, request, new AbortController().signal);
-    for await (const { event, data } of stream)
-      found.push(steady({ event, data: JSON.parse(data) as unknown }));
+    const stream = localClient(service).runs.stream(threadId, request, new AbortController().signal);
+    for await (const { event, data } of stream) found.push(steady({ event, data }));
     expect(tape.end(true)).toEqual([]);
     return found;
   } finally {

@@ -4,10 +4,11 @@ import { type Change, changesBetween, jsonPatch } from "../../view/changes.js";
 import { examples, type Runner } from "../command.js";
 import { diffPage } from "../diff/page.js";
 import { fileSide, narrowed, type Side, stepsOf, threadSide } from "../diff/side.js";
-import { addSourceOptions, listOption, sourceOptions } from "../options.js";
+import { addClientOptions, listOption, clientOptions } from "../options.js";
 import type { Session } from "../session.js";
-import { openSource } from "../source/open-source.js";
-import type { Source, SourceFlags } from "../source/source.js";
+import { clientOf } from "../open-client.js";
+import type { Client } from "../../client/client.js";
+import type { ClientFlags } from "../options.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped } from "../terminal/text.js";
 
@@ -15,7 +16,7 @@ const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
 const SIDE = "thread, thread@step, thread@checkpoint (@-1 is the latest), or a file of JSON";
 
 export function diffCommand(command: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     command
       .argument("<a>", SIDE)
       .argument("<b>", SIDE)
@@ -26,7 +27,7 @@ export function diffCommand(command: Command, run: Runner): void {
         new Option("--format <format>", "form of the result").choices(DIFF_FORMATS).default("text" as const),
       ),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -39,7 +40,7 @@ export function diffCommand(command: Command, run: Runner): void {
     .action((a, b, options) => run(command, async (session) => diff(session, a, b, options)));
 }
 
-interface DiffFlags extends SourceFlags {
+interface DiffFlags extends ClientFlags {
   path?: string;
   ignore?: string[];
   exitCode?: boolean;
@@ -63,19 +64,19 @@ async function diff(session: Session, a: string, b: string, flags: DiffFlags): P
 async function readSides(
   session: Session,
   texts: [string, string],
-  flags: SourceFlags,
+  flags: ClientFlags,
 ): Promise<[Side, Side]> {
-  let source: Source | undefined;
+  let client: Client | undefined;
   const read = async (text: string): Promise<Side> => {
     const file = await fileSide(session, text);
     if (file) return file;
-    source ??= await openSource(session, flags);
-    return threadSide(session, source, text);
+    client ??= await clientOf(session, flags);
+    return threadSide(session, client, text);
   };
   try {
     return [await read(texts[0]), await read(texts[1])];
   } finally {
-    await source?.close();
+    await client?.close();
   }
 }
 

@@ -3,17 +3,17 @@ import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
 import { fork, type Forked, runOn, valuesFlag } from "../fork/branch.js";
-import { addSourceOptions } from "../options.js";
+import { addClientOptions } from "../options.js";
 import { nextCommand, type RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId } from "../source/find.js";
-import { withSource } from "../source/open-source.js";
-import type { SourceFlags } from "../source/source.js";
+import { findState, findThreadId } from "../find.js";
+import { withClient } from "../open-client.js";
+import type { ClientFlags } from "../options.js";
 
 const CHECKPOINT = "checkpoint: an id, its beginning, a step, or -1 for the latest";
 
 export function forkCommand(command: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     command
       .argument("<thread>", "id of the thread, or its beginning")
       .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
@@ -35,7 +35,7 @@ export function forkCommand(command: Command, run: Runner): void {
 
 export function stateCommand(state: Command, run: Runner): void {
   state.addHelpText("after", examples("graph-serve state set 0198c0de --values '{\"count\": 3}'"));
-  addSourceOptions(
+  addClientOptions(
     state
       .command("set")
       .description("Write values into the state of a thread, through the graph's reducers.")
@@ -56,7 +56,7 @@ export function stateCommand(state: Command, run: Runner): void {
     );
 }
 
-interface ForkFlags extends SourceFlags {
+interface ForkFlags extends ClientFlags {
   at?: string;
   values?: string;
   asNode?: string;
@@ -71,14 +71,14 @@ async function forkThread(session: Session, thread: string, flags: ForkFlags): P
   const values = valuesFlag(flags.values);
   const { branch = false, asNode } = flags;
   const needsGraph = values !== undefined || asNode !== undefined;
-  const { graph, ...forked } = await withSource(
+  const { graph, ...forked } = await withClient(
     session,
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
-    async (source) => {
-      const from = await findState(source, await findThreadId(source, thread), { at: flags.at });
-      const made = await fork(source, from, { branch, values, asNode });
-      return { ...made, graph: source.graphOf(made.thread) };
+    async (client) => {
+      const from = await findState(client, await findThreadId(client, thread), { at: flags.at });
+      const made = await fork(client, from, { branch, values, asNode });
+      return { ...made, graph: client.graphOf(made.thread) };
     },
   );
   const outcome = flags.run
@@ -109,7 +109,7 @@ function show(
   print.note(`  ${print.noteColors.dim("next")}  ${next}${from}`);
 }
 
-interface StateSetFlags extends SourceFlags {
+interface StateSetFlags extends ClientFlags {
   values?: string;
   asNode?: string;
   at?: string;
@@ -123,14 +123,14 @@ async function setState(session: Session, thread: string, flags: StateSetFlags):
       hint: `give --values '{"count": 3}'`,
     });
   }
-  const written = await withSource(
+  const written = await withClient(
     session,
     flags,
     { access: "write", graphs: "required" },
-    async (source) => {
-      const threadId = await findThreadId(source, thread);
-      const at = flags.at === undefined ? undefined : await findState(source, threadId, { at: flags.at });
-      return source.state.update(threadId, {
+    async (client) => {
+      const threadId = await findThreadId(client, thread);
+      const at = flags.at === undefined ? undefined : await findState(client, threadId, { at: flags.at });
+      return client.threads.updateState(threadId, {
         values,
         ...(flags.asNode !== undefined && { as_node: flags.asNode }),
         ...(at?.checkpoint && { checkpoint: at.checkpoint }),

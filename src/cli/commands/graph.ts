@@ -8,17 +8,17 @@ import { examples, type Runner } from "../command.js";
 import { marksOf, type Progress, threadProgress, toDot, toMermaid } from "../draw/as-text.js";
 import { drawAscii } from "../draw/ascii.js";
 import { openGraph } from "../open.js";
-import { addSourceOptions } from "../options.js";
+import { addClientOptions } from "../options.js";
 import type { Session } from "../session.js";
-import { findThreadId } from "../source/find.js";
-import { withSource } from "../source/open-source.js";
-import { serverGraph } from "../source/remote-source.js";
-import type { Source, SourceFlags } from "../source/source.js";
+import { findGraph, findThreadId } from "../find.js";
+import { withClient } from "../open-client.js";
+import type { Client } from "../../client/client.js";
+import type { ClientFlags } from "../options.js";
 
 const FORMATS = ["ascii", "mermaid", "dot", "json"] as const;
 
 export function graphCommand(command: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     command
       .argument(
         "[graph]",
@@ -43,7 +43,7 @@ export function graphCommand(command: Command, run: Runner): void {
 
 type GraphFormat = "ascii" | "mermaid" | "dot" | "json";
 
-interface GraphFlags extends SourceFlags {
+interface GraphFlags extends ClientFlags {
   format?: GraphFormat;
   xray?: boolean;
   thread?: string;
@@ -83,14 +83,14 @@ async function drawGraph(session: Session, target: string | undefined, flags: Gr
 async function draw(session: Session, target: string | undefined, flags: GraphFlags): Promise<Drawn> {
   const options = { xray: flags.xray ?? false };
   if (flags.url === undefined && flags.thread === undefined) return drawLocal(session, target, options);
-  return withSource(session, flags, {}, async (source) => {
-    const thread = flags.thread === undefined ? undefined : await progressOf(source, flags.thread);
+  return withClient(session, flags, {}, async (client) => {
+    const thread = flags.thread === undefined ? undefined : await progressOf(client, flags.thread);
     const { graphId: own, ...progress } = thread ?? {};
     const asked = target ?? own;
     const drawn =
       flags.url === undefined
         ? await drawLocal(session, asked, options)
-        : await drawRemote(source, asked, options);
+        : await drawRemote(client, asked, options);
     return { ...drawn, ...(thread && { thread: progress as Progress & { thread_id: string } }) };
   });
 }
@@ -109,22 +109,22 @@ async function drawLocal(
 }
 
 async function drawRemote(
-  source: Source,
+  client: Client,
   target: string | undefined,
   options: { xray: boolean },
 ): Promise<Drawn> {
-  const graphId = await serverGraph(source, target);
-  return { graphId, drawing: await source.assistants.draw(graphId, options) };
+  const graphId = await findGraph(client, target);
+  return { graphId, drawing: await client.assistants.getGraph(graphId, options) };
 }
 
-async function progressOf(source: Source, text: string) {
-  const thread_id = await findThreadId(source, text);
-  const { metadata } = await source.threads.get(thread_id);
+async function progressOf(client: Client, text: string) {
+  const thread_id = await findThreadId(client, text);
+  const { metadata } = await client.threads.get(thread_id);
   const { graph_id } = metadata;
   return {
     thread_id,
     graphId: typeof graph_id === "string" ? graph_id : undefined,
-    ...(await threadProgress(source, thread_id)),
+    ...(await threadProgress(client, thread_id)),
   };
 }
 

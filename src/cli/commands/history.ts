@@ -11,19 +11,20 @@ import {
   RunStarts,
   type Step,
 } from "../history/entries.js";
-import { addSourceOptions, optionalNumber, sourceOptions } from "../options.js";
+import { addClientOptions, optionalNumber, clientOptions } from "../options.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId } from "../source/find.js";
-import { warnHidden, withSource } from "../source/open-source.js";
-import type { Source, SourceFlags } from "../source/source.js";
-import { Trail, walkOldestFirst, walkStates } from "../source/walk.js";
+import { findState, findThreadId } from "../find.js";
+import { warnHidden, withClient } from "../open-client.js";
+import type { Client } from "../../client/client.js";
+import type { ClientFlags } from "../options.js";
+import { Trail, walkOldestFirst, walkStates } from "../../client/walk.js";
 import { printJsonList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
 
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
 
 export function historyCommand(command: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     command
       .argument("<thread>", "id of the thread, or its beginning")
       .option("--limit <n>", "most checkpoints to show; all when left out")
@@ -35,7 +36,7 @@ export function historyCommand(command: Command, run: Runner): void {
       .option("--graph", "draw the branches; done anyway unless --oneline, --reverse or --node is given")
       .option("--oneline", "a line a checkpoint"),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -48,7 +49,7 @@ export function historyCommand(command: Command, run: Runner): void {
     .action((thread, options) => run(command, async (session) => history(session, thread, options)));
 }
 
-interface HistoryFlags extends SourceFlags {
+interface HistoryFlags extends ClientFlags {
   limit?: string;
   before?: string;
   run?: string;
@@ -63,11 +64,11 @@ interface HistoryFlags extends SourceFlags {
 async function history(session: Session, thread: string, flags: HistoryFlags): Promise<number> {
   refuseContradictions(flags);
   const limit = optionalNumber("--limit", flags.limit, 1) ?? Infinity;
-  await withSource(session, flags, {}, async (source) => {
-    const threadId = await findThreadId(source, thread);
-    const request = await requestOf(source, threadId, flags);
-    warnHidden(session.print, source, [await source.threads.get(threadId)]);
-    const found = new Found(source, threadId, { request, limit, node: flags.node });
+  await withClient(session, flags, {}, async (client) => {
+    const threadId = await findThreadId(client, thread);
+    const request = await requestOf(client, threadId, flags);
+    warnHidden(session.print, client, [await client.threads.get(threadId)]);
+    const found = new Found(client, threadId, { request, limit, node: flags.node });
     if (session.print.isJson) await printStates(session.print, found, flags.reverse ?? false);
     else await printEntries(session.print, found, flags);
   });
@@ -86,11 +87,11 @@ function refuseContradictions({ graph, reverse, node }: HistoryFlags): void {
 }
 
 async function requestOf(
-  source: Source,
+  client: Client,
   threadId: string,
   { before, run, ns }: HistoryFlags,
 ): Promise<ThreadStateSearchRequest> {
-  const last = before === undefined ? undefined : await findState(source, threadId, { at: before, ns });
+  const last = before === undefined ? undefined : await findState(client, threadId, { at: before, ns });
   return {
     ...(ns !== undefined && { checkpoint: { checkpoint_ns: ns } }),
     ...(run !== undefined && { metadata: { run_id: run.toLowerCase() } }),
@@ -106,14 +107,14 @@ interface Wanted {
 
 /** The checkpoints that the flags ask for, as states and as entries. */
 class Found {
-  readonly source: Source;
+  readonly client: Client;
   readonly threadId: string;
   readonly #wanted: Wanted;
   /** The last checkpoint shown, when there are more behind it. */
   next: string | null = null;
 
-  constructor(source: Source, threadId: string, wanted: Wanted) {
-    this.source = source;
+  constructor(client: Client, threadId: string, wanted: Wanted) {
+    this.client = client;
     this.threadId = threadId;
     this.#wanted = wanted;
   }
@@ -125,8 +126,8 @@ class Found {
     const reads = node === undefined && limit !== Infinity ? { ...request, limit: limit + 1 } : request;
     let count = 0;
     let last: string | null = null;
-    const states = walkStates(this.source, this.threadId, reads);
-    for await (const step of historySteps(this.source, this.threadId, states)) {
+    const states = walkStates(this.client, this.threadId, reads);
+    for await (const step of historySteps(this.client, this.threadId, states)) {
       if (node !== undefined && !step.entry.nodes.includes(node)) continue;
       if (count === limit) {
         this.next = last;
@@ -140,16 +141,16 @@ class Found {
 
   /** The same states from the other end. */
   async *oldestFirst(): AsyncGenerator<ThreadState> {
-    if (this.#isAll) yield* walkOldestFirst(this.source, this.threadId);
-    else yield* (await Trail.of(this.source, this.threadId, onlyStates(this))).states();
+    if (this.#isAll) yield* walkOldestFirst(this.client, this.threadId);
+    else yield* (await Trail.of(this.client, this.threadId, onlyStates(this))).states();
   }
 
   /** The same entries from the other end. */
   async *readReversed(): AsyncGenerator<Step> {
-    const runs = new RunStarts(this.source, this.threadId);
+    const runs = new RunStarts(this.client, this.threadId);
     let before: ThreadState | undefined;
     for await (const state of this.oldestFirst()) {
-      yield { state, entry: await entryOf(this.source, this.threadId, state, before, runs) };
+      yield { state, entry: await entryOf(this.client, this.threadId, state, before, runs) };
       before = state;
     }
   }

@@ -8,11 +8,11 @@ import { examples, type Runner } from "../command.js";
 import { printInspectedRun, superstepsOf } from "../inspect/run.js";
 import { inspectedThread, printInspectedThread } from "../inspect/thread.js";
 import { unfinishedFields } from "../inspect/unfinished.js";
-import { addSourceOptions, sourceOptions } from "../options.js";
+import { addClientOptions, clientOptions } from "../options.js";
 import type { Session } from "../session.js";
-import { findRun, findState, findThreadId } from "../source/find.js";
-import { warnHidden, withSource } from "../source/open-source.js";
-import type { SourceFlags } from "../source/source.js";
+import { findRun, findState, findThreadId } from "../find.js";
+import { warnHidden, withClient } from "../open-client.js";
+import type { ClientFlags } from "../options.js";
 import { printFields } from "../terminal/columns.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
@@ -31,7 +31,7 @@ export function inspectCommand(inspect: Command, run: Runner): void {
 }
 
 function addThread(inspect: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     inspect
       .command("thread")
       .description("Show what a thread holds: status, runs, tokens, errors, open questions, latest values.")
@@ -39,7 +39,7 @@ function addThread(inspect: Command, run: Runner): void {
       .option("--values", "show the values alone")
       .option("--full", "fold and cut nothing"),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -54,14 +54,14 @@ function addThread(inspect: Command, run: Runner): void {
 }
 
 function addRun(inspect: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     inspect
       .command("run")
       .description("Show a run superstep by superstep: nodes, durations, what changed.")
       .argument("<run>", "id of the run; its thread is found")
       .option("--thread <thread>", "thread of the run, which saves looking for it"),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -75,7 +75,7 @@ function addRun(inspect: Command, run: Runner): void {
 }
 
 function addCheckpoint(inspect: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     inspect
       .command("checkpoint")
       .description("Show a checkpoint: where it stands, what comes next, its values.")
@@ -85,7 +85,7 @@ function addCheckpoint(inspect: Command, run: Runner): void {
       .option("--writes", "also show what the tasks after it wrote")
       .option("--full", "fold and cut nothing"),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -100,7 +100,7 @@ function addCheckpoint(inspect: Command, run: Runner): void {
 }
 
 function addState(inspect: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     inspect
       .command("state")
       .description("Print the values of a thread, or one of them, ready for a pipe.")
@@ -109,7 +109,7 @@ function addState(inspect: Command, run: Runner): void {
       .option("--path <path>", "one value, such as messages[-1].content")
       .option("--ns <namespace>", "namespace of a subgraph"),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -123,7 +123,7 @@ function addState(inspect: Command, run: Runner): void {
     );
 }
 
-interface InspectThreadFlags extends SourceFlags {
+interface InspectThreadFlags extends ClientFlags {
   values?: boolean;
   full?: boolean;
 }
@@ -131,33 +131,33 @@ interface InspectThreadFlags extends SourceFlags {
 /** `inspect thread`: its card. */
 async function inspectThread(session: Session, thread: string, flags: InspectThreadFlags): Promise<number> {
   const { print } = session;
-  await withSource(session, flags, {}, async (source) => {
-    const found = await inspectedThread(source, await findThreadId(source, thread));
-    warnHidden(print, source, [found.thread]);
+  await withClient(session, flags, {}, async (client) => {
+    const found = await inspectedThread(client, await findThreadId(client, thread));
+    warnHidden(print, client, [found.thread]);
     if (print.isJson) print.json(flags.values ? found.thread.values : found);
-    else await printInspectedThread(session, source, found, flags);
+    else await printInspectedThread(session, client, found, flags);
   });
   return 0;
 }
 
-interface InspectRunFlags extends SourceFlags {
+interface InspectRunFlags extends ClientFlags {
   thread?: string;
 }
 
 /** `inspect run`: superstep by superstep. */
 async function inspectRun(session: Session, runId: string, flags: InspectRunFlags): Promise<number> {
   const { print } = session;
-  await withSource(session, flags, {}, async (source) => {
-    const { threadId, run } = await findRun(source, runId, flags.thread);
-    warnHidden(print, source, [await source.threads.get(threadId)]);
-    const supersteps = superstepsOf(source, threadId, run);
+  await withClient(session, flags, {}, async (client) => {
+    const { threadId, run } = await findRun(client, runId, flags.thread);
+    warnHidden(print, client, [await client.threads.get(threadId)]);
+    const supersteps = superstepsOf(client, threadId, run);
     if (print.isJson) await printJsonWithList(print, { run }, "supersteps", supersteps);
     else await printInspectedRun(print, run, supersteps);
   });
   return 0;
 }
 
-interface InspectCheckpointFlags extends SourceFlags {
+interface InspectCheckpointFlags extends ClientFlags {
   ns?: string;
   writes?: boolean;
   full?: boolean;
@@ -171,17 +171,17 @@ async function inspectCheckpoint(
   flags: InspectCheckpointFlags,
 ): Promise<number> {
   const { print } = session;
-  await withSource(session, flags, {}, async (source) => {
-    const threadId = await findThreadId(source, thread);
-    const state = await findState(source, threadId, { at: checkpoint, ns: flags.ns });
-    warnHidden(print, source, [await source.threads.get(threadId)]);
+  await withClient(session, flags, {}, async (client) => {
+    const threadId = await findThreadId(client, thread);
+    const state = await findState(client, threadId, { at: checkpoint, ns: flags.ns });
+    warnHidden(print, client, [await client.threads.get(threadId)]);
     if (print.isJson) print.json(state);
     else printCheckpoint(print, state, flags);
   });
   return 0;
 }
 
-interface InspectStateFlags extends SourceFlags {
+interface InspectStateFlags extends ClientFlags {
   ns?: string;
   at?: string;
   path?: string;
@@ -190,10 +190,10 @@ interface InspectStateFlags extends SourceFlags {
 /** `inspect state`: a value alone, ready for a pipe. */
 async function inspectState(session: Session, thread: string, flags: InspectStateFlags): Promise<number> {
   const { print } = session;
-  await withSource(session, flags, {}, async (source) => {
-    const threadId = await findThreadId(source, thread);
-    const { values } = await findState(source, threadId, { at: flags.at, ns: flags.ns });
-    warnHidden(print, source, [await source.threads.get(threadId)]);
+  await withClient(session, flags, {}, async (client) => {
+    const threadId = await findThreadId(client, thread);
+    const { values } = await findState(client, threadId, { at: flags.at, ns: flags.ns });
+    warnHidden(print, client, [await client.threads.get(threadId)]);
     const value = stateValue(values, flags.path);
     if (print.isJson || typeof value !== "string") print.json(value);
     else print.data(escapeControl(value));

@@ -3,7 +3,7 @@ import { type Command, Option } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import { fork, runOn, valuesFlag } from "../fork/branch.js";
-import { addSourceOptions, optionalNumber, sourceOptions } from "../options.js";
+import { addClientOptions, optionalNumber, clientOptions } from "../options.js";
 import { comparedHeading, comparedLines, type ComparedStep, compareFrames } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
 import { pageHead, pageSteps, replayPage } from "../replay/page.js";
@@ -11,16 +11,16 @@ import { type Frame, framesOf, idsAfter, openReel, Reel, startOfLastRun } from "
 import { frameLines, hasNews } from "../replay/text.js";
 import type { RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId } from "../source/find.js";
-import { warnHidden, withSource } from "../source/open-source.js";
-import type { SourceFlags } from "../source/source.js";
-import { Trail } from "../source/walk.js";
+import { findState, findThreadId } from "../find.js";
+import { warnHidden, withClient } from "../open-client.js";
+import type { ClientFlags } from "../options.js";
+import { Trail } from "../../client/walk.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
 import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
 import { clipped } from "../terminal/text.js";
 
 export function replayCommand(command: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     command
       .argument("<thread>", "id of the thread, or its beginning")
       .option("--from <checkpoint>", "first checkpoint: an id, its beginning, a step, or -1 for the latest")
@@ -45,7 +45,7 @@ export function replayCommand(command: Command, run: Runner): void {
       .option("--compare", "with --execute: show old and new side by side")
       .option("--exit-code", "with --compare: exit 1 when they differ"),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -62,7 +62,7 @@ export function replayCommand(command: Command, run: Runner): void {
     );
 }
 
-interface ReplayExecuteFlags extends SourceFlags {
+interface ReplayExecuteFlags extends ClientFlags {
   at?: string;
   values?: string;
   asNode?: string;
@@ -93,12 +93,12 @@ async function replayExecute(session: Session, thread: string, flags: ReplayExec
   refuseExecuteContradictions(flags);
   const executed = await execute(session, thread, flags);
   const { of, oldIds, threadId, base, outcome } = executed;
-  return withSource(session, flags, {}, async (source) => {
-    const old = new Reel(source, of, new Trail(source, of, oldIds));
+  return withClient(session, flags, {}, async (client) => {
+    const old = new Reel(client, of, new Trail(client, of, oldIds));
     const now = new Reel(
-      source,
+      client,
       threadId,
-      new Trail(source, threadId, await idsAfter(source, threadId, base)),
+      new Trail(client, threadId, await idsAfter(client, threadId, base)),
     );
     const differs = flags.compare
       ? await showCompared(session, executed, compareFrames(old.frames(), now.frames()))
@@ -124,17 +124,17 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
   const { at, asNode, inPlace = false, against } = flags;
   const values = valuesFlag(flags.values);
   const needsGraph = values !== undefined || asNode !== undefined;
-  const started = await withSource(
+  const started = await withClient(
     session,
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
-    async (source) => {
-      const threadId = await findThreadId(source, thread);
+    async (client) => {
+      const threadId = await findThreadId(client, thread);
       const from =
-        at === undefined ? await startOfLastRun(source, threadId) : await findState(source, threadId, { at });
+        at === undefined ? await startOfLastRun(client, threadId) : await findState(client, threadId, { at });
       const start = from.checkpoint?.checkpoint_id ?? "";
-      const oldIds = start === "" ? [] : await idsAfter(source, threadId, start);
-      const forked = await fork(source, from, { branch: inPlace, values, asNode });
+      const oldIds = start === "" ? [] : await idsAfter(client, threadId, start);
+      const forked = await fork(client, from, { branch: inPlace, values, asNode });
       return { of: threadId, from: start, oldIds, forked };
     },
   );
@@ -193,7 +193,7 @@ async function showCompared(
   return !equal;
 }
 
-interface ReplayFlags extends SourceFlags {
+interface ReplayFlags extends ClientFlags {
   from?: string;
   to?: string;
   delay?: string;
@@ -209,18 +209,18 @@ async function replay(session: Session, thread: string, flags: ReplayFlags): Pro
   const stop = abortOnStop(session.io);
   let isInterrupted = false;
   try {
-    await withSource(session, flags, {}, async (source) => {
-      const threadId = await findThreadId(source, thread);
-      const found = await source.threads.get(threadId);
-      warnHidden(session.print, source, [found]);
-      session.print.note(`thread ${threadId}  ${found.status}  ${source.place}`);
+    await withClient(session, flags, {}, async (client) => {
+      const threadId = await findThreadId(client, thread);
+      const found = await client.threads.get(threadId);
+      warnHidden(session.print, client, [found]);
+      session.print.note(`thread ${threadId}  ${found.status}  ${client.place}`);
       const { print } = session;
-      const frames = () => framesOf(source, threadId, flags);
+      const frames = () => framesOf(client, threadId, flags);
       if (print.isJson) await printJsonList(print, documents(frames(), flags));
       else if (flags.format === "html")
-        await print.parts(replayPage(pageHead(found, source.place), pageSteps(frames())));
+        await print.parts(replayPage(pageHead(found, client.place), pageSteps(frames())));
       else if (flags.step) {
-        const reel = await openReel(source, threadId, flags);
+        const reel = await openReel(client, threadId, flags);
         isInterrupted = await stepThrough(session, reel, { ...flags, signal: stop.signal });
       } else await play(session, frames(), { ...flags, delay, signal: stop.signal });
     });

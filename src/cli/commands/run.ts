@@ -1,16 +1,17 @@
 import { type Command, Option } from "@commander-js/extra-typings";
+import { type Client, foundOnly, graphIdOf } from "../../client/client.js";
+import { RunSoFar } from "../../client/run-events.js";
 import { reportedTokens, type StreamMode } from "../../models/run.js";
 import { GraphServeError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
-import { addStorageOptions, sourceOptions } from "../options.js";
+import { clientOf } from "../open-client.js";
+import { addStorageOptions, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
-import { applyEvent, newOutcome, nextCommand, type PlaceFlags, type RunOutcome } from "../run/outcome.js";
+import { nextCommand, outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
-import type { RunTarget } from "../run/target.js";
 import type { Session } from "../session.js";
-import { openTarget } from "../source/open-source.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
 
 export function runCommand(command: Command, run: Runner): void {
@@ -37,7 +38,7 @@ export function runCommand(command: Command, run: Runner): void {
       )
       .option("--interactive", "go on with one message, or one answer, a line")
       .option("--url <url>", "run on this server instead of in this process")
-      .addOption(sourceOptions.apiKey()),
+      .addOption(clientOptions.apiKey()),
   )
     .addHelpText(
       "after",
@@ -65,9 +66,9 @@ async function runGraph(session: Session, graph: string | undefined, flags: RunF
   const stop = abortOnStop(session.io);
   closers.add(() => stop.dispose());
   try {
-    const target = await openTarget(session, graph, flags);
-    closers.add(() => target.close());
-    const runner = new RunCommand(session, target, { graph, flags, modes, signal: stop.signal });
+    const client = await clientOf(session, flags, { access: "run", graph });
+    closers.add(() => client.close());
+    const runner = new RunCommand(session, client, { graph, flags, modes, signal: stop.signal });
     if (!flags.interactive || body.input !== undefined || body.command) await runner.execute(body);
     if (flags.interactive) await runner.converse();
     return runner.exitCode;
@@ -92,15 +93,15 @@ interface RunnerOptions {
 /** Executes runs of one thread, one after the other, and shows them. */
 class RunCommand {
   readonly #session: Session;
-  readonly #target: RunTarget;
+  readonly #client: Client;
   readonly #options: RunnerOptions;
   readonly #threadId: string;
   #last: RunOutcome | undefined;
   exitCode = 0;
 
-  constructor(session: Session, target: RunTarget, options: RunnerOptions) {
+  constructor(session: Session, client: Client, options: RunnerOptions) {
     this.#session = session;
-    this.#target = target;
+    this.#client = client;
     this.#options = options;
     this.#threadId = options.flags.thread === "new" ? newId() : options.flags.thread;
   }
@@ -125,13 +126,13 @@ class RunCommand {
   async #drain(body: RunBody): Promise<RunOutcome> {
     const { print } = this.#session;
     const { modes, signal } = this.#options;
-    const outcome = newOutcome(this.#threadId);
+    const run = new RunSoFar();
     const view = new LiveView(print);
     const request = { ...body, assistant_id: await this.#assistantId(), stream_mode: modes };
     try {
-      for await (const event of this.#target.stream(this.#threadId, request, signal)) {
-        applyEvent(outcome, event);
-        if (print.flags.jsonl) print.json({ ...event, data: JSON.parse(event.data) as unknown });
+      for await (const event of this.#client.runs.stream(this.#threadId, request, signal)) {
+        run.take(event);
+        if (print.flags.jsonl) print.json(event);
         else if (!print.flags.json) view.show(event);
       }
     } catch (error) {
@@ -139,16 +140,17 @@ class RunCommand {
     } finally {
       view.finish();
     }
-    if (signal.aborted) outcome.status = "interrupted";
-    else if (outcome.status === "running") throw lostStream();
-    return outcome;
+    if (signal.aborted) run.status = "interrupted";
+    else if (run.status === "running") throw lostStream();
+    return outcomeOf(this.#threadId, run);
   }
 
   /** A thread goes on with its own graph unless another is named. */
   async #assistantId(): Promise<string> {
     const { graph, flags } = this.#options;
-    const isNew = flags.thread === "new" || graph !== undefined;
-    return (isNew ? undefined : await this.#target.graphOf(this.#threadId)) ?? this.#target.assistantId;
+    const goesOn = flags.thread !== "new" && graph === undefined;
+    const thread = goesOn ? await foundOnly(this.#client.threads.get(this.#threadId)) : undefined;
+    return graphIdOf(thread) ?? this.#client.defaultAssistant();
   }
 
   #exitCodeOf({ error }: RunOutcome): number {
@@ -172,7 +174,7 @@ class RunCommand {
     if (outcome.error) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
     const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
     print.note(`  ${outcome.status} in ${ms} ms, ${tokens}, thread ${outcome.thread_id}`);
-    if (this.#target.keepsThreads && !this.#options.flags.interactive)
+    if (this.#client.keepsThreads && !this.#options.flags.interactive)
       print.note(`  ${dim("next")}    ${this.#next(outcome)}`);
   }
 

@@ -2,18 +2,19 @@ import type { Command } from "@commander-js/extra-typings";
 import { type Run, RUN_STATUSES } from "../../models/run.js";
 import { examples, type Runner } from "../command.js";
 import { printRun, runColumns } from "../inspect/run.js";
-import { addSourceOptions, optionalNumber, wholeNumber } from "../options.js";
+import { addClientOptions, optionalNumber, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
-import { findRun, findThreadId } from "../source/find.js";
-import { withSource } from "../source/open-source.js";
-import type { Source, SourceFlags } from "../source/source.js";
-import { walkRuns } from "../source/walk.js";
+import { findRun, findThreadId } from "../find.js";
+import { withClient } from "../open-client.js";
+import type { Client } from "../../client/client.js";
+import type { ClientFlags } from "../options.js";
+import { walkRuns } from "../../client/walk.js";
 import { printColumns } from "../terminal/columns.js";
 import { oneOf } from "../threads/list.js";
 
 export function runsCommand(runs: Command, run: Runner): void {
   runs.addHelpText("after", examples("graph-serve runs list 0198c0de-0000-7000-8000-000000000000"));
-  addSourceOptions(
+  addClientOptions(
     runs
       .command("list")
       .description("List the runs of a thread, newest first.")
@@ -35,7 +36,7 @@ export function runsCommand(runs: Command, run: Runner): void {
     .action((thread, options, command) =>
       run(command, async (session) => listRuns(session, thread, options)),
     );
-  addSourceOptions(
+  addClientOptions(
     runs
       .command("get")
       .description("Show a run.")
@@ -53,7 +54,7 @@ export function runsCommand(runs: Command, run: Runner): void {
     );
 }
 
-interface RunsFlags extends SourceFlags {
+interface RunsFlags extends ClientFlags {
   status?: string;
   limit: string;
   offset?: string;
@@ -67,8 +68,8 @@ async function listRuns(session: Session, thread: string, flags: RunsFlags): Pro
     offset: optionalNumber("--offset", flags.offset) ?? 0,
     ...(flags.status !== undefined && { status: oneOf("--status", flags.status, RUN_STATUSES) }),
   };
-  await withSource(session, flags, {}, async (source) => {
-    const { items, next } = await runPage(source, await findThreadId(source, thread), query);
+  await withClient(session, flags, {}, async (client) => {
+    const { items, next } = await runPage(client, await findThreadId(client, thread), query);
     if (print.flags.jsonl) items.forEach((run) => print.json(run));
     else if (print.flags.json) print.json({ items, next });
     else {
@@ -82,21 +83,21 @@ async function listRuns(session: Session, thread: string, flags: RunsFlags): Pro
 
 /** One run more than asked for tells whether there are more. */
 async function runPage(
-  source: Source,
+  client: Client,
   threadId: string,
   query: { limit: number; offset: number; status?: Run["status"] },
 ): Promise<{ items: Run[]; next: number | null }> {
   const items: Run[] = [];
-  for await (const run of walkRuns(source, threadId, { ...query, limit: query.limit + 1 })) items.push(run);
+  for await (const run of walkRuns(client, threadId, { ...query, limit: query.limit + 1 })) items.push(run);
   const hasMore = items.length > query.limit;
   return { items: items.slice(0, query.limit), next: hasMore ? query.offset + query.limit : null };
 }
 
 /** `runs get`: one run of a thread. */
-async function getRun(session: Session, thread: string, runId: string, flags: SourceFlags): Promise<number> {
+async function getRun(session: Session, thread: string, runId: string, flags: ClientFlags): Promise<number> {
   const { print } = session;
-  await withSource(session, flags, {}, async (source) => {
-    const { run } = await findRun(source, runId, thread);
+  await withClient(session, flags, {}, async (client) => {
+    const { run } = await findRun(client, runId, thread);
     if (print.isJson) print.json(run);
     else printRun(print, run);
   });

@@ -6,7 +6,7 @@ import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError, errorMessage, InvalidRequestError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import { openGraph } from "../open.js";
-import { sourceOptions } from "../options.js";
+import { clientOptions } from "../options.js";
 import { shortPath } from "../report-error.js";
 import { compareSchemas, type SchemaComparison } from "../schemas/compare.js";
 import {
@@ -20,9 +20,9 @@ import {
 import { INSTALL_PARSER, staticSchemas } from "../schemas/static-schemas.js";
 import { toTypeScript, typeName } from "../schemas/to-typescript.js";
 import type { Session } from "../session.js";
-import { withSource } from "../source/open-source.js";
-import { serverGraph } from "../source/remote-source.js";
-import type { SourceFlags } from "../source/source.js";
+import { findGraph } from "../find.js";
+import { withClient } from "../open-client.js";
+import type { ClientFlags } from "../options.js";
 
 export function schemasCommand(command: Command, run: Runner): void {
   command
@@ -36,8 +36,8 @@ export function schemasCommand(command: Command, run: Runner): void {
       new Option("--format <format>", "form of the schemas").choices(["json", "ts"] as const).default("json"),
     )
     .option("--check", "compare with the files in --out: exit 1 when a change breaks clients")
-    .addOption(sourceOptions.url())
-    .addOption(sourceOptions.apiKey())
+    .addOption(clientOptions.url())
+    .addOption(clientOptions.apiKey())
     .option("--static", "read the types from the source, with LangGraph's parser where it is installed")
     .addHelpText(
       "after",
@@ -57,7 +57,7 @@ export function schemasCommand(command: Command, run: Runner): void {
     );
 }
 
-interface SchemasFlags extends Pick<SourceFlags, "url" | "apiKey"> {
+interface SchemasFlags extends Pick<ClientFlags, "url" | "apiKey"> {
   kind?: string;
   out?: string;
   format: "json" | "ts";
@@ -98,9 +98,9 @@ type Found = Omit<Derived, "kinds">;
 
 async function derive(session: Session, target: string | undefined, flags: SchemasFlags): Promise<Found> {
   if (flags.url === undefined) return deriveHere(session, target, flags.static ?? false);
-  return withSource(session, flags, {}, async (source) => {
-    const graphId = await serverGraph(source, target);
-    return { graphId, schemas: await source.assistants.schemas(graphId) };
+  return withClient(session, flags, {}, async (client) => {
+    const graphId = await findGraph(client, target);
+    return { graphId, schemas: await client.assistants.getSchemas(graphId) };
   });
 }
 

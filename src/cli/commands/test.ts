@@ -5,7 +5,7 @@ import picocolors from "picocolors";
 import { GraphServeError } from "../../support/errors.js";
 import { publishedSchema } from "../../testing/case-model.js";
 import { examples, type Runner } from "../command.js";
-import { sourceOptions } from "../options.js";
+import { clientOptions } from "../options.js";
 import type { Session } from "../session.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
 import { type TestFlags, testOptions, type TestOptions } from "../suite/flags.js";
@@ -29,7 +29,7 @@ export function testCommand(command: Command, run: Runner): void {
     .option("--timeout <seconds>", "most that a case may take", "30")
     .option("--server", "run the cases over HTTP and server-sent events")
     .option("--url <url>", "run the cases on this server")
-    .addOption(sourceOptions.apiKey())
+    .addOption(clientOptions.apiKey())
     .option("--coverage", "show nodes and conditional edges that no case reached")
     .option("--min-node-coverage <percent>", "fail when fewer of the nodes are reached")
     .option(

@@ -3,18 +3,19 @@ import type { Thread } from "../../models/thread.js";
 import { GraphServeError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import {
-  addSourceOptions,
+  addClientOptions,
   keyValues,
   listOption,
   optionalNumber,
-  sourceOptions,
+  clientOptions,
   timeOf,
   wholeNumber,
 } from "../options.js";
 import { confirm, type Session } from "../session.js";
-import { findState, findThreadId } from "../source/find.js";
-import { warnHidden, withSource } from "../source/open-source.js";
-import type { Source, SourceFlags } from "../source/source.js";
+import { findState, findThreadId } from "../find.js";
+import { warnHidden, withClient } from "../open-client.js";
+import type { Client } from "../../client/client.js";
+import type { ClientFlags } from "../options.js";
 import { printColumns } from "../terminal/columns.js";
 import {
   type FilterFlags,
@@ -47,7 +48,7 @@ export function threadsCommand(threads: Command, run: Runner): void {
 }
 
 function addReading(threads: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     threads
       .command("list")
       .description("List threads, the one changed last first.")
@@ -62,7 +63,7 @@ function addReading(threads: Command, run: Runner): void {
       )
       .option("--since <time>", "only threads changed since: a time, or a duration such as 12h"),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -73,10 +74,10 @@ function addReading(threads: Command, run: Runner): void {
       ),
     )
     .action((options, command) => run(command, async (session) => listThreads(session, options)));
-  addSourceOptions(
+  addClientOptions(
     threads.command("get").description("Show a thread with its latest values.").argument("<thread>", THREAD),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText("after", examples("graph-serve threads get 0198c0de-0000-7000-8000-000000000000 --json"))
     .action((thread, options, command) =>
       run(command, async (session) => getThread(session, thread, options)),
@@ -84,7 +85,7 @@ function addReading(threads: Command, run: Runner): void {
 }
 
 function addWriting(threads: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     threads
       .command("create")
       .description("Make a thread and print its id.")
@@ -101,7 +102,7 @@ function addWriting(threads: Command, run: Runner): void {
       ),
     )
     .action((options, command) => run(command, async (session) => createThread(session, options)));
-  addSourceOptions(
+  addClientOptions(
     threads
       .command("copy")
       .description("Make a thread with the latest state of another, without its history, and print its id.")
@@ -118,7 +119,7 @@ function addWriting(threads: Command, run: Runner): void {
     .action((thread, options, command) =>
       run(command, async (session) => copyThread(session, thread, options)),
     );
-  addSourceOptions(
+  addClientOptions(
     threads
       .command("patch")
       .description("Change the metadata of a thread, key by key.")
@@ -136,7 +137,7 @@ function addWriting(threads: Command, run: Runner): void {
 }
 
 function addRemoving(threads: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     threads
       .command("delete")
       .description("Delete threads with their runs and checkpoints.")
@@ -144,7 +145,7 @@ function addRemoving(threads: Command, run: Runner): void {
   )
     .addHelpText("after", examples("graph-serve threads delete 0198c0de-0000-7000-8000-000000000000 --yes"))
     .action((ids, options, command) => run(command, async (session) => deleteThreads(session, ids, options)));
-  addSourceOptions(
+  addClientOptions(
     threads
       .command("prune")
       .description("Delete the threads that have not changed for a while; busy ones stay.")
@@ -166,7 +167,7 @@ function addRemoving(threads: Command, run: Runner): void {
     );
 }
 
-interface ListFlags extends SourceFlags, FilterFlags {
+interface ListFlags extends ClientFlags, FilterFlags {
   limit: string;
   offset?: string;
   sort?: string;
@@ -182,42 +183,42 @@ async function listThreads(session: Session, flags: ListFlags): Promise<number> 
     offset: optionalNumber("--offset", flags.offset) ?? 0,
     since: flags.since === undefined ? undefined : timeOf("--since", flags.since),
   };
-  await withSource(session, flags, {}, async (source) => {
-    const { items, next } = await threadPage(source, request, page);
-    warnHidden(print, source, items);
+  await withClient(session, flags, {}, async (client) => {
+    const { items, next } = await threadPage(client, request, page);
+    warnHidden(print, client, items);
     if (print.flags.jsonl) items.forEach((thread) => print.json(thread));
     else if (print.flags.json) print.json({ items, next });
-    else await showThreads(session, source, items, next);
+    else await showThreads(session, client, items, next);
   });
   return 0;
 }
 
 async function showThreads(
   { print }: Session,
-  source: Source,
+  client: Client,
   threads: Partial<Thread>[],
   next: number | null,
 ): Promise<void> {
-  if (threads.length === 0) print.note(`no such threads in ${source.place}`);
+  if (threads.length === 0) print.note(`no such threads in ${client.place}`);
   const rows: ThreadRow[] = [];
-  for (const thread of threads) rows.push(await threadRow(source, thread));
+  for (const thread of threads) rows.push(await threadRow(client, thread));
   await printColumns(print, threadColumns(print), rows);
   if (next !== null) print.note(`there are more: --offset ${next}`);
 }
 
 /** `threads get`: one thread. */
-async function getThread(session: Session, thread: string, flags: SourceFlags): Promise<number> {
+async function getThread(session: Session, thread: string, flags: ClientFlags): Promise<number> {
   const { print } = session;
-  await withSource(session, flags, {}, async (source) => {
-    const found = await source.threads.get(await findThreadId(source, thread));
-    warnHidden(print, source, [found]);
+  await withClient(session, flags, {}, async (client) => {
+    const found = await client.threads.get(await findThreadId(client, thread));
+    warnHidden(print, client, [found]);
     if (print.isJson) print.json(found);
     else printThread(print, found);
   });
   return 0;
 }
 
-interface WriteFlags extends SourceFlags {
+interface WriteFlags extends ClientFlags {
   metadata?: string[];
   ttl?: string;
 }
@@ -237,7 +238,7 @@ async function createThread(session: Session, flags: CreateFlags): Promise<numbe
     ...(id !== undefined && { thread_id: id }),
     ...(ifExists !== undefined && { if_exists: oneOf("--if-exists", ifExists, IF_EXISTS) }),
   };
-  return change(session, flags, (source) => source.threads.create(request).catch(explainTaken(id)));
+  return change(session, flags, (client) => client.threads.create(request).catch(explainTaken(id)));
 }
 
 const explainTaken =
@@ -250,26 +251,26 @@ const explainTaken =
     });
   };
 
-interface CopyFlags extends SourceFlags {
+interface CopyFlags extends ClientFlags {
   at?: string;
 }
 
 /** `threads copy`: a new thread with the latest state, or that of `--at`; prints its id. */
 function copyThread(session: Session, thread: string, flags: CopyFlags): Promise<number> {
   const { at } = flags;
-  return change(session, flags, async (source) => {
-    const threadId = await findThreadId(source, thread);
-    if (at === undefined) return source.threads.copy(threadId);
-    const { checkpoint } = await findState(source, threadId, { at });
-    return source.threads.copy(threadId, { checkpoint_id: checkpoint?.checkpoint_id ?? undefined });
+  return change(session, flags, async (client) => {
+    const threadId = await findThreadId(client, thread);
+    if (at === undefined) return client.threads.copy(threadId);
+    const { checkpoint } = await findState(client, threadId, { at });
+    return client.threads.copy(threadId, { checkpoint_id: checkpoint?.checkpoint_id ?? undefined });
   });
 }
 
 /** `threads patch`: metadata is merged key by key. */
 function patchThread(session: Session, thread: string, flags: WriteFlags): Promise<number> {
   const request = written(flags);
-  return change(session, flags, async (source) =>
-    source.threads.update(await findThreadId(source, thread), request),
+  return change(session, flags, async (client) =>
+    client.threads.update(await findThreadId(client, thread), request),
   );
 }
 
@@ -283,11 +284,11 @@ function written({ metadata, ttl }: WriteFlags) {
 /** Change a thread and print it: with `--json` in full, else its id alone, for the next command. */
 async function change(
   session: Session,
-  flags: SourceFlags,
-  work: (source: Source) => Promise<Thread>,
+  flags: ClientFlags,
+  work: (client: Client) => Promise<Thread>,
 ): Promise<number> {
   const { print } = session;
-  const thread = await withSource(session, flags, { access: "write" }, work);
+  const thread = await withClient(session, flags, { access: "write" }, work);
   if (print.isJson) print.json(thread);
   else print.data(thread.thread_id);
   return 0;
@@ -297,16 +298,16 @@ async function change(
 async function deleteThreads(
   session: Session,
   threads: readonly string[],
-  flags: SourceFlags,
+  flags: ClientFlags,
 ): Promise<number> {
   const { print } = session;
-  await withSource(session, flags, { access: "write" }, async (source) => {
+  await withClient(session, flags, { access: "write" }, async (client) => {
     const ids: string[] = [];
     for (const thread of threads)
-      ids.push((await source.threads.get(await findThreadId(source, thread))).thread_id);
+      ids.push((await client.threads.get(await findThreadId(client, thread))).thread_id);
     const what = ids.length === 1 ? `thread ${ids[0]}` : `${ids.length} threads`;
     if (!(await confirm(session, `Delete ${what} with all its runs and checkpoints?`))) return;
-    for (const id of ids) await source.threads.delete(id);
+    for (const id of ids) await client.threads.delete(id);
     if (print.isJson) print.json({ deleted: ids });
     else print.note(`deleted ${what}`);
   });

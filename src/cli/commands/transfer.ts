@@ -1,6 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { namedGraph } from "../../client/local.js";
 import type { ThreadState } from "../../models/state.js";
 import { type ThreadFile, threadFileFault } from "../../models/thread-file.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
@@ -9,19 +10,18 @@ import { examples, type Runner } from "../command.js";
 import { stepsOf } from "../diff/side.js";
 import { openStorageOf, storageConfig } from "../open.js";
 import {
-  addSourceOptions,
+  addClientOptions,
   addStorageOptions,
   listOption,
-  sourceOptions,
+  clientOptions,
   type StorageFlags,
 } from "../options.js";
 import { shortPath } from "../report-error.js";
 import { nextCommand } from "../run/outcome.js";
 import type { Session } from "../session.js";
-import { findThreadId } from "../source/find.js";
-import { namedGraph } from "../source/offline-source.js";
-import { warnHidden, withSource } from "../source/open-source.js";
-import type { SourceFlags } from "../source/source.js";
+import { findThreadId } from "../find.js";
+import { warnHidden, withClient } from "../open-client.js";
+import type { ClientFlags } from "../options.js";
 import { threadText } from "../transfer/write-thread.js";
 
 const options = {
@@ -30,13 +30,13 @@ const options = {
 };
 
 export function exportCommand(command: Command, run: Runner): void {
-  addSourceOptions(
+  addClientOptions(
     command
       .argument("<thread>", "id of the thread, or its beginning")
       .option("--out <file>", "write it to a file instead of stdout")
       .addOption(options.redact()),
   )
-    .addOption(sourceOptions.raw())
+    .addOption(clientOptions.raw())
     .addHelpText(
       "after",
       examples(
@@ -64,7 +64,7 @@ export function pullCommand(command: Command, run: Runner): void {
   command
     .argument("<url>", "address of the server")
     .argument("<thread>", "id of the thread")
-    .addOption(sourceOptions.apiKey())
+    .addOption(clientOptions.apiKey())
     .option("--out <file>", "write it to a file instead of stdout")
     .addOption(options.redact())
     .addHelpText(
@@ -78,7 +78,7 @@ export function pullCommand(command: Command, run: Runner): void {
     );
 }
 
-interface ExportFlags extends SourceFlags {
+interface ExportFlags extends ClientFlags {
   redact?: string[];
   out?: string;
 }
@@ -87,11 +87,11 @@ interface ExportFlags extends SourceFlags {
 async function exportThread(session: Session, thread: string, flags: ExportFlags): Promise<number> {
   const paths = (flags.redact ?? []).map((path) => stepsOf("--redact", path.replaceAll("[*]", ".*")));
   const { io, print } = session;
-  await withSource(session, flags, {}, async (source) => {
-    const threadId = await findThreadId(source, thread);
-    const text = threadText(source, threadId, paths);
+  await withClient(session, flags, {}, async (client) => {
+    const threadId = await findThreadId(client, thread);
+    const text = threadText(client, threadId, paths);
     const first = await text.next();
-    warnHidden(print, source, [await source.threads.get(threadId)]);
+    warnHidden(print, client, [await client.threads.get(threadId)]);
     const file = flags.out === undefined ? undefined : await open(resolve(io.cwd, flags.out), "w");
     const write = async (part: string) => {
       if (file) return file.appendFile(part);
@@ -104,7 +104,7 @@ async function exportThread(session: Session, thread: string, flags: ExportFlags
     } finally {
       await file?.close();
     }
-    if (source.stored && !flags.raw) noteHiddenPayloads(print, await source.state.get(threadId));
+    if (client.stored && !flags.raw) noteHiddenPayloads(print, await client.threads.getState(threadId));
     if (flags.out === undefined) return;
     if (print.isJson) print.json({ thread_id: threadId, file: flags.out });
     else print.note(`wrote ${shortPath(resolve(io.cwd, flags.out), io.cwd)}`);
@@ -135,7 +135,7 @@ async function importThread(session: Session, file: string, flags: ImportFlags):
     const waiting = Object.values(thread.interrupts).flat();
     const { thread_id } = thread;
     print.note(
-      `next  ${nextCommand({ thread_id, interrupts: waiting }, namedGraph(service, thread.metadata.graph_id), { ...session.flags, ...flags })}`,
+      `next  ${nextCommand({ thread_id, interrupts: waiting }, namedGraph(service, thread), { ...session.flags, ...flags })}`,
     );
   } finally {
     await service.close(0);

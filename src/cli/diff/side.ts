@@ -5,9 +5,9 @@ import { isRecord } from "../../models/common.js";
 import { parsePath, type PathStep, valueAt } from "../../models/value-path.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId } from "../source/find.js";
-import { warnHidden } from "../source/open-source.js";
-import type { Source } from "../source/source.js";
+import { findState, findThreadId } from "../find.js";
+import { warnHidden } from "../open-client.js";
+import type { Client } from "../../client/client.js";
 
 export interface Side {
   /** What it is called in the result. */
@@ -35,11 +35,11 @@ function isState(content: unknown): content is { values: unknown } {
 }
 
 /** `thread`, `thread@step`, `thread@checkpoint`, `thread@-1`. */
-export async function threadSide({ print }: Session, source: Source, text: string): Promise<Side> {
+export async function threadSide({ print }: Session, client: Client, text: string): Promise<Side> {
   const [thread = "", at] = text.split("@", 2);
-  const threadId = await findThreadId(source, thread);
-  const state = await findState(source, threadId, { at });
-  warnHidden(print, source, [await source.threads.get(threadId)]);
+  const threadId = await findThreadId(client, thread);
+  const state = await findState(client, threadId, { at });
+  warnHidden(print, client, [await client.threads.get(threadId)]);
   const checkpoint = state.checkpoint?.checkpoint_id;
   return { label: checkpoint ? `${threadId}@${checkpoint}` : threadId, values: state.values };
 }

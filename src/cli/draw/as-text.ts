@@ -1,8 +1,8 @@
 /** A diagram in the languages of other drawing tools. */
 import type { ThreadState } from "../../models/state.js";
 import { type Diagram, type DiagramNode, nodeLabel, type NodeMark } from "../../view/diagram.js";
-import type { Source } from "../source/source.js";
-import { walkStates } from "../source/walk.js";
+import type { Client } from "../../client/client.js";
+import { walkStates } from "../../client/walk.js";
 
 const FILLS = { done: "#d5e8d4", next: "#ffe6a3" } as const;
 const isEnd = ({ id }: DiagramNode): boolean => id === "__start__" || id === "__end__";
@@ -62,10 +62,10 @@ export interface Progress {
 }
 
 /** @throws NotFoundError (`thread_not_found`) */
-export async function threadProgress(source: Source, threadId: string): Promise<Progress> {
+export async function threadProgress(client: Client, threadId: string): Promise<Progress> {
   const done = new Set<string>();
   let latest: ThreadState | undefined;
-  for await (const state of walkStates(source, threadId)) {
+  for await (const state of walkStates(client, threadId)) {
     if (latest && state.metadata.run_id !== latest.metadata.run_id) break;
     if (latest) state.next.forEach((name) => done.add(name));
     else for (const task of state.tasks) if (task.result != null) done.add(task.name);

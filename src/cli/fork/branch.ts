@@ -1,13 +1,14 @@
 /** Makes the place that a run goes on from: a copy of a thread, or a branch of it, with values written first. */
+import { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
-import { impliedScheme, parseJsonFlag } from "../options.js";
-import { applyEvent, newOutcome, type PlaceFlags, type RunOutcome } from "../run/outcome.js";
+import { clientOf } from "../open-client.js";
+import { parseJsonFlag, type PlaceFlags } from "../options.js";
+import { outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { loadSettings, type Session } from "../session.js";
-import { openTarget } from "../source/open-source.js";
-import type { Source } from "../source/source.js";
+import type { Client } from "../../client/client.js";
 import { abortOnStop } from "../stop.js";
 
 interface ForkRequest {
@@ -26,7 +27,7 @@ export interface Forked {
 }
 
 /** @throws ThreadBusyError, InvalidRequestError when the graph refuses the values */
-export async function fork(source: Source, from: ThreadState, request: ForkRequest): Promise<Forked> {
+export async function fork(client: Client, from: ThreadState, request: ForkRequest): Promise<Forked> {
   const { checkpoint } = from;
   if (!checkpoint?.checkpoint_id) {
     throw new InvalidRequestError("the thread has no checkpoint to go on from", undefined, {
@@ -36,30 +37,30 @@ export async function fork(source: Source, from: ThreadState, request: ForkReque
   const { thread_id, checkpoint_id } = checkpoint;
   if (request.branch) {
     const isWritten = request.values !== undefined || request.asNode !== undefined;
-    const id = isWritten ? await write(source, thread_id, request, checkpoint_id) : checkpoint_id;
-    return { thread: await source.threads.get(thread_id), checkpointId: id, base: id ?? checkpoint_id };
+    const id = isWritten ? await write(client, thread_id, request, checkpoint_id) : checkpoint_id;
+    return { thread: await client.threads.get(thread_id), checkpointId: id, base: id ?? checkpoint_id };
   }
-  const latest = (await source.state.get(thread_id)).checkpoint?.checkpoint_id;
-  const copy = await source.threads.copy(thread_id, latest === checkpoint_id ? {} : { checkpoint_id });
+  const latest = (await client.threads.getState(thread_id)).checkpoint?.checkpoint_id;
+  const copy = await client.threads.copy(thread_id, latest === checkpoint_id ? {} : { checkpoint_id });
   if (request.values === undefined && request.asNode === undefined)
     return { thread: copy, checkpointId: undefined, base: checkpoint_id };
   try {
-    const written = await write(source, copy.thread_id, request);
-    const thread = await source.threads.get(copy.thread_id);
+    const written = await write(client, copy.thread_id, request);
+    const thread = await client.threads.get(copy.thread_id);
     return { thread, checkpointId: undefined, base: written ?? checkpoint_id };
   } catch (error) {
-    await source.threads.delete(copy.thread_id);
+    await client.threads.delete(copy.thread_id);
     throw error;
   }
 }
 
 async function write(
-  source: Source,
+  client: Client,
   threadId: string,
   { values, asNode }: ForkRequest,
   checkpointId?: string,
 ): Promise<string | undefined> {
-  const written = await source.state.update(threadId, {
+  const written = await client.threads.updateState(threadId, {
     values: values ?? null,
     ...(asNode !== undefined && { as_node: asNode }),
     ...(checkpointId !== undefined && { checkpoint: { checkpoint_id: checkpointId } }),
@@ -94,25 +95,24 @@ interface RunOnOptions {
 export async function runOn(session: Session, options: RunOnOptions): Promise<RunOutcome> {
   const { thread, flags, against, checkpointId } = options;
   const graph = against ?? (await graphOf(session, thread, flags));
-  const target = await openTarget(session, graph, { ...impliedScheme(flags), url: flags.url });
+  const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph });
   const stop = abortOnStop(session.io);
-  const outcome = newOutcome(thread.thread_id);
+  const run = new RunSoFar();
   try {
     const request = {
-      assistant_id: target.assistantId,
+      assistant_id: await client.defaultAssistant(),
       if_not_exists: "reject" as const,
       stream_mode: ["values" as const],
       ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
     };
-    for await (const event of target.stream(thread.thread_id, request, stop.signal))
-      applyEvent(outcome, event);
+    for await (const event of client.runs.stream(thread.thread_id, request, stop.signal)) run.take(event);
   } finally {
     stop.dispose();
-    await target.close();
+    await client.close();
   }
-  if (outcome.status === "running")
+  if (run.status === "running")
     throw new GraphServeError("server_unreachable", "the stream ended before the run did");
-  return outcome;
+  return outcomeOf(thread.thread_id, run);
 }
 
 /** The graph that the thread last ran on, where it can be named here: on a server, or by the configuration. */

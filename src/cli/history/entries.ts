@@ -1,7 +1,7 @@
 /** Checkpoints as the steps of a history: what ran, what it changed, how long it took. */
 import { isRecord } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
-import type { Source } from "../source/source.js";
+import type { Client } from "../../client/client.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
 
@@ -42,27 +42,27 @@ export interface Step {
  * where it is not, on a branch or at the end, it is asked for. Two states are held at a time.
  */
 export async function* historySteps(
-  source: Source,
+  client: Client,
   threadId: string,
   states: AsyncIterable<ThreadState>,
 ): AsyncGenerator<Step> {
-  const runs = new RunStarts(source, threadId);
+  const runs = new RunStarts(client, threadId);
   let current: ThreadState | undefined;
   for await (const state of states) {
-    if (current) yield { state: current, entry: await entryOf(source, threadId, current, state, runs) };
+    if (current) yield { state: current, entry: await entryOf(client, threadId, current, state, runs) };
     current = state;
   }
-  if (current) yield { state: current, entry: await entryOf(source, threadId, current, undefined, runs) };
+  if (current) yield { state: current, entry: await entryOf(client, threadId, current, undefined, runs) };
 }
 
 export async function entryOf(
-  source: Source,
+  client: Client,
   threadId: string,
   state: ThreadState,
   following: ThreadState | undefined,
   runs: RunStarts,
 ): Promise<HistoryEntry> {
-  const parent = await parentOf(source, threadId, state, following);
+  const parent = await parentOf(client, threadId, state, following);
   const { metadata, created_at, next, tasks } = state;
   const runId = textOf(metadata.run_id);
   const kind = textOf(metadata.source) ?? "";
@@ -86,7 +86,7 @@ export async function entryOf(
 }
 
 export async function parentOf(
-  source: Source,
+  client: Client,
   threadId: string,
   { parent_checkpoint }: ThreadState,
   following: ThreadState | undefined,
@@ -95,7 +95,7 @@ export async function parentOf(
   if (!id) return undefined;
   if (following?.checkpoint?.checkpoint_id === id) return following;
   try {
-    return await source.state.get(threadId, { checkpoint: parent_checkpoint });
+    return await client.threads.getState(threadId, { checkpoint: parent_checkpoint });
   } catch (error) {
     // Pruned threads keep their latest checkpoint only.
     if ((error as { code?: unknown }).code === "checkpoint_not_found") return undefined;
@@ -105,12 +105,12 @@ export async function parentOf(
 
 /** When runs began, the last one asked for remembered. */
 export class RunStarts {
-  readonly #source: Source;
+  readonly #client: Client;
   readonly #threadId: string;
   #last: { runId: string; start: string | undefined } | undefined;
 
-  constructor(source: Source, threadId: string) {
-    this.#source = source;
+  constructor(client: Client, threadId: string) {
+    this.#client = client;
     this.#threadId = threadId;
   }
 
@@ -122,7 +122,7 @@ export class RunStarts {
 
   async #read(runId: string): Promise<string | undefined> {
     try {
-      return (await this.#source.runs.get(this.#threadId, runId)).created_at;
+      return (await this.#client.runs.get(this.#threadId, runId)).created_at;
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (code === "run_not_found" || code === "invalid_request") return undefined;

@@ -2,8 +2,8 @@
 import { reportedTokens, type Run, type TokenUsage } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
 import { asked, entryOf, type HistoryEntry, ownNodes, RunStarts } from "../history/entries.js";
-import type { Source } from "../source/source.js";
-import { Trail, walkStates } from "../source/walk.js";
+import type { Client } from "../../client/client.js";
+import { Trail, walkStates } from "../../client/walk.js";
 import { type Column, printColumnsAsRead, printFields } from "../terminal/columns.js";
 import type { Printer } from "../terminal/print.js";
 import { errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
@@ -25,13 +25,13 @@ interface Superstep {
 }
 
 /** The supersteps of a run, oldest first; the ids of its checkpoints are held, and a page of them. */
-export async function* superstepsOf(source: Source, threadId: string, run: Run): AsyncGenerator<Superstep> {
-  const states = walkStates(source, threadId, { metadata: { run_id: run.run_id } });
-  const trail = await Trail.of(source, threadId, states);
-  const runs = new RunStarts(source, threadId);
+export async function* superstepsOf(client: Client, threadId: string, run: Run): AsyncGenerator<Superstep> {
+  const states = walkStates(client, threadId, { metadata: { run_id: run.run_id } });
+  const trail = await Trail.of(client, threadId, states);
+  const runs = new RunStarts(client, threadId);
   let before: ThreadState | undefined;
   for await (const state of trail.states()) {
-    yield superstep(await entryOf(source, threadId, state, before, runs));
+    yield superstep(await entryOf(client, threadId, state, before, runs));
     before = state;
   }
 }

@@ -3,9 +3,10 @@ import type { Run } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import { nextCommand } from "../run/outcome.js";
+import type { PlaceFlags } from "../options.js";
 import type { Session } from "../session.js";
-import type { Source } from "../source/source.js";
-import { walkRuns } from "../source/walk.js";
+import type { Client } from "../../client/client.js";
+import { walkRuns } from "../../client/walk.js";
 import { printColumns, printFields } from "../terminal/columns.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine } from "../terminal/text.js";
@@ -25,15 +26,15 @@ interface InspectedThread {
 }
 
 /** @throws NotFoundError (`thread_not_found`) */
-export async function inspectedThread(source: Source, threadId: string): Promise<InspectedThread> {
-  const thread = await source.threads.get(threadId);
-  const state = await source.state.get(threadId);
+export async function inspectedThread(client: Client, threadId: string): Promise<InspectedThread> {
+  const thread = await client.threads.get(threadId);
+  const state = await client.threads.getState(threadId);
   const runs: Run[] = [];
-  for await (const run of walkRuns(source, threadId, { limit: MOST_RUNS })) runs.push(run);
-  return { thread, state, runs, totals: await runTotals(source, threadId) };
+  for await (const run of walkRuns(client, threadId, { limit: MOST_RUNS })) runs.push(run);
+  return { thread, state, runs, totals: await runTotals(client, threadId) };
 }
 
-interface CardFlags {
+interface CardFlags extends PlaceFlags {
   /** The values alone. */
   values?: boolean;
   /** Fold nothing. */
@@ -42,11 +43,12 @@ interface CardFlags {
 
 export async function printInspectedThread(
   session: Session,
-  source: Source,
+  client: Client,
   found: InspectedThread,
-  { values, full }: CardFlags,
+  flags: CardFlags,
 ): Promise<void> {
   const { print } = session;
+  const { values, full } = flags;
   const { colors, width } = print;
   const tree = valueTree(found.thread.values, { colors, width, full }, values ? 0 : 1);
   if (values) {
@@ -54,7 +56,7 @@ export async function printInspectedThread(
     return;
   }
   printCard(print, found);
-  printInterrupts(session, source, found);
+  printInterrupts(session, client, found, flags);
   print.data(colors.dim("values"));
   for (const line of tree.length > 0 ? tree : ["  none"]) print.data(line);
   if (found.runs.length === 0) return;
@@ -90,8 +92,9 @@ function printCard(print: Printer, { thread, state, totals }: InspectedThread): 
 /** Each open question, and the one command that answers. The command is not cut: it is there to be copied. */
 function printInterrupts(
   { print, flags }: Session,
-  source: Source,
+  client: Client,
   { thread, state }: InspectedThread,
+  place: PlaceFlags,
 ): void {
   const { interrupts } = state;
   if (interrupts.length === 0) return;
@@ -102,9 +105,10 @@ function printInterrupts(
       `${yellow("waits for".padEnd(10))} ${clipped(`${mark}${JSON.stringify(value)}`, print.width - 11)}`,
     );
   }
-  const command = nextCommand({ thread_id: thread.thread_id, interrupts }, source.graphOf(thread), {
+  const command = nextCommand({ thread_id: thread.thread_id, interrupts }, client.graphOf(thread), {
     ...flags,
-    ...source.placeFlags,
+    ...place,
+    url: client.url,
   });
   print.data(`${dim("answer".padEnd(10))} ${bold(command)}`);
 }

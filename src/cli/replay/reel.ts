@@ -2,9 +2,9 @@
 import type { ThreadState } from "../../models/state.js";
 import { type Change, changesBetween } from "../../view/changes.js";
 import { entryOf, type HistoryEntry, parentOf, RunStarts } from "../history/entries.js";
-import { findState } from "../source/find.js";
-import type { Source } from "../source/source.js";
-import { Trail, walkOldestFirst, walkStates } from "../source/walk.js";
+import { findState } from "../find.js";
+import type { Client } from "../../client/client.js";
+import { Trail, walkOldestFirst, walkStates } from "../../client/walk.js";
 
 /** One checkpoint, with what it changed. */
 export interface Frame {
@@ -25,16 +25,16 @@ interface ReelRange {
 }
 
 export class Reel {
-  readonly #source: Source;
+  readonly #client: Client;
   readonly #threadId: string;
   readonly #trail: Trail;
   readonly #frames: Framing;
 
-  constructor(source: Source, threadId: string, trail: Trail) {
-    this.#source = source;
+  constructor(client: Client, threadId: string, trail: Trail) {
+    this.#client = client;
     this.#threadId = threadId;
     this.#trail = trail;
-    this.#frames = new Framing(source, threadId);
+    this.#frames = new Framing(client, threadId);
   }
 
   get length(): number {
@@ -48,27 +48,27 @@ export class Reel {
 
   /** All of them, in order. */
   frames(): AsyncGenerator<Frame> {
-    return framed(this.#source, this.#threadId, this.#trail.states());
+    return framed(this.#client, this.#threadId, this.#trail.states());
   }
 }
 
 /** Makes frames of states; it remembers the last one, which mostly is the one that the next one comes from. */
 class Framing {
-  readonly #source: Source;
+  readonly #client: Client;
   readonly #threadId: string;
   readonly #runs: RunStarts;
   #last: ThreadState | undefined;
 
-  constructor(source: Source, threadId: string) {
-    this.#source = source;
+  constructor(client: Client, threadId: string) {
+    this.#client = client;
     this.#threadId = threadId;
-    this.#runs = new RunStarts(source, threadId);
+    this.#runs = new RunStarts(client, threadId);
   }
 
   /** `previous` is the id of the frame before. */
   async of(state: ThreadState, previous: string | null | undefined): Promise<Frame> {
-    const parent = await parentOf(this.#source, this.#threadId, state, this.#last);
-    const entry = await entryOf(this.#source, this.#threadId, state, parent, this.#runs);
+    const parent = await parentOf(this.#client, this.#threadId, state, this.#last);
+    const entry = await entryOf(this.#client, this.#threadId, state, parent, this.#runs);
     this.#last = state;
     return {
       state,
@@ -81,11 +81,11 @@ class Framing {
 }
 
 async function* framed(
-  source: Source,
+  client: Client,
   threadId: string,
   oldestFirst: AsyncIterable<ThreadState>,
 ): AsyncGenerator<Frame> {
-  const frames = new Framing(source, threadId);
+  const frames = new Framing(client, threadId);
   let previous: string | null | undefined;
   for await (const state of oldestFirst) {
     yield await frames.of(state, previous);
@@ -94,10 +94,10 @@ async function* framed(
 }
 
 /** @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`) */
-export async function openReel(source: Source, threadId: string, { from, to }: ReelRange): Promise<Reel> {
-  const [first, last] = [await idOf(source, threadId, from), await idOf(source, threadId, to)];
-  const states = within(walkStates(source, threadId), first, last);
-  return new Reel(source, threadId, await Trail.of(source, threadId, states));
+export async function openReel(client: Client, threadId: string, { from, to }: ReelRange): Promise<Reel> {
+  const [first, last] = [await idOf(client, threadId, from), await idOf(client, threadId, to)];
+  const states = within(walkStates(client, threadId), first, last);
+  return new Reel(client, threadId, await Trail.of(client, threadId, states));
 }
 
 /** The states from the last down to the first one, each the end of the list when it is left out. */
@@ -119,31 +119,31 @@ async function* within(
  * The frames of a range, oldest first.
  * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
-export async function* framesOf(source: Source, threadId: string, range: ReelRange): AsyncGenerator<Frame> {
+export async function* framesOf(client: Client, threadId: string, range: ReelRange): AsyncGenerator<Frame> {
   const isWhole = range.from === undefined && range.to === undefined;
-  if (isWhole) yield* framed(source, threadId, walkOldestFirst(source, threadId));
-  else yield* (await openReel(source, threadId, range)).frames();
+  if (isWhole) yield* framed(client, threadId, walkOldestFirst(client, threadId));
+  else yield* (await openReel(client, threadId, range)).frames();
 }
 
-async function idOf(source: Source, threadId: string, at: string | undefined): Promise<string | undefined> {
+async function idOf(client: Client, threadId: string, at: string | undefined): Promise<string | undefined> {
   if (at === undefined) return undefined;
-  return (await findState(source, threadId, { at })).checkpoint?.checkpoint_id ?? undefined;
+  return (await findState(client, threadId, { at })).checkpoint?.checkpoint_id ?? undefined;
 }
 
 // The part of a thread that a run is repeated for.
 
 /** The checkpoint that the last run began with; the latest, when no run is to be seen. */
-export async function startOfLastRun(source: Source, threadId: string): Promise<ThreadState> {
-  for await (const state of walkStates(source, threadId)) {
+export async function startOfLastRun(client: Client, threadId: string): Promise<ThreadState> {
+  for await (const state of walkStates(client, threadId)) {
     if (state.metadata.source === "input") return state;
   }
-  return source.state.get(threadId);
+  return client.threads.getState(threadId);
 }
 
 /** What came of a checkpoint, by ids, oldest first: the line of its newest descendant. */
-export async function idsAfter(source: Source, threadId: string, checkpointId: string): Promise<string[]> {
+export async function idsAfter(client: Client, threadId: string, checkpointId: string): Promise<string[]> {
   const newer: Link[] = [];
-  for await (const { checkpoint, parent_checkpoint } of walkStates(source, threadId)) {
+  for await (const { checkpoint, parent_checkpoint } of walkStates(client, threadId)) {
     const id = checkpoint?.checkpoint_id;
     if (id === checkpointId) break;
     if (id) newer.push({ id, parent: parent_checkpoint?.checkpoint_id ?? null });

@@ -1,11 +1,11 @@
 /** Shows a run as it goes: tokens as they come, a line for each node. All of it on stderr; results go to stdout. */
 import { createInterface } from "node:readline";
+import type { RunEvent } from "../../client/run-events.js";
 import { contentText, escapeControl } from "../../view/text.js";
 import type { CliIo } from "../io.js";
 import type { Printer } from "../terminal/print.js";
 import type { RunOutcome } from "./outcome.js";
 import { messageInput, type RunBody } from "./request.js";
-import type { RunEvent } from "./target.js";
 
 interface Chunk {
   id?: string;
@@ -35,10 +35,9 @@ export class LiveView {
   show({ event, data }: RunEvent): void {
     const [mode = ""] = event.split("|");
     if (SILENT.has(mode)) return;
-    const payload = JSON.parse(data) as unknown;
-    if (mode === "messages" && Array.isArray(payload)) this.#showToken(payload[0] as Chunk);
-    else if (mode === "tasks") this.#showTask(payload as TaskFrame);
-    else this.#line(`${this.#print.noteColors.dim(event)}  ${escapeControl(data)}`);
+    if (mode === "messages" && Array.isArray(data)) this.#showToken(data[0] as Chunk);
+    else if (mode === "tasks") this.#showTask(data as TaskFrame);
+    else this.#line(`${this.#print.noteColors.dim(event)}  ${escapeControl(JSON.stringify(data))}`);
   }
 
   /** Begin a new line after tokens. */

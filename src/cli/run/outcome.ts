@@ -1,10 +1,9 @@
-import type { JsonObject } from "../../models/common.js";
+import type { RunSoFar } from "../../client/run-events.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt } from "../../models/state.js";
-import type { GlobalFlags, StorageFlags } from "../options.js";
-import type { RunEvent } from "./target.js";
+import type { GlobalFlags, PlaceFlags } from "../options.js";
 
-/** What is known of a run from its events. */
+/** How a run ended, as `--json` prints it. */
 export interface RunOutcome {
   thread_id: string;
   run_id: string | null;
@@ -17,55 +16,17 @@ export interface RunOutcome {
   error: { code: string; message: string } | null;
 }
 
-export function newOutcome(threadId: string): RunOutcome {
+export function outcomeOf(threadId: string, run: RunSoFar): RunOutcome {
+  const { runId, status, values, interrupts, usage, error } = run;
   return {
     thread_id: threadId,
-    run_id: null,
-    status: "running",
-    values: null,
-    interrupts: [],
-    usage: null,
-    error: null,
+    run_id: runId ?? null,
+    status,
+    values: values ?? null,
+    interrupts,
+    usage: usage ?? null,
+    error: error === undefined ? null : { code: "run_failed", message: error },
   };
-}
-
-/** Take one event into the outcome. */
-export function applyEvent(outcome: RunOutcome, { event, data }: RunEvent): void {
-  if (event === "metadata") Object.assign(outcome, pick(data, ["run_id"]));
-  else if (event === "values") applyValues(outcome, JSON.parse(data) as unknown);
-  else if (event === "end") Object.assign(outcome, pick(data, ["run_id", "status", "usage"]));
-  else if (event === "error") applyError(outcome, data);
-}
-
-function applyValues(outcome: RunOutcome, values: unknown): void {
-  const { __interrupt__: interrupts, ...rest } = (values ?? {}) as { __interrupt__?: Interrupt[] };
-  if (interrupts === undefined) {
-    outcome.values = values;
-    return;
-  }
-  outcome.interrupts = interrupts;
-  // A server may send the state with the interrupt, or the interrupt alone.
-  if (Object.keys(rest).length > 0) outcome.values = rest;
-}
-
-function applyError(outcome: RunOutcome, data: string): void {
-  const { error, message } = JSON.parse(data) as { error?: string; message?: string };
-  Object.assign(outcome, { status: "error" }, pick(data, ["run_id", "status", "usage"]));
-  outcome.error = { code: "run_failed", message: [error, message].filter(Boolean).join(": ") };
-}
-
-function pick(data: string, names: readonly string[]): JsonObject {
-  const fields = (JSON.parse(data) ?? {}) as JsonObject;
-  return Object.fromEntries(
-    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
-  );
-}
-
-/** The flags that say where a thread lives. */
-export interface PlaceFlags extends StorageFlags {
-  url?: string;
-  /** Key of that server; it is never part of a command that is shown. */
-  apiKey?: string;
 }
 
 /** The command that goes on with the thread: an answer to its question, or the next message. */

@@ -9,7 +9,12 @@ import { isRecord } from "../../models/common.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import { type CaseFile, findCaseFiles, readCaseFile } from "../../testing/case-files.js";
 import { Coverage } from "../../testing/coverage.js";
-import { type Host, type HostPlanner, Hosts, localHosts } from "../../testing/graphs.js";
+import {
+  type GraphPlanner,
+  GraphsUnderTest,
+  type GraphUnderTest,
+  localGraphs,
+} from "../../testing/graphs.js";
 import { createRedaction } from "../../testing/redact.js";
 import type { CaseResult } from "../../testing/result.js";
 import { smokeTest } from "../../testing/smoke.js";
@@ -19,7 +24,7 @@ import { createConsoleLogger, openConfigured } from "../open.js";
 import { errorText, shortPath } from "../report-error.js";
 import { compareSchemas } from "../schemas/compare.js";
 import { schemaKinds, schemaOf } from "../schemas/resolve.js";
-import { serverOf } from "../server-client.js";
+import { serverOf } from "../open-client.js";
 import { loadSettings, type Session } from "../session.js";
 import { SIGNAL_EXITS } from "../stop.js";
 import type { TestFlags, TestOptions } from "./flags.js";
@@ -48,19 +53,19 @@ export async function runPass(session: Session, input: SuiteInput): Promise<Suit
   const cases = await Promise.all(files.map(readCaseFile));
   const planned = selectCases(cases, options);
   if (files.length > 0 && planned.length === 0 && !flags.passWithNoTests) throw emptySelection(options);
-  const hosts = new Hosts(await planner(session, config, flags));
+  const graphs = new GraphsUnderTest(await planner(session, config, flags));
   const coverage = flags.coverage || options.minNodeCoverage !== undefined ? new Coverage() : undefined;
   try {
     const report =
       files.length === 0
-        ? await smokePass(session, config, hosts, coverage, input)
-        : await casesPass(session, config, cases, planned, hosts, coverage, input);
-    const graphs = await hosts.all();
-    report.faults.push(...(await lockFaults(session, graphs, options)));
+        ? await smokePass(session, config, graphs, coverage, input)
+        : await casesPass(session, config, cases, planned, graphs, coverage, input);
+    const opened = await graphs.all();
+    report.faults.push(...(await lockFaults(session, opened, options)));
     if (coverage) withCoverage(report, coverage, options);
-    return { report, files: [...config.files, ...files, ...graphs.flatMap((host) => host.files())] };
+    return { report, files: [...config.files, ...files, ...opened.flatMap((graph) => graph.files())] };
   } finally {
-    await hosts.close();
+    await graphs.close();
   }
 }
 
@@ -76,41 +81,41 @@ async function planner(
   session: Session,
   config: LoadedConfig,
   { url, apiKey, server }: TestFlags,
-): Promise<HostPlanner> {
+): Promise<GraphPlanner> {
   if (url !== undefined) {
-    const { deployedHosts } = await import("./remote-hosts.js");
-    return deployedHosts(serverOf(session.io, { url, apiKey }), config);
+    const { deployedGraphs } = await import("./remote-graphs.js");
+    return deployedGraphs(serverOf(session.io, { url, apiKey }), config);
   }
   // The results tell what went wrong; the log would only tell it again.
   const { print } = session;
   const logger = createConsoleLogger(print, print.flags.verbose ? config.settings.log_level : "silent");
-  const connect = server ? (await import("./remote-hosts.js")).overHttp : undefined;
-  return localHosts(config, (one) => openConfigured(one, logger), connect);
+  const connect = server ? (await import("./remote-graphs.js")).overHttp : undefined;
+  return localGraphs(config, (one) => openConfigured(one, logger), connect);
 }
 
 async function smokePass(
   { io }: Session,
   config: LoadedConfig,
-  hosts: Hosts,
+  graphs: GraphsUnderTest,
   coverage: Coverage | undefined,
   { flags, options, signal, onResult }: SuiteInput,
 ): Promise<SuiteReport> {
   const start = performance.now();
-  const graphs =
+  const names =
     flags.url === undefined
       ? Object.keys(config.settings.graphs)
-      : await (await import("./remote-hosts.js")).deployedGraphs(serverOf(io, { ...flags, url: flags.url }));
-  if (graphs.length === 0 && !flags.passWithNoTests) {
+      : await (await import("./remote-graphs.js")).listedGraphs(serverOf(io, { ...flags, url: flags.url }));
+  if (names.length === 0 && !flags.passWithNoTests) {
     throw new InvalidRequestError("there is nothing to test: no case file, and no graph", undefined, {
       hint: "write a case file such as agent.graph.yaml, or name a graph in the configuration",
     });
   }
   const cases: CaseResult[] = [];
-  for (const graph of graphs) {
+  for (const graph of names) {
     if (signal.aborted) break;
     cases.push(
       ...(await smokeTest(graph, {
-        hosts,
+        graphs,
         coverage,
         signal,
         onResult,
@@ -126,7 +131,7 @@ async function casesPass(
   config: LoadedConfig,
   files: readonly CaseFile[],
   planned: readonly PlannedCase[],
-  hosts: Hosts,
+  graphs: GraphsUnderTest,
   coverage: Coverage | undefined,
   { flags, options, signal, onResult }: SuiteInput,
 ): Promise<SuiteReport> {
@@ -141,7 +146,7 @@ async function casesPass(
     print.warn("recorded answers are not used: the server calls its models itself");
   const result = await runCaseFiles(files, planned, {
     ...options,
-    hosts,
+    graphs,
     tapeMode: isRemote || options.tapeMode === "live" ? undefined : options.tapeMode,
     redact: createRedaction({ ...io.env, ...config.env }),
     ...(coverage && { coverage }),
@@ -177,7 +182,7 @@ type Lock = Record<string, GraphSchema>;
  */
 async function lockFaults(
   { io, print }: Session,
-  hosts: readonly Host[],
+  graphs: readonly GraphUnderTest[],
   { schemaLock, snapshots }: Pick<TestOptions, "schemaLock" | "snapshots">,
 ): Promise<string[]> {
   if (schemaLock === undefined) return [];
@@ -186,9 +191,9 @@ async function lockFaults(
   const before = document.value as Lock;
   const now: Lock = { ...before };
   const faults: string[] = [];
-  for (const { graph, target } of hosts) {
+  for (const { graph, client, assistantId } of graphs) {
     const name = shortPath(graph, io.cwd);
-    const schemas = await target.schemas();
+    const schemas = await client.assistants.getSchemas(assistantId);
     const locked = before[name];
     if (locked && snapshots !== "update") faults.push(...changes(name, locked, schemas, document));
     else if (snapshots === "check")

@@ -10,8 +10,8 @@ import { InvalidRequestError } from "../../support/errors.js";
 import { nearest } from "../../support/nearest.js";
 import { lastMessageLine } from "../../view/text.js";
 import { keyValues } from "../options.js";
-import type { Source } from "../source/source.js";
-import { walkRuns } from "../source/walk.js";
+import type { Client } from "../../client/client.js";
+import { walkRuns } from "../../client/walk.js";
 import { type Column, printFields } from "../terminal/columns.js";
 import type { Printer } from "../terminal/print.js";
 import { shownId, shownTime } from "../terminal/text.js";
@@ -32,23 +32,24 @@ interface ThreadPage {
 
 /** One page of the threads that match, of any length. */
 export async function threadPage(
-  source: Source,
+  client: Client,
   request: ThreadSearchRequest,
   { limit, offset, since }: PageRequest,
 ): Promise<ThreadPage> {
   const items: Partial<Thread>[] = [];
   const isNewestFirst = (request.sort_by ?? "updated_at") === "updated_at" && request.sort_order !== "asc";
   for (let next = offset; ;) {
-    const page = await source.threads.search({ ...request, limit: Math.min(limit, MAX_LIMIT), offset: next });
-    for (const thread of page.items) {
+    // One more than asked for tells whether there are more.
+    const wanted = Math.min(limit + 1, MAX_LIMIT);
+    const threads = await client.threads.search({ ...request, limit: wanted, offset: next });
+    for (const thread of threads) {
       if (items.length === limit) return { items, next };
       const isOld = since !== undefined && (thread.updated_at ?? "") < since;
       if (isOld && isNewestFirst) return { items, next: null };
       if (!isOld) items.push(thread);
       next += 1;
     }
-    if (page.next === null) return { items, next: null };
-    if (items.length === limit) return { items, next };
+    if (threads.length < wanted) return { items, next: null };
   }
 }
 
@@ -101,16 +102,16 @@ export interface ThreadRow {
 }
 
 /** The thread with what its runs add up to. */
-export async function threadRow(source: Source, thread: Partial<Thread>): Promise<ThreadRow> {
-  return { thread, ...(await runTotals(source, thread.thread_id ?? "")) };
+export async function threadRow(client: Client, thread: Partial<Thread>): Promise<ThreadRow> {
+  return { thread, ...(await runTotals(client, thread.thread_id ?? "")) };
 }
 
 export async function runTotals(
-  source: Source,
+  client: Client,
   threadId: string,
 ): Promise<{ runs: number; tokens: number; errors: number }> {
   const totals = { runs: 0, tokens: 0, errors: 0 };
-  for await (const { usage, status } of walkRuns(source, threadId)) {
+  for await (const { usage, status } of walkRuns(client, threadId)) {
     totals.runs += 1;
     totals.tokens += reportedTokens(usage).total_tokens;
     if (status === "error" || status === "timeout") totals.errors += 1;

@@ -1,14 +1,15 @@
 import type { Thread } from "../../models/thread.js";
 import { timeOf } from "../options.js";
 import { confirm, type Session } from "../session.js";
-import { withSource } from "../source/open-source.js";
-import type { Source, SourceFlags } from "../source/source.js";
-import { walkThreads } from "../source/walk.js";
+import { withClient } from "../open-client.js";
+import type { Client } from "../../client/client.js";
+import type { ClientFlags } from "../options.js";
+import { walkThreads } from "../../client/walk.js";
 import { printColumns } from "../terminal/columns.js";
 import { shownId, shownTime } from "../terminal/text.js";
 import { type FilterFlags, filterOf } from "./list.js";
 
-interface PruneFlags extends SourceFlags, FilterFlags {
+interface PruneFlags extends ClientFlags, FilterFlags {
   olderThan: string;
   dryRun?: boolean;
 }
@@ -20,12 +21,12 @@ export async function pruneThreads(session: Session, flags: PruneFlags): Promise
   const { print } = session;
   const before = timeOf("--older-than", flags.olderThan);
   const access = flags.dryRun ? "read" : "write";
-  await withSource(session, flags, { access }, async (source) => {
-    const threads = await outdated(source, filterOf(flags), before);
+  await withClient(session, flags, { access }, async (client) => {
+    const threads = await outdated(client, filterOf(flags), before);
     if (!flags.dryRun && threads.length > 0) {
       if (!(await confirm(session, `Delete ${threads.length} threads with all their runs and checkpoints?`)))
         return;
-      for (const { thread_id } of threads) await source.threads.delete(thread_id);
+      for (const { thread_id } of threads) await client.threads.delete(thread_id);
     }
     await report(session, threads, flags.dryRun ?? false);
   });
@@ -35,14 +36,14 @@ export async function pruneThreads(session: Session, flags: PruneFlags): Promise
 
 /** The longest unchanged first. All ids are read before anything is deleted, which would move the pages. */
 async function outdated(
-  source: Source,
+  client: Client,
   filter: ReturnType<typeof filterOf>,
   before: string,
 ): Promise<Outdated[]> {
   const found: Outdated[] = [];
   const select: ("thread_id" | "status" | "updated_at")[] = ["thread_id", "status", "updated_at"];
   const request = { ...filter, select, sort_by: "updated_at", sort_order: "asc" } as const;
-  for await (const { thread_id = "", status = "idle", updated_at = "" } of walkThreads(source, request)) {
+  for await (const { thread_id = "", status = "idle", updated_at = "" } of walkThreads(client, request)) {
     if (updated_at >= before) break;
     if (status !== "busy") found.push({ thread_id, status, updated_at });
   }

@@ -2,27 +2,27 @@
 import type { ThreadState } from "../../models/state.js";
 import { THREAD_FILE_FORMAT, THREAD_FILE_VERSION } from "../../models/thread-file.js";
 import { escapeControl } from "../../view/text.js";
-import type { Source } from "../source/source.js";
-import { walkOldestFirst, walkRuns } from "../source/walk.js";
+import type { Client } from "../../client/client.js";
+import { walkOldestFirst, walkRuns } from "../../client/walk.js";
 import { type Paths, redactRun, redactState, redactStored, redactThread } from "./redact.js";
 
 /** The same thread gives the same text. @throws NotFoundError (`thread_not_found`) */
-export async function* threadText(source: Source, threadId: string, paths: Paths): AsyncGenerator<string> {
-  const thread = await source.threads.get(threadId);
+export async function* threadText(client: Client, threadId: string, paths: Paths): AsyncGenerator<string> {
+  const thread = await client.threads.get(threadId);
   const head = {
     format: THREAD_FILE_FORMAT,
     version: THREAD_FILE_VERSION,
     thread: redactThread(thread, paths),
   };
   yield textOf(head).slice(0, -1);
-  yield* list("runs", walkRuns(source, threadId), (run) => redactRun(run, paths));
+  yield* list("runs", walkRuns(client, threadId), (run) => redactRun(run, paths));
   const namespaces = new Set<string>();
-  const states = withNamespaces(walkOldestFirst(source, threadId, ""), namespaces);
+  const states = withNamespaces(walkOldestFirst(client, threadId, ""), namespaces);
   yield* list("states", states, (state) => redactState(state, paths));
-  const nested = nestedStates(source, threadId, namespaces);
+  const nested = nestedStates(client, threadId, namespaces);
   yield* list("subgraphs", nested, (state) => redactState(state, paths));
-  if (source.stored)
-    yield* list("checkpoints", source.stored(threadId), (stored) => redactStored(stored, paths));
+  if (client.stored)
+    yield* list("checkpoints", client.stored(threadId), (stored) => redactStored(stored, paths));
   yield "}\n";
 }
 
@@ -53,14 +53,14 @@ async function* withNamespaces(
 }
 
 async function* nestedStates(
-  source: Source,
+  client: Client,
   threadId: string,
   namespaces: ReadonlySet<string>,
 ): AsyncGenerator<ThreadState> {
   for (const ns of [...namespaces].sort()) {
     const below = new Set<string>();
-    yield* withNamespaces(walkOldestFirst(source, threadId, ns), below);
-    yield* nestedStates(source, threadId, below);
+    yield* withNamespaces(walkOldestFirst(client, threadId, ns), below);
+    yield* nestedStates(client, threadId, below);
   }
 }
 

@@ -2,14 +2,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openClient } from "../../../client/open.js";
 import type { LoadedConfig } from "../../../config/load.js";
 import { isRecord } from "../../../models/common.js";
 import type { RunCreateRequest } from "../../../models/run.js";
 import { errorMessage, GraphServeError, InvalidRequestError } from "../../../support/errors.js";
 import { newId } from "../../../support/ids.js";
 import { type CaseStep, folderOf } from "../../../testing/case-files.js";
-import { requestOf } from "../../../testing/case.js";
-import { type CaseTarget, graphOfRequest, serviceTarget } from "../../../testing/graphs.js";
+import { requestOf, type Tested } from "../../../testing/case.js";
+import { graphOfRequest } from "../../../testing/graphs.js";
 import { firstDifference, steady } from "../../../testing/normalized.js";
 import { Observation } from "../../../testing/observation.js";
 import type { CaseResult, Failure } from "../../../testing/result.js";
@@ -83,7 +84,7 @@ class DurableRuns {
   }
 
   undisturbed(): Promise<Ending> {
-    return this.#with("undisturbed.db", (target) => this.#finish(target, newId(), this.#steps));
+    return this.#with("undisturbed.db", (graph) => this.#finish(graph, newId(), this.#steps));
   }
 
   /** Undefined when the place of the fault was not reached. */
@@ -92,27 +93,26 @@ class DurableRuns {
     const threadId = fault.kind === "disconnect" ? await this.#leave() : await this.#kill(fault);
     if (threadId === undefined) return undefined;
     // Another service on the same storage, as after a restart.
-    return this.#with("broken.db", async (target) => {
-      const { next, interrupts } = await target.state(threadId);
+    return this.#with("broken.db", async (graph) => {
+      const { next, interrupts } = await graph.client.threads.getState(threadId);
       const isOpen = next.length > 0 && interrupts.length === 0;
       const goOn: CaseStep[] = isOpen ? [{ input: null, locate: () => ({ file: "" }) }] : [];
-      return this.#finish(target, threadId, [...goOn, ...this.#steps.slice(1)]);
+      return this.#finish(graph, threadId, [...goOn, ...this.#steps.slice(1)]);
     });
   }
 
   /** The client leaves when the first node has ended. */
   #leave(): Promise<string | undefined> {
-    return this.#with("broken.db", async (target) => {
+    return this.#with("broken.db", async (graph) => {
       const [step] = this.#steps;
       if (!step) return undefined;
       const threadId = newId();
-      const client = new AbortController();
-      const request = await requestOf(step, { target, threadId });
-      for await (const { event, data } of target.stream(threadId, request, client.signal)) {
-        if (event === "tasks" && isResult(JSON.parse(data))) client.abort();
-      }
-      const { next } = await target.state(threadId);
-      return client.signal.aborted && next.length > 0 ? threadId : undefined;
+      const stay = new AbortController();
+      const request = await requestOf(step, { graph, threadId });
+      for await (const { event, data } of graph.client.runs.stream(threadId, request, stay.signal))
+        if (event === "tasks" && isResult(data)) stay.abort();
+      const { next } = await graph.client.threads.getState(threadId);
+      return stay.signal.aborted && next.length > 0 ? threadId : undefined;
     });
   }
 
@@ -141,18 +141,18 @@ class DurableRuns {
     return wasKilled ? threadId : undefined;
   }
 
-  async #finish(target: CaseTarget, threadId: string, steps: readonly CaseStep[]): Promise<Ending> {
+  async #finish(graph: Tested, threadId: string, steps: readonly CaseStep[]): Promise<Ending> {
     let status = "success";
     for (const step of steps) {
-      const run = await this.#drain(target, threadId, await requestOf(step, { target, threadId }));
+      const run = await this.#drain(graph, threadId, await requestOf(step, { graph, threadId }));
       status = run.error === undefined ? run.status : `${run.status}: ${run.error}`;
     }
-    return { status, values: (await target.state(threadId)).values };
+    return { status, values: (await graph.client.threads.getState(threadId)).values };
   }
 
-  async #drain(target: CaseTarget, threadId: string, request: RunCreateRequest): Promise<Observation> {
+  async #drain({ client }: Tested, threadId: string, request: RunCreateRequest): Promise<Observation> {
     const run = new Observation();
-    for await (const event of target.stream(threadId, request, this.#context.signal)) run.take(event);
+    for await (const event of client.runs.stream(threadId, request, this.#context.signal)) run.take(event);
     return run;
   }
 
@@ -160,7 +160,7 @@ class DurableRuns {
     return join(this.#context.folder, name);
   }
 
-  async #with<T>(database: string, work: (target: CaseTarget) => Promise<T>): Promise<T> {
+  async #with<T>(database: string, work: (graph: Tested) => Promise<T>): Promise<T> {
     const { id, source } = this.#graph;
     const { settings, ...rest } = this.#context.config;
     const service = await openConfigured({
@@ -174,7 +174,7 @@ class DurableRuns {
       },
     });
     try {
-      return await work(serviceTarget(service, id));
+      return await work({ client: await openClient({ service }), assistantId: id });
     } finally {
       await service.close(0);
     }

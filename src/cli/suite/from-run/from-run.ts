@@ -14,8 +14,8 @@ import { createRedaction, type Redact } from "../../../testing/redact.js";
 import { TRANSCRIPTS } from "../../open.js";
 import { shortPath } from "../../report-error.js";
 import { loadSettings, type Session } from "../../session.js";
-import { findRun } from "../../source/find.js";
-import { warnHidden, withSource } from "../../source/open-source.js";
+import { findRun } from "../../find.js";
+import { warnHidden, withClient } from "../../open-client.js";
 import { type StoredRun, storedRuns } from "./stored-runs.js";
 import { expectationOf, expectedValues, stepOf } from "./stored-step.js";
 
@@ -41,16 +41,16 @@ export async function writeCaseOfRun(
   const { io, print } = session;
   const config = await loadSettings(session);
   const redact = createRedaction({ ...io.env, ...config.env });
-  await withSource(session, { url, apiKey }, {}, async (source) => {
-    const { threadId, run } = await findRun(source, fromRun);
+  await withClient(session, { url, apiKey }, {}, async (client) => {
+    const { threadId, run } = await findRun(client, fromRun);
     const { graph_id } = run.metadata;
     const graphId = typeof graph_id === "string" ? graph_id : run.assistant_id;
     const place = `${graphId}-${run.run_id.slice(-8)}`.replaceAll(/[^\w-]+/g, "-");
     const file = resolve(io.cwd, out ?? `${place}.graph.yaml`);
     const graph = graphOf(graphs, graphId, file, config, session, fromRun);
-    const thread = await source.threads.get(threadId);
-    const runs = await storedRuns(source, run, thread);
-    warnHidden(print, source, [thread]);
+    const thread = await client.threads.get(threadId);
+    const runs = await storedRuns(client, run, thread);
+    warnHidden(print, client, [thread]);
     const tape = await recordedCalls(runs, resolve(config.baseDir, transcripts));
     const name = caseName(run);
     const mock =

@@ -4,8 +4,8 @@ import { isRecord } from "../../../models/common.js";
 import type { Run } from "../../../models/run.js";
 import type { ThreadState } from "../../../models/state.js";
 import type { Thread } from "../../../models/thread.js";
-import type { Source } from "../../source/source.js";
-import { walkRuns, walkStates } from "../../source/walk.js";
+import type { Client } from "../../../client/client.js";
+import { walkRuns, walkStates } from "../../../client/walk.js";
 
 export interface StoredRun {
   run: Run;
@@ -27,19 +27,19 @@ export interface StoredRun {
  * @throws InvalidRequestError for what no case can repeat (`invalid_request`)
  */
 export async function storedRuns(
-  source: Source,
+  client: Client,
   target: Run,
   thread: Pick<Thread, "status">,
 ): Promise<StoredRun[]> {
   const runs: Run[] = [];
   let isLatest = true;
-  for await (const run of walkRuns(source, target.thread_id)) {
+  for await (const run of walkRuns(client, target.thread_id)) {
     if (run.created_at > target.created_at) isLatest = false;
     if (run.created_at < target.created_at || run.run_id === target.run_id) runs.unshift(run);
   }
   runs.forEach(refuseUnrepeatable);
   const states: ThreadState[] = [];
-  for await (const state of walkStates(source, target.thread_id)) states.unshift(state);
+  for await (const state of walkStates(client, target.thread_id)) states.unshift(state);
   refuseEdited(
     states.filter((state) => isBefore(state, target) || isOf(state, target)),
     new Set(runs.map(({ run_id }) => run_id)),

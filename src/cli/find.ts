@@ -1,10 +1,10 @@
 /** Finds what a person names in short: the beginning of an id, a step, a place counted from the end. */
-import { InvalidRequestError, NotFoundError } from "../../support/errors.js";
-import { canonicalUuid, timeOfId } from "../../support/ids.js";
-import type { Run } from "../../models/run.js";
-import type { ThreadState } from "../../models/state.js";
-import type { Source } from "./source.js";
-import { walkStates, walkThreads } from "./walk.js";
+import { GraphServeError, InvalidRequestError, NotFoundError } from "../support/errors.js";
+import { canonicalUuid, timeOfId } from "../support/ids.js";
+import type { Run } from "../models/run.js";
+import type { ThreadState } from "../models/state.js";
+import type { Client } from "../client/client.js";
+import { walkStates, walkThreads } from "../client/walk.js";
 
 /** Shortest beginning of an id that is looked for. */
 const SHORTEST = 4;
@@ -13,12 +13,12 @@ const SHORTEST = 4;
  * The id of the thread that `text` names: the id in any form, or its beginning.
  * @throws NotFoundError (`thread_not_found`), InvalidRequestError when several begin so (`invalid_request`)
  */
-export async function findThreadId(source: Source, text: string): Promise<string> {
+export async function findThreadId(client: Client, text: string): Promise<string> {
   const id = canonicalUuid(text);
   if (id !== undefined) return id;
   const start = startOfId("thread", text);
   const found: string[] = [];
-  for await (const { thread_id = "" } of walkThreads(source, { select: ["thread_id"] })) {
+  for await (const { thread_id = "" } of walkThreads(client, { select: ["thread_id"] })) {
     if (thread_id.startsWith(start)) found.push(thread_id);
   }
   if (found[0] === undefined) throw new NotFoundError("thread", text);
@@ -35,28 +35,39 @@ interface FoundRun {
  * The run with this id, and its thread: the newest threads are asked first, and those too old to hold it are left out.
  * @throws NotFoundError (`run_not_found`), InvalidRequestError when it is no UUID (`invalid_request`)
  */
-export async function findRun(source: Source, runId: string, threadId?: string): Promise<FoundRun> {
+export async function findRun(client: Client, runId: string, threadId?: string): Promise<FoundRun> {
   const id = canonicalUuid(runId);
   if (id === undefined) throw new InvalidRequestError(`run ${JSON.stringify(runId)} is not a UUID`);
   if (threadId !== undefined) {
-    const thread = await findThreadId(source, threadId);
-    return { threadId: thread, run: await source.runs.get(thread, id) };
+    const thread = await findThreadId(client, threadId);
+    return { threadId: thread, run: await client.runs.get(thread, id) };
   }
   const made = timeOfId(id);
   // A second for clocks that differ.
   const since = made === undefined ? undefined : new Date(made - 1000).toISOString();
-  const threads = walkThreads(source, { select: ["thread_id", "updated_at"], sort_by: "updated_at" });
+  const threads = walkThreads(client, { select: ["thread_id", "updated_at"], sort_by: "updated_at" });
   for await (const { thread_id = "", updated_at = "" } of threads) {
     if (since !== undefined && updated_at < since) break;
-    const run = await runOn(source, thread_id, id);
+    const run = await runOn(client, thread_id, id);
     if (run) return { threadId: thread_id, run };
   }
   throw new NotFoundError("run", id);
 }
 
-async function runOn(source: Source, threadId: string, runId: string): Promise<Run | undefined> {
+/**
+ * The graph of a server that a command is about: the one it names, else the server's first.
+ * @throws GraphServeError when the server has none (`assistant_not_found`)
+ */
+export async function findGraph(client: Client, target: string | undefined): Promise<string> {
+  if (target !== undefined) return target;
+  const [first] = await client.assistants.search({ limit: 1 });
+  if (first?.graph_id !== undefined) return first.graph_id;
+  throw new GraphServeError("assistant_not_found", `the server at ${client.place} has no assistant`);
+}
+
+async function runOn(client: Client, threadId: string, runId: string): Promise<Run | undefined> {
   try {
-    return await source.runs.get(threadId, runId);
+    return await client.runs.get(threadId, runId);
   } catch (error) {
     if ((error as { code?: unknown }).code === "run_not_found") return undefined;
     throw error;
@@ -69,30 +80,32 @@ async function runOn(source: Source, threadId: string, runId: string): Promise<R
  * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
 export async function findState(
-  source: Source,
+  client: Client,
   threadId: string,
   { at, ns = "" }: { at?: string; ns?: string } = {},
 ): Promise<ThreadState> {
   const inNamespace = { checkpoint: { checkpoint_ns: ns } };
-  if (at === undefined) return source.state.get(threadId, ns === "" ? {} : inNamespace);
+  if (at === undefined) return client.threads.getState(threadId, ns === "" ? {} : inNamespace);
   if (canonicalUuid(at) !== undefined) {
-    return source.state.get(threadId, { checkpoint: { checkpoint_id: at.toLowerCase(), checkpoint_ns: ns } });
+    return client.threads.getState(threadId, {
+      checkpoint: { checkpoint_id: at.toLowerCase(), checkpoint_ns: ns },
+    });
   }
-  if (/^-\d+$/.test(at)) return stateFromEnd(source, threadId, at, inNamespace);
-  if (/^\d{1,6}$/.test(at)) return stateOfStep(source, threadId, at, inNamespace);
-  return stateOfStart(source, threadId, at, inNamespace);
+  if (/^-\d+$/.test(at)) return stateFromEnd(client, threadId, at, inNamespace);
+  if (/^\d{1,6}$/.test(at)) return stateOfStep(client, threadId, at, inNamespace);
+  return stateOfStart(client, threadId, at, inNamespace);
 }
 
 type Namespace = { checkpoint: { checkpoint_ns: string } };
 
 async function stateFromEnd(
-  source: Source,
+  client: Client,
   threadId: string,
   at: string,
   ns: Namespace,
 ): Promise<ThreadState> {
   let place = Number(at);
-  for await (const state of walkStates(source, threadId, { ...ns, limit: -place })) {
+  for await (const state of walkStates(client, threadId, { ...ns, limit: -place })) {
     place += 1;
     if (place === 0) return state;
   }
@@ -101,24 +114,28 @@ async function stateFromEnd(
 
 /** Branches may have the same step: the newest is meant. */
 async function stateOfStep(
-  source: Source,
+  client: Client,
   threadId: string,
   at: string,
   ns: Namespace,
 ): Promise<ThreadState> {
-  const [state] = await source.state.history(threadId, { ...ns, metadata: { step: Number(at) }, limit: 1 });
+  const [state] = await client.threads.getHistory(threadId, {
+    ...ns,
+    metadata: { step: Number(at) },
+    limit: 1,
+  });
   if (state) return state;
   throw new NotFoundError("checkpoint", at);
 }
 
 async function stateOfStart(
-  source: Source,
+  client: Client,
   threadId: string,
   at: string,
   ns: Namespace,
 ): Promise<ThreadState> {
   const start = startOfId("checkpoint", at);
-  for await (const state of walkStates(source, threadId, ns)) {
+  for await (const state of walkStates(client, threadId, ns)) {
     if (state.checkpoint?.checkpoint_id?.startsWith(start)) return state;
   }
   throw new NotFoundError("checkpoint", at);

@@ -1,39 +1,23 @@
 /** Cases over HTTP and server-sent events: against a server of our own, or one that is deployed. */
 import { resolve } from "node:path";
+import { openClient } from "../../client/open.js";
+import type { ServerAddress } from "../../client/server.js";
 import { parseGraphTarget } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
 import { startServer } from "../../http/server.js";
 import { ConfigError } from "../../support/errors.js";
-import type { CaseTarget, Connect, Host, HostPlanner, HostRequest } from "../../testing/graphs.js";
-import type { ServerAddress } from "../server-client.js";
-import { remoteSource, remoteTarget } from "../source/remote-source.js";
+import type { Connect, GraphPlanner, GraphRequest, GraphUnderTest } from "../../testing/graphs.js";
 
-const MOST_STATES = 1_000;
-
-/** An assistant of a LangGraph-compatible server. */
-async function remoteCases(address: ServerAddress, assistant?: string): Promise<CaseTarget> {
-  const source = remoteSource(address);
-  const runs = await remoteTarget(address, assistant);
-  const { assistantId } = runs;
-  return {
-    assistantId,
-    stream: (threadId, request, signal) => runs.stream(threadId, request, signal),
-    thread: (threadId) => source.threads.get(threadId),
-    state: (threadId) => source.state.get(threadId),
-    history: (threadId) => source.state.history(threadId, { limit: MOST_STATES }),
-    draw: () => source.assistants.draw(assistantId, { xray: false }),
-    schemas: () => source.assistants.schemas(assistantId),
-  };
-}
+const MOST_ASSISTANTS = 1_000;
 
 /** Each graph behind a server of its own, on a free port of this machine. */
-export const overHttp: Connect = async (service, assistantId) => {
+export const overHttp: Connect = async (service) => {
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
-  return { target: await remoteCases(server, assistantId), close: () => server.close(0) };
+  return { client: await openClient(server), leave: () => server.close(0) };
 };
 
 /** The assistants of a server: a file that a case names is the one whose key has it in the configuration. */
-export function deployedHosts(address: ServerAddress, config: LoadedConfig): HostPlanner {
+export function deployedGraphs(address: ServerAddress, config: LoadedConfig): GraphPlanner {
   return (request) => {
     const assistant = assistantOf(config, request);
     return { key: assistant ?? "", open: () => openDeployed(address, assistant) };
@@ -46,7 +30,7 @@ export function deployedHosts(address: ServerAddress, config: LoadedConfig): Hos
  */
 function assistantOf(
   { settings: { graphs, default_assistant_id }, baseDir }: LoadedConfig,
-  { graph, folder }: HostRequest,
+  { graph, folder }: GraphRequest,
 ): string | undefined {
   if (graph === undefined) return default_assistant_id ?? Object.keys(graphs)[0];
   if (Object.hasOwn(graphs, graph) || !/[\\/.]/.test(graph)) return graph;
@@ -70,19 +54,22 @@ function placed(target: string, folder: string): { path: string; exportName?: st
   return { path: resolve(folder, path), ...(exportName !== undefined && { exportName }) };
 }
 
-async function openDeployed(address: ServerAddress, assistant: string | undefined): Promise<Host> {
-  const target = await remoteCases(address, assistant);
+async function openDeployed(address: ServerAddress, assistant: string | undefined): Promise<GraphUnderTest> {
+  const client = await openClient({ ...address, assistant });
+  const assistantId = await client.defaultAssistant();
   return {
-    graph: assistant ?? target.assistantId,
-    target,
-    drawing: await target.draw(),
+    graph: assistantId,
+    client,
+    assistantId,
+    drawing: await client.assistants.getGraph(assistantId, { xray: false }),
     files: () => [],
-    close: () => Promise.resolve(),
+    close: () => client.close(),
   };
 }
 
 /** The graphs of the assistants that a server lists. */
-export async function deployedGraphs(address: ServerAddress): Promise<string[]> {
-  const { items } = await remoteSource(address).assistants.search({ limit: MOST_STATES });
-  return items.flatMap(({ graph_id }) => (graph_id === undefined ? [] : [graph_id]));
+export async function listedGraphs(address: ServerAddress): Promise<string[]> {
+  const client = await openClient(address);
+  const assistants = await client.assistants.search({ limit: MOST_ASSISTANTS });
+  return assistants.flatMap(({ graph_id }) => (graph_id === undefined ? [] : [graph_id]));
 }

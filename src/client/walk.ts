@@ -1,10 +1,10 @@
 /** Walks over lists of any length in pages, so that memory holds one page at a time. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { MAX_LIMIT } from "../../models/common.js";
-import type { Run, RunFilter } from "../../models/run.js";
-import type { ThreadState, ThreadStateSearchRequest } from "../../models/state.js";
-import type { Thread, ThreadSearchRequest } from "../../models/thread.js";
-import type { Source } from "./source.js";
+import { MAX_LIMIT } from "../models/common.js";
+import type { Run, RunFilter } from "../models/run.js";
+import type { ThreadState, ThreadStateSearchRequest } from "../models/state.js";
+import type { Thread, ThreadSearchRequest } from "../models/thread.js";
+import type { Client } from "./client.js";
 
 /** A state may hold megabytes: few at once, and fewer still until the first is shown. */
 function* pageSizes(): Generator<number, never> {
@@ -17,7 +17,7 @@ function* pageSizes(): Generator<number, never> {
  * @throws NotFoundError (`thread_not_found`)
  */
 export async function* walkStates(
-  source: Source,
+  client: Client,
   threadId: string,
   { limit, ...request }: ThreadStateSearchRequest = {},
 ): AsyncGenerator<ThreadState> {
@@ -26,7 +26,7 @@ export async function* walkStates(
   for (const size of pageSizes()) {
     if (left <= 0) return;
     const wanted = Math.min(size, left);
-    const states = await source.state.history(threadId, { ...request, before, limit: wanted });
+    const states = await client.threads.getHistory(threadId, { ...request, before, limit: wanted });
     yield* states;
     if (states.length < wanted) return;
     left -= states.length;
@@ -38,30 +38,30 @@ export async function* walkStates(
 
 /** Threads that match, in the order of the request; `limit` and `offset` as there. */
 export async function* walkThreads(
-  source: Source,
+  client: Client,
   { limit, offset, ...request }: ThreadSearchRequest = {},
 ): AsyncGenerator<Partial<Thread>> {
   let start = offset ?? 0;
   for (let left = limit ?? Infinity; left > 0;) {
     const wanted = Math.min(left, MAX_LIMIT);
-    const { items } = await source.threads.search({ ...request, limit: wanted, offset: start });
-    yield* items;
-    if (items.length < wanted) return;
-    left -= items.length;
-    start += items.length;
+    const threads = await client.threads.search({ ...request, limit: wanted, offset: start });
+    yield* threads;
+    if (threads.length < wanted) return;
+    left -= threads.length;
+    start += threads.length;
   }
 }
 
 /** Runs of a thread, newest first. */
 export async function* walkRuns(
-  source: Source,
+  client: Client,
   threadId: string,
   { limit = Infinity, offset = 0, status }: RunFilter = {},
 ): AsyncGenerator<Run> {
   let start = offset;
   for (let left = limit; left > 0;) {
     const wanted = Math.min(left, MAX_LIMIT);
-    const runs = await source.runs.list(threadId, {
+    const runs = await client.runs.list(threadId, {
       limit: wanted,
       offset: start,
       ...(status && { status }),
@@ -80,21 +80,21 @@ type Place = Pick<NonNullable<ThreadState["checkpoint"]>, "thread_id" | "checkpo
 
 /** The way through a thread by the ids of its checkpoints: all that is held of states that are not looked at. */
 export class Trail {
-  readonly #source: Source;
+  readonly #client: Client;
   readonly #threadId: string;
   readonly #place: Place | undefined;
   /** Oldest first. */
   readonly #ids: readonly string[];
 
-  constructor(source: Source, threadId: string, ids: readonly string[], place?: Place) {
-    this.#source = source;
+  constructor(client: Client, threadId: string, ids: readonly string[], place?: Place) {
+    this.#client = client;
     this.#threadId = threadId;
     this.#ids = ids;
     this.#place = place;
   }
 
   /** Through all of these states, which must be newest first and of one namespace. */
-  static async of(source: Source, threadId: string, states: AsyncIterable<ThreadState>): Promise<Trail> {
+  static async of(client: Client, threadId: string, states: AsyncIterable<ThreadState>): Promise<Trail> {
     const ids: string[] = [];
     let place: Place | undefined;
     for await (const { checkpoint } of states) {
@@ -103,7 +103,7 @@ export class Trail {
       ids.push(checkpoint_id);
       place ??= { thread_id, checkpoint_ns };
     }
-    return new Trail(source, threadId, ids.reverse(), place);
+    return new Trail(client, threadId, ids.reverse(), place);
   }
 
   get length(): number {
@@ -118,7 +118,7 @@ export class Trail {
   state(index: number): Promise<ThreadState> {
     const checkpoint_id = this.#ids[index];
     if (checkpoint_id === undefined) throw new RangeError(`there is no state ${index}`);
-    return this.#source.state.get(this.#threadId, { checkpoint: { ...this.#place, checkpoint_id } });
+    return this.#client.threads.getState(this.#threadId, { checkpoint: { ...this.#place, checkpoint_id } });
   }
 
   /** All states in order, a page held at a time. */
@@ -140,7 +140,7 @@ export class Trail {
     const listed =
       others === 0
         ? []
-        : await this.#source.state.history(this.#threadId, {
+        : await this.#client.threads.getHistory(this.#threadId, {
             ...(this.#place?.checkpoint_ns && { checkpoint: this.#place }),
             before: checkpoint?.checkpoint_id,
             limit: others,
@@ -158,25 +158,25 @@ export class Trail {
  * @throws NotFoundError (`thread_not_found`)
  */
 export async function* walkOldestFirst(
-  source: Source,
+  client: Client,
   threadId: string,
   ns = "",
 ): AsyncGenerator<ThreadState> {
   const within = ns === "" ? {} : { checkpoint: { checkpoint_ns: ns } };
-  const first = await firstState(source, threadId, within);
+  const first = await firstState(client, threadId, within);
   if (first) yield first;
-  const trail = await Trail.of(source, threadId, walkStates(source, threadId, within));
+  const trail = await Trail.of(client, threadId, walkStates(client, threadId, within));
   for await (const state of trail.states())
     if (state.checkpoint?.checkpoint_id !== first?.checkpoint?.checkpoint_id) yield state;
 }
 
 /** Step -1 is what the first run was given: when there is one such checkpoint, all others came of it. */
 async function firstState(
-  source: Source,
+  client: Client,
   threadId: string,
   within: Pick<ThreadStateSearchRequest, "checkpoint">,
 ): Promise<ThreadState | undefined> {
   const request = { ...within, metadata: { step: -1 }, limit: 2 };
-  const [state, another] = await source.state.history(threadId, request);
+  const [state, another] = await client.threads.getHistory(threadId, request);
   return another || state?.parent_checkpoint ? undefined : state;
 }

@@ -1,0 +1,120 @@
+/** A client of a service in this process. */
+import type { JsonObject } from "../models/common.js";
+import type { Run, RunCreateRequest } from "../models/run.js";
+import type { Service } from "../service.js";
+import { GraphServeError } from "../support/errors.js";
+import { type Client, foundOnly, graphIdOf } from "./client.js";
+import type { RunEvent } from "./run-events.js";
+
+/** Closing it closes the service. */
+export function localClient(service: Service, { unfiltered = false }: { unfiltered?: boolean } = {}): Client {
+  const { threads, runs, state, assistants, storage } = service;
+  return {
+    threads: {
+      search: async (request) => (await threads.search(request)).items,
+      count: (request) => threads.count(request),
+      get: (threadId) => threads.get(threadId),
+      create: (request) => threads.create(request),
+      update: (threadId, request) => threads.update(threadId, request),
+      copy: (threadId, options) => threads.copy(threadId, options),
+      async delete(threadId) {
+        await refuseBusy(service, threadId);
+        await threads.delete(threadId);
+      },
+      getState: (threadId, options) => state.get(threadId, options),
+      getHistory: (threadId, request = {}) => state.history(threadId, request),
+      async updateState(threadId, request) {
+        await refuseBusy(service, threadId);
+        return state.update(threadId, request);
+      },
+    },
+    runs: {
+      list: (threadId, filter) => runs.list(threadId, filter),
+      get: (threadId, runId) => runs.get(threadId, runId),
+      stream: (threadId, request, signal) => eventsOfRun(service, threadId, request, signal),
+    },
+    assistants: {
+      search: async (request) => (await assistants.search(request)).items,
+      getSchemas: (id) => assistants.schemas(id),
+      getGraph: (id, options) => assistants.draw(id, options),
+    },
+    stored: (threadId) => threads.stored(threadId),
+    place: storage.location === undefined ? storage.scheme : `${storage.scheme} ${storage.location}`,
+    keepsThreads: storage.durable,
+    defaultAssistant: () => Promise.resolve(defaultGraph(service) ?? ""),
+    graphOf: (thread) => namedGraph(service, thread),
+    whyHidden: ({ metadata = {} }) => (unfiltered ? undefined : whyHidden(service, metadata)),
+    close: () => service.close(),
+  };
+}
+
+async function* eventsOfRun(
+  service: Service,
+  threadId: string,
+  request: RunCreateRequest,
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent> {
+  // A thread that is not there yet is made by its first run.
+  await foundOnly(refuseBusy(service, threadId));
+  const run = await service.runs.stream(threadId, request, { signal });
+  const leave = () => run.disconnect();
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    for await (const frames of run.frames)
+      for (const { data, ...frame } of frames) yield { ...frame, data: JSON.parse(data) as unknown };
+    // Who leaves is told no more frames, but the run has yet to end.
+    if (signal.aborted) await endOf(service, run.run);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+async function endOf(
+  { runs }: Service,
+  { thread_id, run_id }: Pick<Run, "thread_id" | "run_id">,
+): Promise<void> {
+  const { answer } = await runs.join(thread_id, run_id);
+  await answer.catch(() => undefined);
+}
+
+type Configured = Pick<Service, "settings">;
+
+const defaultGraph = ({ settings: { graphs, default_assistant_id } }: Configured): string | undefined =>
+  default_assistant_id ?? Object.keys(graphs)[0];
+
+/** How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. */
+export function namedGraph(service: Configured, thread: Parameters<typeof graphIdOf>[0]): string | undefined {
+  const id = graphIdOf(thread);
+  const isOther = id !== undefined && id !== defaultGraph(service);
+  return isOther && Object.hasOwn(service.settings.graphs, id) ? id : undefined;
+}
+
+function whyHidden(service: Service, metadata: JsonObject): string | undefined {
+  const fault = service.graphFault(metadata);
+  if (fault) {
+    const why = fault.message.replace(/\s*\n\s*/g, "; ");
+    return `values hidden: the graph does not load (${why}); --raw shows them`;
+  }
+  const id = graphIdOf({ metadata });
+  if (id === undefined || Object.hasOwn(service.settings.graphs, id)) return undefined;
+  return `graph ${JSON.stringify(id)} is not configured: only keys that a configured one shows are shown`;
+}
+
+/**
+ * Runs of other processes are not ours to stop, and their lock is not always ours to see.
+ * @throws GraphServeError (`thread_busy`)
+ */
+async function refuseBusy(service: Service, threadId: string): Promise<void> {
+  const { thread_id, status } = await service.threads.get(threadId);
+  if (status !== "busy") return;
+  const isCutOff = (await service.cutOffRuns()).some((run) => run.thread_id === thread_id);
+  const why = isCutOff
+    ? "its run was cut off when its server died"
+    : "a run of another process is in flight on it";
+  throw new GraphServeError("thread_busy", `thread "${thread_id}" is busy: ${why}`, {
+    hint: isCutOff
+      ? "graph-serve recover --apply settles it; so does the next start of the server"
+      : "wait for the run to end, or cancel it at its server",
+  });
+}

@@ -1,0 +1,145 @@
+/** A client of a server, on the SDK of LangGraph, which is loaded when a server is asked. */
+import type { Client as Sdk } from "@langchain/langgraph-sdk/client";
+import type { RunCreateRequest } from "../models/run.js";
+import type { ThreadState } from "../models/state.js";
+import type { Thread } from "../models/thread.js";
+import { errorMessage, GraphServeError, UnsupportedOptionError } from "../support/errors.js";
+import { type Client, graphIdOf } from "./client.js";
+import type { RunEvent } from "./run-events.js";
+import { checkedAddress, fetchOf, refusalIn, type ServerAddress, unreachable } from "./server.js";
+
+/** @throws InvalidRequestError when the url is no http address (`invalid_request`) */
+export async function remoteClient(address: ServerAddress, assistant?: string): Promise<Client> {
+  const server = checkedAddress(address);
+  const connect = await connector(server);
+  const sdk = connect();
+  return {
+    threads: threadsOf(sdk, connect),
+    runs: {
+      list: (threadId, filter) => answer(sdk.runs.list(threadId, said(filter))),
+      get: (threadId, runId) => answer(sdk.runs.get(threadId, runId)),
+      stream: (threadId, request, signal) => eventsOfRun({ sdk, server, threadId, request, signal }),
+    },
+    assistants: {
+      search: ({ graph_id, sort_by, sort_order, ...query }) =>
+        answer(
+          sdk.assistants.search(
+            said({ ...query, graphId: graph_id, sortBy: sort_by, sortOrder: sort_order }),
+          ),
+        ),
+      getSchemas: (id) => answer(sdk.assistants.getSchemas(id)),
+      getGraph: (id, options) => answer(sdk.assistants.getGraph(id, options)),
+    },
+    place: server.url,
+    url: address.url,
+    keepsThreads: true,
+    async defaultAssistant() {
+      if (assistant !== undefined) return assistant;
+      const [first] = await answer<{ assistant_id: string }[]>(sdk.assistants.search({ limit: 1 }));
+      if (first) return first.assistant_id;
+      throw new GraphServeError("assistant_not_found", `the server at ${server.url} has no assistant`);
+    },
+    graphOf: graphIdOf,
+    whyHidden: () => undefined,
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Makes the SDK's client of a server; `query` is added to the address of what it asks. */
+type Connect = (query?: Readonly<Record<string, string>>) => Sdk;
+
+async function connector(server: ServerAddress): Promise<Connect> {
+  const { Client: SdkClient } = await import("@langchain/langgraph-sdk/client");
+  return (query = {}) =>
+    new SdkClient({
+      apiUrl: server.url,
+      // Null: the variables of LangSmith hold keys of other servers.
+      apiKey: server.apiKey ?? null,
+      callerOptions: { maxRetries: 0, fetch: fetchOf(server) },
+      onRequest: (url, init) => {
+        for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+        return init;
+      },
+    });
+}
+
+/** The answer as our models have it, which say more of it than the SDK's. @throws GraphServeError */
+async function answer<T>(call: Promise<unknown>): Promise<T> {
+  try {
+    return (await call) as T;
+  } catch (error) {
+    throw refusalIn(error);
+  }
+}
+
+/** The parameters of a call as the SDK types them, which says less of some than our models do. */
+const said = <T>(parameters: object | undefined): T => parameters as T;
+
+function threadsOf({ threads }: Sdk, connect: Connect): Client["threads"] {
+  return {
+    search: ({ sort_by, sort_order, ...query }) =>
+      answer(threads.search(said({ ...query, sortBy: sort_by, sortOrder: sort_order }))),
+    count: (query) => answer(threads.count(said(query))),
+    get: (threadId) => answer(threads.get(threadId)),
+    create: ({ thread_id, if_exists, ...payload }) =>
+      answer(threads.create(said({ ...payload, threadId: thread_id, ifExists: if_exists }))),
+    update: (threadId, payload) => answer(threads.update(threadId, said(payload))),
+    copy: (threadId, { checkpoint_id } = {}) =>
+      checkpoint_id === undefined
+        ? answer(threads.copy(threadId))
+        : copyFrom(connect({ checkpoint_id }), threadId, checkpoint_id),
+    delete: (threadId) => answer(threads.delete(threadId)),
+    getState: (threadId, { checkpoint, ...options } = {}) =>
+      answer(threads.getState(threadId, said(checkpoint), options)),
+    getHistory: (threadId, options) => answer(threads.getHistory(threadId, said(options))),
+    updateState: (threadId, { as_node, checkpoint_id, ...options }) =>
+      answer(
+        threads.updateState(threadId, said({ ...options, asNode: as_node, checkpointId: checkpoint_id })),
+      ),
+  };
+}
+
+/** Other servers copy the latest state whatever is asked for: the copy then goes again. */
+async function copyFrom({ threads }: Sdk, threadId: string, checkpointId: string): Promise<Thread> {
+  const copy = await answer<Thread>(threads.copy(threadId));
+  const { checkpoint } = await answer<ThreadState>(threads.getState(copy.thread_id));
+  if (checkpoint?.checkpoint_id === checkpointId) return copy;
+  await answer(threads.delete(copy.thread_id));
+  throw new UnsupportedOptionError(
+    "an earlier checkpoint",
+    "this server copies the latest state only; with --branch (--in-place) the thread itself goes on from there",
+  );
+}
+
+interface RunCall {
+  sdk: Sdk;
+  server: ServerAddress;
+  threadId: string;
+  request: RunCreateRequest;
+  signal: AbortSignal;
+}
+
+async function* eventsOfRun({ sdk, server, threadId, request, signal }: RunCall): AsyncGenerator<RunEvent> {
+  // The SDK leaves the connection open when nobody reads on.
+  const left = new AbortController();
+  const payload: object = { ...camelCased(request), signal: AbortSignal.any([signal, left.signal]) };
+  try {
+    yield* sdk.runs.stream(threadId, request.assistant_id, payload) as AsyncGenerator<RunEvent>;
+  } catch (error) {
+    const known = refusalIn(error);
+    if (known instanceof GraphServeError || signal.aborted) throw known;
+    throw unreachable(server, `its answer broke off: ${errorMessage(error)}`);
+  } finally {
+    left.abort();
+  }
+}
+
+/** The fields of a run as the SDK names them; what the fields hold stays. */
+function camelCased(request: RunCreateRequest): object {
+  return Object.fromEntries(
+    Object.entries(request).map(([name, value]) => [
+      name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+}

@@ -1,0 +1,130 @@
+/** The server of a remote client: its address, and its refusals turned into the errors that they were there. */
+import {
+  ERROR_CODES,
+  errorMessage,
+  GraphServeError,
+  InvalidRequestError,
+  type ErrorCode,
+  type Issue,
+} from "../support/errors.js";
+import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
+
+/** Where a server is, as flags and variables say it. */
+export interface ServerAddress {
+  url: string;
+  /** Sent with every request, shown nowhere. */
+  apiKey?: string;
+}
+
+/** @throws InvalidRequestError when the url is no http address, or the key no text of a header (`invalid_request`) */
+export function checkedAddress({ url, apiKey }: ServerAddress): ServerAddress {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new InvalidRequestError(`--url must be an http address, it is ${url}`, undefined, {
+      hint: "such as --url http://127.0.0.1:2024",
+    });
+  }
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new InvalidRequestError("--api-key must be printable ASCII characters without spaces");
+  }
+  return { url: url.replace(/\/+$/, ""), ...(apiKey !== undefined && { apiKey }) };
+}
+
+/** Whether a server answers at `url`. */
+export async function isServing(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/ok`, { signal: AbortSignal.timeout(1_000) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Carries an error through the SDK, which would put words of its own in place of ours. */
+class Refusal extends Error {
+  readonly error: GraphServeError;
+
+  constructor(error: GraphServeError) {
+    super("refused");
+    this.error = error;
+  }
+}
+
+/** The error that a call of the SDK failed with, as it is told to the user. */
+export const refusalIn = (error: unknown): unknown => (error instanceof Refusal ? error.error : error);
+
+/**
+ * A `fetch` for the SDK that fails with our errors: `server_unreachable` when the server cannot be reached, else the
+ * code of its refusal. Redirects are not followed: they would take the key along.
+ */
+export function fetchOf(server: ServerAddress): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: "manual" }).catch((error: unknown) => {
+      if (init?.signal?.aborted) throw error;
+      const { cause } = error as { cause?: unknown };
+      throw new Refusal(unreachable(server, errorMessage(cause ?? error)));
+    });
+    if (!response.ok) throw new Refusal(await refusal(response, server));
+    if (/^text\/html/i.test(response.headers.get("content-type") ?? ""))
+      throw new Refusal(unreachable(server, "it answers with a web page, so it is no LangGraph server"));
+    return response;
+  };
+}
+
+export function unreachable({ url }: ServerAddress, why: string): GraphServeError {
+  return new GraphServeError("server_unreachable", `the server at ${url} cannot be reached: ${why}`, {
+    hint: "start it with graph-serve dev, or leave --url out to work without a server",
+  });
+}
+
+/** What a server's error answer says. A code of ours comes with the message it had there. */
+async function refusal(response: Response, server: ServerAddress): Promise<GraphServeError> {
+  const { status } = response;
+  const { url, apiKey } = server;
+  if (status === 401) return refusedKey(server);
+  const location = response.headers.get("location");
+  if (status < 400 && location !== null) return redirected(url, location);
+  const answer = await response.text();
+  const text = apiKey === undefined ? answer : answer.replaceAll(apiKey, "***");
+  const { detail, code } = parseObject(text);
+  if (typeof code === "string" && Object.hasOwn(ERROR_CODES, code)) {
+    return Array.isArray(detail)
+      ? invalid(detail as Issue[])
+      : new GraphServeError(code as ErrorCode, String(detail));
+  }
+  const message = typeof detail === "string" ? detail : detail === undefined ? text : JSON.stringify(detail);
+  return new GraphServeError(codeOfStatus(status), `${url} answered ${status}: ${message}`);
+}
+
+function refusedKey({ url, apiKey }: ServerAddress): GraphServeError {
+  const what = apiKey === undefined ? "asks for an API key" : "does not know this API key";
+  return new GraphServeError("unauthorized", `the server at ${url} ${what}`, {
+    hint: `give one of its keys with --api-key, or in the variable ${CLIENT_KEY_VARIABLE}`,
+  });
+}
+
+function redirected(url: string, location: string): GraphServeError {
+  return new InvalidRequestError(
+    `the server at ${url} sends its callers elsewhere, to ${location}`,
+    undefined,
+    { hint: "give that address with --url" },
+  );
+}
+
+function invalid(issues: Issue[]): InvalidRequestError {
+  const [first] = issues;
+  return new InvalidRequestError(first ? `${first.loc.join(".")}: ${first.msg}` : "is not valid", issues);
+}
+
+function parseObject(text: string): { detail?: unknown; code?: unknown } {
+  try {
+    return (JSON.parse(text) as { detail?: unknown; code?: unknown } | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function codeOfStatus(status: number): ErrorCode {
+  if (status === 404) return "thread_not_found";
+  if (status === 409) return "thread_busy";
+  if (status === 403) return "unauthorized";
+  return status >= 500 ? "server_unreachable" : "invalid_request";
+}
