@@ -68,15 +68,24 @@ function packagesLoadedWith(file: string, seen = new Set<string>()): string[] {
     .flatMap(({ to }) => (PACKAGES_OF_BACKENDS.includes(to) ? [to] : packagesLoadedWith(to, seen)));
 }
 
-/** Every file that `file` leads to, by whatever imports. */
-function reachableFrom(file: string, seen = new Set<string>()): Set<string> {
-  for (const { to } of ownImports.filter(({ from }) => from === file)) {
+type Lead = Pick<Import, "from" | "to">;
+
+/** Everything that `start` leads to, by whatever imports. */
+function reachableFrom(
+  start: string,
+  leads: readonly Lead[] = ownImports,
+  seen = new Set<string>(),
+): Set<string> {
+  for (const { to } of leads.filter(({ from }) => from === start)) {
     if (seen.has(to)) continue;
     seen.add(to);
-    reachableFrom(to, seen);
+    reachableFrom(to, leads, seen);
   }
   return seen;
 }
+
+/** A folder of the command line, or a file beside the folders. */
+const roomOf = (file: string): string => file.split("/").slice(0, 2).join("/");
 
 describe("layers", () => {
   it("every file belongs to a known layer", () => {
@@ -94,6 +103,15 @@ describe("layers", () => {
 
   it("imports form no cycle", () => {
     expect([...files].filter((file) => reachableFrom(file).has(file))).toEqual([]);
+  });
+
+  it("imports between the rooms of the command line form no cycle", () => {
+    const leads = ownImports
+      .filter(({ from, to }) => layerOf(from) === "cli" && layerOf(to) === "cli")
+      .map(({ from, to }) => ({ from: roomOf(from), to: roomOf(to) }))
+      .filter(({ from, to }) => from !== to);
+    const rooms = new Set(leads.map(({ from }) => from));
+    expect([...rooms].filter((room) => reachableFrom(room, leads).has(room))).toEqual([]);
   });
 });
 
