@@ -3,13 +3,12 @@ import { dirname, resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
 import { loadConfig } from "../config/load.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
-import { findCaseFiles, readCaseFile } from "./case-files.js";
-import { GraphsUnderTest, localGraphs, type OpenService } from "./graphs.js";
+import { localGraphs, type OpenService } from "./graphs.js";
 import type { TapeMode } from "./recording/recorder.js";
 import { createRedaction } from "./redact.js";
 import type { SuiteResult } from "./result.js";
 import type { SnapshotPolicy } from "./snapshot.js";
-import { runCaseFiles, selectCases } from "./suite.js";
+import { runCaseFiles, withCases } from "./suite.js";
 
 export interface RunCasesOptions {
   /** Folder to work in: the configuration is searched from here; the working directory when left out. */
@@ -42,12 +41,15 @@ export interface RunCasesOptions {
 export async function runCases(options: RunCasesOptions = {}): Promise<SuiteResult> {
   const cwd = resolve(options.cwd ?? ".");
   const config = await loadConfig({ cwd, ...(options.config !== undefined && { file: options.config }) });
-  const paths = await findCaseFiles(cwd, options.paths ?? []);
-  const files = await Promise.all(paths.map(readCaseFile));
   const { name, retries, concurrency, timeout = 30, tapes = "replay", snapshots = "write" } = options;
-  const graphs = new GraphsUnderTest(localGraphs(config, openGraphs));
-  try {
-    return await runCaseFiles(files, selectCases(files, { ...(name !== undefined && { name }) }), {
+  const pass = {
+    cwd,
+    paths: options.paths ?? [],
+    planner: localGraphs(config, openGraphs),
+    ...(name !== undefined && { name }),
+  };
+  return withCases(pass, ({ files, planned, graphs }) =>
+    runCaseFiles(files, planned, {
       graphs,
       timeoutSeconds: timeout,
       signal: options.signal ?? new AbortController().signal,
@@ -56,10 +58,8 @@ export async function runCases(options: RunCasesOptions = {}): Promise<SuiteResu
       redact: createRedaction({ ...process.env, ...config.env }),
       ...(retries !== undefined && { retries }),
       ...(concurrency !== undefined && { concurrency }),
-    });
-  } finally {
-    await graphs.close();
-  }
+    }),
+  );
 }
 
 /** As the command line opens them: the env file's variables and the project's copy of LangGraph first. */

@@ -1,10 +1,10 @@
 /** Runs many cases: which of them, how many at once, how often, how long. */
 import { GraphServeError } from "../support/errors.js";
-import { type Case, type CaseFile, folderOf } from "./case-files.js";
+import { type Case, type CaseFile, findCaseFiles, folderOf, readCaseFile } from "./case-files.js";
 import { type CaseOutcome, newOutcome, runCase } from "./case.js";
 import type { Coverage } from "./coverage.js";
 import { edgesOf } from "./edges.js";
-import type { GraphsUnderTest, GraphUnderTest } from "./graphs.js";
+import { type GraphPlanner, GraphsUnderTest, type GraphUnderTest } from "./graphs.js";
 import { regularExpression } from "./matcher.js";
 import { type TapeMode, Tapes } from "./recording/recorder.js";
 import type { Redact } from "./redact.js";
@@ -35,11 +35,13 @@ export interface PlannedCase {
   one: Case;
 }
 
+interface Selection {
+  name?: string;
+  shard?: { index: number; count: number };
+}
+
 /** The cases whose name fits `name`, a text or a regular expression; of those, the shard's. */
-export function selectCases(
-  files: readonly CaseFile[],
-  { name, shard }: { name?: string; shard?: { index: number; count: number } },
-): PlannedCase[] {
+function selectCases(files: readonly CaseFile[], { name, shard }: Selection): PlannedCase[] {
   const all = files.flatMap((file) => file.cases.map((one) => ({ file, one })));
   const fits = name === undefined ? () => true : nameTest(name);
   const chosen = all.filter(({ one }) => fits(one.name));
@@ -52,6 +54,37 @@ function nameTest(name: string): (text: string) => boolean {
     return (text) => text.includes(name) || pattern.test(text);
   } catch {
     return (text) => text.includes(name);
+  }
+}
+
+/** The cases of one pass, and the graphs that they run. */
+export interface Pass {
+  files: readonly CaseFile[];
+  planned: readonly PlannedCase[];
+  graphs: GraphsUnderTest;
+}
+
+interface PassOptions extends Selection {
+  cwd: string;
+  /** Case files or folders; all below `cwd` when there are none. */
+  paths: readonly string[];
+  planner: GraphPlanner;
+}
+
+/**
+ * One pass over cases: their files read, the graphs they name opened when they are run, and closed at the end.
+ * @throws ConfigError for a fault of a case file (`config_invalid`)
+ */
+export async function withCases<T>(
+  { cwd, paths, planner, ...selection }: PassOptions,
+  work: (pass: Pass) => Promise<T>,
+): Promise<T> {
+  const files = await Promise.all((await findCaseFiles(cwd, paths)).map(readCaseFile));
+  const graphs = new GraphsUnderTest(planner);
+  try {
+    return await work({ files, planned: selectCases(files, selection), graphs });
+  } finally {
+    await graphs.close();
   }
 }
 

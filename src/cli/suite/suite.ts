@@ -7,18 +7,13 @@ import { parseConfigText } from "../../config/parse.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord } from "../../models/common.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
-import { type CaseFile, findCaseFiles, readCaseFile } from "../../testing/case-files.js";
+import { findCaseFiles } from "../../testing/case-files.js";
 import { Coverage } from "../../testing/coverage.js";
-import {
-  type GraphPlanner,
-  GraphsUnderTest,
-  type GraphUnderTest,
-  localGraphs,
-} from "../../testing/graphs.js";
+import { type GraphPlanner, type GraphUnderTest, localGraphs } from "../../testing/graphs.js";
 import { createRedaction } from "../../testing/redact.js";
 import type { CaseResult } from "../../testing/result.js";
 import { smokeTest } from "../../testing/smoke.js";
-import { type PlannedCase, runCaseFiles, selectCases } from "../../testing/suite.js";
+import { type Pass, runCaseFiles, withCases } from "../../testing/suite.js";
 import { type FileWatcher, watchFiles } from "../dev/watch.js";
 import { createConsoleLogger, openConfigured } from "../open.js";
 import { errorText, shortPath } from "../report-error.js";
@@ -49,24 +44,20 @@ interface SuiteInput {
 export async function runPass(session: Session, input: SuiteInput): Promise<SuitePass> {
   const { flags, options, paths } = input;
   const config = await loadSettings(session);
-  const files = await findCaseFiles(session.io.cwd, paths);
-  const cases = await Promise.all(files.map(readCaseFile));
-  const planned = selectCases(cases, options);
-  if (files.length > 0 && planned.length === 0 && !flags.passWithNoTests) throw emptySelection(options);
-  const graphs = new GraphsUnderTest(await planner(session, config, flags));
-  const coverage = flags.coverage || options.minNodeCoverage !== undefined ? new Coverage() : undefined;
-  try {
-    const report =
-      files.length === 0
-        ? await smokePass(session, config, graphs, coverage, input)
-        : await casesPass(session, config, cases, planned, graphs, coverage, input);
+  const { name, shard } = options;
+  const planner = await plannerOf(session, config, flags);
+  return withCases({ cwd: session.io.cwd, paths, name, shard, planner }, async (pass) => {
+    const { files, planned, graphs } = pass;
+    if (files.length > 0 && planned.length === 0 && !flags.passWithNoTests) throw emptySelection(options);
+    const coverage = flags.coverage || options.minNodeCoverage !== undefined ? new Coverage() : undefined;
+    const execute = files.length === 0 ? smokePass : casesPass;
+    const report = await execute(session, config, { ...pass, coverage }, input);
     const opened = await graphs.all();
     report.faults.push(...(await lockFaults(session, opened, options)));
     if (coverage) withCoverage(report, coverage, options);
-    return { report, files: [...config.files, ...files, ...opened.flatMap((graph) => graph.files())] };
-  } finally {
-    await graphs.close();
-  }
+    const watched = [...files.map(({ file }) => file), ...opened.flatMap((graph) => graph.files())];
+    return { report, files: [...config.files, ...watched] };
+  });
 }
 
 function emptySelection({ name, shard }: TestOptions): InvalidRequestError {
@@ -77,7 +68,7 @@ function emptySelection({ name, shard }: TestOptions): InvalidRequestError {
   });
 }
 
-async function planner(
+async function plannerOf(
   session: Session,
   config: LoadedConfig,
   { url, apiKey, server }: TestFlags,
@@ -93,11 +84,14 @@ async function planner(
   return localGraphs(config, (one) => openConfigured(one, logger), connect);
 }
 
+interface CoveredPass extends Pass {
+  coverage: Coverage | undefined;
+}
+
 async function smokePass(
   { io }: Session,
   config: LoadedConfig,
-  graphs: GraphsUnderTest,
-  coverage: Coverage | undefined,
+  { graphs, coverage }: CoveredPass,
   { flags, options, signal, onResult }: SuiteInput,
 ): Promise<SuiteReport> {
   const start = performance.now();
@@ -129,10 +123,7 @@ async function smokePass(
 async function casesPass(
   session: Session,
   config: LoadedConfig,
-  files: readonly CaseFile[],
-  planned: readonly PlannedCase[],
-  graphs: GraphsUnderTest,
-  coverage: Coverage | undefined,
+  { files, planned, graphs, coverage }: CoveredPass,
   { flags, options, signal, onResult }: SuiteInput,
 ): Promise<SuiteReport> {
   if (flags.fault !== undefined) {
