@@ -79,7 +79,7 @@ export async function* walkRuns(
 type Place = Pick<NonNullable<ThreadState["checkpoint"]>, "thread_id" | "checkpoint_ns">;
 
 /** The way through a thread by the ids of its checkpoints: all that is held of states that are not looked at. */
-export class Trail {
+export class CheckpointPath {
   readonly #client: Client;
   readonly #threadId: string;
   readonly #place: Place | undefined;
@@ -94,7 +94,11 @@ export class Trail {
   }
 
   /** Through all of these states, which must be newest first and of one namespace. */
-  static async of(client: Client, threadId: string, states: AsyncIterable<ThreadState>): Promise<Trail> {
+  static async of(
+    client: Client,
+    threadId: string,
+    states: AsyncIterable<ThreadState>,
+  ): Promise<CheckpointPath> {
     const ids: string[] = [];
     let place: Place | undefined;
     for await (const { checkpoint } of states) {
@@ -103,7 +107,7 @@ export class Trail {
       ids.push(checkpoint_id);
       place ??= { thread_id, checkpoint_ns };
     }
-    return new Trail(client, threadId, ids.reverse(), place);
+    return new CheckpointPath(client, threadId, ids.reverse(), place);
   }
 
   get length(): number {
@@ -165,8 +169,8 @@ export async function* walkOldestFirst(
   const within = ns === "" ? {} : { checkpoint: { checkpoint_ns: ns } };
   const first = await firstState(client, threadId, within);
   if (first) yield first;
-  const trail = await Trail.of(client, threadId, walkStates(client, threadId, within));
-  for await (const state of trail.states())
+  const path = await CheckpointPath.of(client, threadId, walkStates(client, threadId, within));
+  for await (const state of path.states())
     if (state.checkpoint?.checkpoint_id !== first?.checkpoint?.checkpoint_id) yield state;
 }
 

@@ -7,10 +7,10 @@ import { newId } from "../support/ids.js";
 import type { Case, CaseStep } from "./case-files.js";
 import type { CheckpointChoice } from "./case-model.js";
 import { type Edge, edgesTaken, edgeText } from "./edges.js";
-import { leaks, type Output, type Seen, unaskedError, unmetExpectations } from "./expectations.js";
+import { leaks, type Output, type Seen, unexpectedError, expectationMismatches } from "./expectations.js";
 import type { GraphUnderTest } from "./graphs.js";
 import { Observation } from "./observation.js";
-import { type Failure, unmet, type Unmet } from "./result.js";
+import { type Failure, mismatch, type Mismatch } from "./result.js";
 import type { SnapshotFile } from "./snapshot.js";
 
 /** The graph that a case runs. */
@@ -37,7 +37,7 @@ interface CaseContext {
   /** Aborts when the case has to end. */
   signal: AbortSignal;
   /** Called with the thread before anything runs on it, and when nothing will run on it any more. */
-  onThread?(threadId: string): { end(isFine: boolean): Unmet[] };
+  onThread?(threadId: string): { end(isFine: boolean): Mismatch[] };
 }
 
 export interface CaseOutcome {
@@ -70,7 +70,12 @@ export async function runCase(one: Case, context: CaseContext, outcome: CaseOutc
   }
 }
 
-function located({ path, ...failure }: Unmet, step: CaseStep | undefined, one: Case, index: number): Failure {
+function located(
+  { path, ...failure }: Mismatch,
+  step: CaseStep | undefined,
+  one: Case,
+  index: number,
+): Failure {
   const hasOwnPlace = step?.expect !== undefined && path.length > 0;
   return {
     ...(one.steps.length > 1 && { step: index + 1 }),
@@ -89,7 +94,7 @@ async function runStep(
   step: CaseStep,
   context: StepContext,
   outcome: CaseOutcome,
-): Promise<Unmet[]> {
+): Promise<Mismatch[]> {
   const run = new Observation();
   outcome.current = run;
   const start = performance.now();
@@ -98,7 +103,7 @@ async function runStep(
   } catch (error) {
     if (context.signal.aborted) return [];
     if (error instanceof GraphServeError && isOutside(error)) throw error;
-    return [unmet([], `the run was refused: ${errorMessage(error)}`)];
+    return [mismatch([], `the run was refused: ${errorMessage(error)}`)];
   }
   run.durationMs = performance.now() - start;
   if (context.signal.aborted) return [];
@@ -126,9 +131,9 @@ async function judge(
   { expect }: CaseStep,
   seen: Seen,
   { snapshots, number, graph, threadId }: StepContext,
-): Promise<Unmet[]> {
-  if (!expect) return unaskedError(seen);
-  const failures = await unmetExpectations(expect, seen);
+): Promise<Mismatch[]> {
+  if (!expect) return unexpectedError(seen);
+  const failures = await expectationMismatches(expect, seen);
   if (expect.private) failures.push(...leaks(expect.private, await outputsOf(seen, graph.client, threadId)));
   // A snapshot of a run that is wrong must not be taken.
   if (expect.snapshot && snapshots && failures.length === 0)

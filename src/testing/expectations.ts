@@ -6,7 +6,7 @@ import { parsePath, valueAt } from "../models/value-path.js";
 import type { Bounds, Expectation } from "./case-model.js";
 import { boundsText, isVerbs, mismatches, within } from "./matcher.js";
 import { baseName, type Observation } from "./observation.js";
-import { bounded, placeText, unmet, type Unmet } from "./result.js";
+import { bounded, placeText, mismatch, type Mismatch } from "./result.js";
 
 /** All that a step's expectations look at. */
 export interface Seen {
@@ -17,13 +17,13 @@ export interface Seen {
   edges: string[];
 }
 
-type Check = (expected: never, seen: Seen) => Unmet[] | Promise<Unmet[]>;
+type Check = (expected: never, seen: Seen) => Mismatch[] | Promise<Mismatch[]>;
 
 const CHECKS: Partial<Record<keyof Expectation, Check>> = {
   status: (expected: string, { run }) =>
     run.status === expected
       ? []
-      : [unmet(["status"], statusMessage(expected, run), { expected, actual: run.status })],
+      : [mismatch(["status"], statusMessage(expected, run), { expected, actual: run.status })],
   values: async (expected: Record<string, unknown>, { values }) => {
     const found = Object.entries(expected).map(([path, matcher]) =>
       matched(["values", path], matcher, valueAt(values, parsePath(path) ?? [])),
@@ -38,7 +38,8 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
   interrupt: (expected: unknown, { run }) => interruptFailures(expected, run),
   tokens: (expected: NonNullable<Expectation["tokens"]>, { run }) => {
     const { input, output, ...total } = expected;
-    if (!run.usage) return [unmet(["tokens"], "the server does not tell the tokens of a run", { expected })];
+    if (!run.usage)
+      return [mismatch(["tokens"], "the server does not tell the tokens of a run", { expected })];
     const { input_tokens, output_tokens, total_tokens } = reportedTokens(run.usage);
     return [
       ...bounded(["tokens"], total, total_tokens, "tokens"),
@@ -51,24 +52,24 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
   error: (expected: unknown, { run }) => matched(["error"], expected, run.error),
 };
 
-const untold = (key: "nodes" | "edges", expected: unknown): Unmet =>
-  unmet([key], "the server does not tell which nodes of a run were visited", { expected });
+const untold = (key: "nodes" | "edges", expected: unknown): Mismatch =>
+  mismatch([key], "the server does not tell which nodes of a run were visited", { expected });
 
 /** Every expectation that the run does not meet, snapshots and private keys aside. */
-export async function unmetExpectations(expect: Expectation, seen: Seen): Promise<Unmet[]> {
-  const all: Unmet[] = [];
+export async function expectationMismatches(expect: Expectation, seen: Seen): Promise<Mismatch[]> {
+  const all: Mismatch[] = [];
   for (const [key, expected] of Object.entries(expect)) {
     all.push(...((await CHECKS[key as keyof Expectation]?.(expected as never, seen)) ?? []));
   }
   // A run that failed unasked explains the rest.
-  return expect.status === undefined && expect.error === undefined ? [...unaskedError(seen), ...all] : all;
+  return expect.status === undefined && expect.error === undefined ? [...unexpectedError(seen), ...all] : all;
 }
 
 /** A run that ended in an error which no expectation speaks of. */
-export function unaskedError({ run }: Pick<Seen, "run">): Unmet[] {
+export function unexpectedError({ run }: Pick<Seen, "run">): Mismatch[] {
   if (run.status !== "error" && run.status !== "timeout") return [];
   const message = statusMessage("success or interrupted", run);
-  return [unmet(["status"], message, { expected: "success", actual: run.status })];
+  return [mismatch(["status"], message, { expected: "success", actual: run.status })];
 }
 
 function statusMessage(expected: string, { status, error, interrupts }: Observation): string {
@@ -79,14 +80,18 @@ function statusMessage(expected: string, { status, error, interrupts }: Observat
   return `the run ended as ${status}, not ${expected}`;
 }
 
-async function interruptFailures(expected: unknown, { interrupts, status }: Observation): Promise<Unmet[]> {
+async function interruptFailures(
+  expected: unknown,
+  { interrupts, status }: Observation,
+): Promise<Mismatch[]> {
   const [first] = interrupts;
   if (typeof expected === "boolean") {
     if (expected === (first !== undefined)) return [];
     const message = expected ? `the graph asked nothing, it ended as ${status}` : "the graph asked something";
-    return [unmet(["interrupt"], message, { expected, actual: first?.value })];
+    return [mismatch(["interrupt"], message, { expected, actual: first?.value })];
   }
-  if (!first) return [unmet(["interrupt"], `the graph asked nothing, it ended as ${status}`, { expected })];
+  if (!first)
+    return [mismatch(["interrupt"], `the graph asked nothing, it ended as ${status}`, { expected })];
   if (!isRecord(expected) || isVerbs(expected)) return matched(["interrupt"], expected, first.value);
   const found = Object.entries(expected).map(([path, matcher]) =>
     matched(["interrupt", path], matcher, valueAt(first.value, parsePath(path) ?? [path])),
@@ -94,7 +99,7 @@ async function interruptFailures(expected: unknown, { interrupts, status }: Obse
   return (await Promise.all(found)).flat();
 }
 
-async function matched(path: SettingPath, matcher: unknown, actual: unknown): Promise<Unmet[]> {
+async function matched(path: SettingPath, matcher: unknown, actual: unknown): Promise<Mismatch[]> {
   const explicit = isVerbs(matcher);
   return (await mismatches(matcher, actual)).map(({ verb, message, ...values }) => ({
     path: explicit ? [...path, verb] : path,
@@ -113,7 +118,7 @@ export interface Output {
 }
 
 /** One failure for each key that is in an output: the first place is named, the others are counted. */
-export function leaks(keys: readonly string[], outputs: Iterable<Output>): Unmet[] {
+export function leaks(keys: readonly string[], outputs: Iterable<Output>): Mismatch[] {
   const places = new Map<string, { place: string; value: unknown }[]>();
   for (const { name, value } of outputs) {
     walk(value, [], (key, path, found) => {
@@ -128,7 +133,7 @@ export function leaks(keys: readonly string[], outputs: Iterable<Output>): Unmet
     const more = found.length > 1 ? `, and in ${found.length - 1} more places` : "";
     const message = `private key "${key}" reached the client: ${first?.place}${more}`;
     return {
-      ...unmet(["private", keys.indexOf(key)], message, { expected: `no "${key}"`, actual: first?.value }),
+      ...mismatch(["private", keys.indexOf(key)], message, { expected: `no "${key}"`, actual: first?.value }),
       expectation: `private ${key}`,
     };
   });
@@ -152,13 +157,18 @@ function walk(
 
 type StreamExpectation = NonNullable<Expectation["stream"]>;
 
-function streamFailures({ modes, order, count }: StreamExpectation, run: Observation): Unmet[] {
+function streamFailures({ modes, order, count }: StreamExpectation, run: Observation): Mismatch[] {
   const { counts } = run;
   const seen = Object.keys(counts);
   const missing = (modes ?? []).filter((mode) => !seen.includes(mode));
   return [
     ...(missing.length > 0
-      ? [unmet(["stream", "modes"], `no event ${missing.join(", ")} came`, { expected: modes, actual: seen })]
+      ? [
+          mismatch(["stream", "modes"], `no event ${missing.join(", ")} came`, {
+            expected: modes,
+            actual: seen,
+          }),
+        ]
       : []),
     ...(order ? orderFailures(order, run) : []),
     ...Object.entries(count ?? {}).flatMap(([name, wanted]) =>
@@ -168,7 +178,7 @@ function streamFailures({ modes, order, count }: StreamExpectation, run: Observa
 }
 
 /** The events must come in this order; others may come between them. */
-function orderFailures(order: readonly string[], { events }: Observation): Unmet[] {
+function orderFailures(order: readonly string[], { events }: Observation): Mismatch[] {
   const names = events.map(({ event }) => baseName(event));
   let from = 0;
   for (const [index, wanted] of order.entries()) {
@@ -176,7 +186,10 @@ function orderFailures(order: readonly string[], { events }: Observation): Unmet
     if (found < 0) {
       const after = index === 0 ? "" : ` after ${order[index - 1]}`;
       return [
-        unmet(["stream", "order"], `no ${wanted} came${after}`, { expected: order, actual: squeezed(names) }),
+        mismatch(["stream", "order"], `no ${wanted} came${after}`, {
+          expected: order,
+          actual: squeezed(names),
+        }),
       ];
     }
     from = found + 1;
@@ -188,12 +201,12 @@ function orderFailures(order: readonly string[], { events }: Observation): Unmet
 const squeezed = (names: readonly string[]): string[] =>
   names.filter((name, index) => name !== names[index - 1]);
 
-function countFailures(name: string, wanted: number | Bounds, actual: number): Unmet[] {
+function countFailures(name: string, wanted: number | Bounds, actual: number): Mismatch[] {
   const bounds = typeof wanted === "number" ? { min: wanted, max: wanted } : wanted;
   if (within(actual, bounds)) return [];
   const text = typeof wanted === "number" ? String(wanted) : boundsText(wanted);
   return [
-    unmet(["stream", "count", name], `${actual} events ${name}, expected ${text}`, {
+    mismatch(["stream", "count", name], `${actual} events ${name}, expected ${text}`, {
       expected: wanted,
       actual,
     }),

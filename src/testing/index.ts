@@ -4,4 +4,4 @@ export { publishedSchema } from "./case-model.js";
 export type { CaseResult, CaseStatus, Failure, SuiteResult } from "./result.js";
 export { runCases, type RunCasesOptions } from "./run-cases.js";
 export type { SnapshotPolicy } from "./snapshot.js";
-export type { TapeMode } from "./recording/recorder.js";
+export type { RecordingMode, RecordingMode as TapeMode } from "./recording/recorder.js";

@@ -4,7 +4,7 @@ import { isRecord } from "../models/common.js";
 import { VERBS, type Bounds, type Verbs } from "./case-model.js";
 
 /** One verb that a value does not fulfil. */
-interface Mismatch {
+interface VerbMismatch {
   verb: string;
   /** In words, to stand behind the place: `is not equal`. */
   message: string;
@@ -20,13 +20,13 @@ export function isVerbs(matcher: unknown): matcher is Verbs {
 }
 
 /** Every verb of `matcher` that `actual` does not fulfil; a plain value must be equal. */
-export async function mismatches(matcher: unknown, actual: unknown): Promise<Mismatch[]> {
+export async function mismatches(matcher: unknown, actual: unknown): Promise<VerbMismatch[]> {
   const verbs: Verbs = isVerbs(matcher) ? matcher : { equals: matcher };
   const found = Object.entries(verbs).map(([verb, expected]) => check(verb, expected, actual));
   return (await Promise.all(found)).filter((mismatch) => mismatch !== undefined);
 }
 
-async function check(verb: string, expected: unknown, actual: unknown): Promise<Mismatch | undefined> {
+async function check(verb: string, expected: unknown, actual: unknown): Promise<VerbMismatch | undefined> {
   const wrong = await WRONG[verb as keyof Verbs](expected, actual);
   return wrong === undefined ? undefined : { verb, message: wrong, expected, actual };
 }

@@ -8,12 +8,12 @@ const ID_KEY = /^id$|_id$|[a-z]Id$|^checkpoint_(ns|map)$/;
 const TIME_KEY = /(^|_)(created|updated)(_at)?$|At$|_at$|duration|elapsed|latency|(^|_)ms$|Ms$|^timestamp$/;
 
 /** A value without ids, times and durations: keys of that name are left out, those inside of texts are masked. */
-export function steady(value: unknown): unknown {
+export function normalized(value: unknown): unknown {
   if (typeof value === "string") return masked(value);
-  if (Array.isArray(value)) return value.map(steady);
+  if (Array.isArray(value)) return value.map(normalized);
   if (!isRecord(value)) return value;
   const kept = Object.entries(value).filter(([key, inner]) => inner !== undefined && !isOfTheRun(key, inner));
-  return Object.fromEntries(kept.map(([key, inner]) => [masked(key), steady(inner)]));
+  return Object.fromEntries(kept.map(([key, inner]) => [masked(key), normalized(inner)]));
 }
 
 const masked = (text: string): string => text.replace(UUID, "<id>").replace(TIME, "<time>");

@@ -55,22 +55,22 @@ export function countOf({ cases }: Pick<SuiteResult, "cases">): Record<CaseStatu
 // An expectation that a run does not meet.
 
 /** A failure, and where its expectation stands inside of `expect`. */
-export interface Unmet extends Omit<Failure, "location" | "step"> {
+export interface Mismatch extends Omit<Failure, "location" | "step"> {
   path: SettingPath;
 }
 
-export function unmet(
+export function mismatch(
   path: SettingPath,
   message: string,
   values: { expected?: unknown; actual?: unknown } = {},
-): Unmet {
+): Mismatch {
   return { path, expectation: placeText(path), message, ...values };
 }
 
 /** A number that must keep within bounds. */
-export function bounded(path: SettingPath, bounds: Bounds, actual: number, unit: string): Unmet[] {
+export function bounded(path: SettingPath, bounds: Bounds, actual: number, unit: string): Mismatch[] {
   if (within(actual, bounds)) return [];
-  return [unmet(path, `${actual} ${unit}, expected ${boundsText(bounds)}`, { expected: bounds, actual })];
+  return [mismatch(path, `${actual} ${unit}, expected ${boundsText(bounds)}`, { expected: bounds, actual })];
 }
 
 export function placeText(path: SettingPath): string {

@@ -4,7 +4,7 @@ import { parseGraphTarget } from "../config/graph-target.js";
 import { loadConfig } from "../config/load.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
 import { localGraphs, type OpenService } from "./graphs.js";
-import type { TapeMode } from "./recording/recorder.js";
+import type { RecordingMode } from "./recording/recorder.js";
 import { createRedaction } from "./redact.js";
 import type { SuiteResult } from "./result.js";
 import type { SnapshotPolicy } from "./snapshot.js";
@@ -28,9 +28,15 @@ export interface RunCasesOptions {
   /** What becomes of snapshots: `write` the missing (default), `update` all, or only `check`. */
   snapshots?: SnapshotPolicy;
   /** Where models and tools answer from: `replay` (default), `record`, `strict`, or `live` for no recording. */
-  tapes?: TapeMode | "live";
+  recordings?: RecordingMode | "live";
   /** Aborts to stop: the case that runs ends, the others are left out. */
   signal?: AbortSignal;
+}
+
+/** What options were called in 0.1.0. */
+interface FormerOptions {
+  /** @deprecated Now `recordings`. */
+  tapes?: RunCasesOptions["recordings"];
 }
 
 /**
@@ -38,10 +44,18 @@ export interface RunCasesOptions {
  * `failures`, an empty list when all is well.
  * @throws ConfigError for a fault of a case file or the configuration (`config_invalid`)
  */
-export async function runCases(options: RunCasesOptions = {}): Promise<SuiteResult> {
+export async function runCases(options: RunCasesOptions & FormerOptions = {}): Promise<SuiteResult> {
   const cwd = resolve(options.cwd ?? ".");
   const config = await loadConfig({ cwd, ...(options.config !== undefined && { file: options.config }) });
-  const { name, retries, concurrency, timeout = 30, tapes = "replay", snapshots = "write" } = options;
+  const {
+    name,
+    retries,
+    concurrency,
+    timeout = 30,
+    tapes = "replay",
+    recordings = tapes,
+    snapshots = "write",
+  } = options;
   const pass = {
     cwd,
     paths: options.paths ?? [],
@@ -54,7 +68,7 @@ export async function runCases(options: RunCasesOptions = {}): Promise<SuiteResu
       timeoutSeconds: timeout,
       signal: options.signal ?? new AbortController().signal,
       snapshots,
-      tapeMode: tapes === "live" ? undefined : tapes,
+      recordingMode: recordings === "live" ? undefined : recordings,
       redact: createRedaction({ ...process.env, ...config.env }),
       ...(retries !== undefined && { retries }),
       ...(concurrency !== undefined && { concurrency }),

@@ -7,8 +7,8 @@ import type { JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Seen } from "./expectations.js";
 import type { Redact } from "./redact.js";
-import { firstDifference, sorted, steady } from "./normalized.js";
-import { unmet, type Unmet } from "./result.js";
+import { firstDifference, sorted, normalized } from "./normalized.js";
+import { mismatch, type Mismatch } from "./result.js";
 
 /** `write` what is missing, `update` what differs too, or `check` only: then a missing one fails. */
 export type SnapshotPolicy = "write" | "update" | "check";
@@ -38,12 +38,12 @@ export class SnapshotFile {
   }
 
   /** Compare a step's run with its snapshot, or take it as the snapshot, as the policy says. */
-  compare(name: string, step: number, seen: Seen): Unmet[] {
+  compare(name: string, step: number, seen: Seen): Mismatch[] {
     const actual = this.#redact(snapshotOf(seen));
     const key = `step ${step}`;
     const expected = this.#before[name]?.[key];
     if (expected === undefined && this.#policy === "check") {
-      return [unmet(["snapshot"], "there is no snapshot, and --ci writes none", { actual })];
+      return [mismatch(["snapshot"], "there is no snapshot, and --ci writes none", { actual })];
     }
     if (expected === undefined || this.#policy === "update") {
       (this.#now[name] ??= {})[key] = actual;
@@ -53,7 +53,7 @@ export class SnapshotFile {
     if (!difference) return [];
     const { path, ...values } = difference;
     const message = `the snapshot differs at ${path.join(".") || "its top"}; -u accepts it`;
-    return [unmet(["snapshot"], message, values)];
+    return [mismatch(["snapshot"], message, values)];
   }
 
   /** Write what is new; with `update`, snapshots of cases that are gone go too. True when the file changed. */
@@ -87,7 +87,7 @@ function snapshotOf({ run, values, edges }: Seen): JsonObject {
   const { source: _, ...usage } = run.usage ?? ({} as Partial<TokenUsage>);
   const interrupts = run.interrupts.map(({ value }) => value);
   return sorted(
-    steady({
+    normalized({
       status,
       values,
       nodes,

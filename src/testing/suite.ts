@@ -6,7 +6,7 @@ import type { Coverage } from "./coverage.js";
 import { edgesOf } from "./edges.js";
 import { type GraphPlanner, GraphsUnderTest, type GraphUnderTest } from "./graphs.js";
 import { regularExpression } from "./matcher.js";
-import { type TapeMode, Tapes } from "./recording/recorder.js";
+import { type RecordingMode, Recordings } from "./recording/recorder.js";
 import type { Redact } from "./redact.js";
 import type { CaseResult, Failure, SuiteResult } from "./result.js";
 import { SnapshotFile, type SnapshotPolicy } from "./snapshot.js";
@@ -16,7 +16,7 @@ export interface SuiteOptions {
   /** The snapshots of a case file; none are compared when left out. */
   snapshots?: (file: string) => Promise<SnapshotFile>;
   /** Answers model and tool calls from recordings, or records them. */
-  tapes?: Tapes;
+  recordings?: Recordings;
   coverage?: Coverage;
   bail?: boolean;
   /** Further attempts of a case that fails. */
@@ -139,7 +139,7 @@ async function runPlanned(plan: PlannedCase, options: SuiteOptions): Promise<Cas
   let snapshots: SnapshotFile | undefined;
   try {
     graph = await options.graphs.open({ graph: file.source.graph, folder: folderOf(file) });
-    await options.tapes?.prepare();
+    await options.recordings?.prepare();
     snapshots = await options.snapshots?.(file.file);
   } catch (error) {
     return faulty(plan, error, performance.now() - start);
@@ -180,7 +180,7 @@ async function attemptCase(
   options: SuiteOptions,
 ): Promise<CaseResult> {
   const { file, one } = plan;
-  const { tapes } = options;
+  const { recordings } = options;
   const outcome = newOutcome();
   const limit = deadline(one.timeoutSeconds ?? options.timeoutSeconds, options.signal);
   const running = runCase(
@@ -190,7 +190,7 @@ async function attemptCase(
       edges: edgesOf(graph.drawing),
       snapshots,
       signal: limit.signal,
-      ...(tapes && { onThread: (threadId) => tapes.begin(file, one.name, threadId) }),
+      ...(recordings && { onThread: (threadId) => recordings.begin(file, one.name, threadId) }),
     },
     outcome,
   );
@@ -252,10 +252,10 @@ function deadline(seconds: number, stop: AbortSignal) {
 
 // Runs cases with their snapshots and recordings, and keeps both.
 
-interface CaseFilesOptions extends Omit<SuiteOptions, "snapshots" | "tapes"> {
+interface CaseFilesOptions extends Omit<SuiteOptions, "snapshots" | "recordings"> {
   snapshots: SnapshotPolicy;
   /** Undefined: models and tools are called, whatever is recorded. */
-  tapeMode: TapeMode | undefined;
+  recordingMode: RecordingMode | undefined;
   redact: Redact;
   /** Called with the path of each file that was written. */
   onWritten?: (file: string) => void;
@@ -265,7 +265,7 @@ interface CaseFilesOptions extends Omit<SuiteOptions, "snapshots" | "tapes"> {
 export async function runCaseFiles(
   files: readonly CaseFile[],
   planned: readonly PlannedCase[],
-  { snapshots: policy, tapeMode, redact, onWritten, ...options }: CaseFilesOptions,
+  { snapshots: policy, recordingMode, redact, onWritten, ...options }: CaseFilesOptions,
 ): Promise<SuiteResult> {
   const snapshots = new Map<string, Promise<SnapshotFile>>();
   const snapshotsOf = (file: string): Promise<SnapshotFile> => {
@@ -273,12 +273,16 @@ export async function runCaseFiles(
     snapshots.set(file, opened);
     return opened;
   };
-  const tapes = await openTapes(files, tapeMode, redact);
+  const recordings = await openRecordings(files, recordingMode, redact);
   let result: SuiteResult;
   try {
-    result = await runSuite(planned, { ...options, snapshots: snapshotsOf, ...(tapes && { tapes }) });
+    result = await runSuite(planned, {
+      ...options,
+      snapshots: snapshotsOf,
+      ...(recordings && { recordings }),
+    });
   } finally {
-    (await tapes?.close())?.forEach((file) => onWritten?.(file));
+    (await recordings?.close())?.forEach((file) => onWritten?.(file));
   }
   for (const { file, cases } of files) {
     const opened = await snapshots.get(file)?.catch(() => undefined);
@@ -287,11 +291,13 @@ export async function runCaseFiles(
   return result;
 }
 
-async function openTapes(
+async function openRecordings(
   files: readonly CaseFile[],
-  mode: TapeMode | undefined,
+  mode: RecordingMode | undefined,
   redact: Redact,
-): Promise<Tapes | undefined> {
+): Promise<Recordings | undefined> {
   const named = files.some(({ source }) => source.mock !== undefined);
-  return mode !== undefined && (named || mode === "strict") ? Tapes.open(files, mode, redact) : undefined;
+  return mode !== undefined && (named || mode === "strict")
+    ? Recordings.open(files, mode, redact)
+    : undefined;
 }

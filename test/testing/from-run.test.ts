@@ -285,9 +285,9 @@ describe("dev --record", () => {
         code: 0,
         stdout: "cases/weather.graph.yaml\ncases/fixtures/weather.jsonl\n",
       });
-      const tape = await readFile(join(project.dir, "cases/fixtures/weather.jsonl"), "utf8");
-      expect(tape).not.toContain(secret);
-      expect(tape.trimEnd().split("\n")).toHaveLength(5);
+      const recording = await readFile(join(project.dir, "cases/fixtures/weather.jsonl"), "utf8");
+      expect(recording).not.toContain(secret);
+      expect(recording.trimEnd().split("\n")).toHaveLength(5);
       const played = await cli(["test", "cases", "--json", "--replay"], { cwd: project.dir, env });
       expect(played).toMatchObject({ code: 0 });
       expect(JSON.parse(played.stdout)).toMatchObject({

@@ -7,9 +7,9 @@ import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
 import { readCaseFile } from "../../src/testing/case-files.js";
 import { createRedaction } from "../../src/testing/redact.js";
-import { steady } from "../../src/testing/normalized.js";
+import { normalized } from "../../src/testing/normalized.js";
 import { localClient } from "../../src/client/local.js";
-import { Tapes, type TapeMode } from "../../src/testing/recording/recorder.js";
+import { Recordings, type RecordingMode } from "../../src/testing/recording/recorder.js";
 import { cli, createProject, type CliResult, type Project } from "../cli/harness.js";
 import { openAiAgent, openAiGraph, startModelServer, type ModelServer } from "./model-server.js";
 
@@ -59,14 +59,14 @@ interface Report {
 }
 
 /** Every event that a client of the weather case gets, without ids and times. */
-async function events(graph: string, mode: TapeMode, modes: StreamMode[]): Promise<unknown[]> {
+async function events(graph: string, mode: RecordingMode, modes: StreamMode[]): Promise<unknown[]> {
   const file = await readCaseFile(join(project.dir, `${graph}.graph.yaml`));
   const service = await openService({ cwd: project.dir, graphs: { agent: `./${graph}.ts:graph` } });
-  const tapes = await Tapes.open([file], mode, createRedaction({}));
+  const recordings = await Recordings.open([file], mode, createRedaction({}));
   try {
-    await tapes.prepare();
+    await recordings.prepare();
     const threadId = newId();
-    const tape = tapes.begin(file, "asks for the weather", threadId);
+    const recording = recordings.begin(file, "asks for the weather", threadId);
     const request = {
       assistant_id: "agent",
       if_not_exists: "create" as const,
@@ -75,11 +75,11 @@ async function events(graph: string, mode: TapeMode, modes: StreamMode[]): Promi
     };
     const found: unknown[] = [];
     const stream = localClient(service).runs.stream(threadId, request, new AbortController().signal);
-    for await (const { event, data } of stream) found.push(steady({ event, data }));
-    expect(tape.end(true)).toEqual([]);
+    for await (const { event, data } of stream) found.push(normalized({ event, data }));
+    expect(recording.end(true)).toEqual([]);
     return found;
   } finally {
-    await tapes.close();
+    await recordings.close();
     await service.close(0);
   }
 }
@@ -87,7 +87,7 @@ async function events(graph: string, mode: TapeMode, modes: StreamMode[]): Promi
 describe.each(["graph", "agent"])("the model in the %s", (graph) => {
   it("recorded, answers ten runs the same without the server", async () => {
     expect(await test("--record", `${graph}.graph.yaml`)).toMatchObject({ code: 0 });
-    const [tape, snapshots, asked] = [
+    const [recording, snapshots, asked] = [
       await read(`fixtures/${graph}.jsonl`),
       await read(`${graph}.graph.yaml.snap`),
       server.requests.length,
@@ -104,9 +104,9 @@ describe.each(["graph", "agent"])("the model in the %s", (graph) => {
     // What the updated snapshots would be, to the byte.
     expect(await test(`${graph}.graph.yaml`, "-u")).toMatchObject({ code: 0 });
     expect(await read(`${graph}.graph.yaml.snap`)).toBe(snapshots);
-    expect(await read(`fixtures/${graph}.jsonl`)).toBe(tape);
+    expect(await read(`fixtures/${graph}.jsonl`)).toBe(recording);
     expect(server.requests).toHaveLength(asked);
-    expect(tape).not.toContain(SECRET);
+    expect(recording).not.toContain(SECRET);
   }, 120_000);
 
   it("streams to clients what it streamed when it was recorded", async () => {

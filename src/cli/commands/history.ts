@@ -17,7 +17,7 @@ import { findState, findThreadId } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 import type { ClientFlags } from "../options.js";
-import { Trail, walkOldestFirst, walkStates } from "../../client/walk.js";
+import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
 import { printJsonList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
 
@@ -142,7 +142,7 @@ class Found {
   /** The same states from the other end. */
   async *oldestFirst(): AsyncGenerator<ThreadState> {
     if (this.#isAll) yield* walkOldestFirst(this.client, this.threadId);
-    else yield* (await Trail.of(this.client, this.threadId, onlyStates(this))).states();
+    else yield* (await CheckpointPath.of(this.client, this.threadId, onlyStates(this))).states();
   }
 
   /** The same entries from the other end. */

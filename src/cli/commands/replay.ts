@@ -4,17 +4,24 @@ import { InvalidRequestError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import { fork, runOn, valuesFlag } from "../fork/branch.js";
 import { addClientOptions, optionalNumber, clientOptions } from "../options.js";
-import { comparedHeading, comparedLines, type ComparedStep, compareFrames } from "../replay/compare.js";
+import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
 import { pageHead, pageSteps, replayPage } from "../replay/page.js";
-import { type Frame, framesOf, idsAfter, openReel, Reel, startOfLastRun } from "../replay/reel.js";
-import { frameLines, hasNews } from "../replay/text.js";
+import {
+  type HistoryStep,
+  stepsOf,
+  idsAfter,
+  openHistory,
+  HistorySteps,
+  startOfLastRun,
+} from "../replay/steps.js";
+import { stepLines, hasNews } from "../replay/text.js";
 import type { RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
 import { findState, findThreadId } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
 import type { ClientFlags } from "../options.js";
-import { Trail } from "../../client/walk.js";
+import { CheckpointPath } from "../../client/walk.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
 import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
 import { clipped } from "../terminal/text.js";
@@ -94,15 +101,15 @@ async function replayExecute(session: Session, thread: string, flags: ReplayExec
   const executed = await execute(session, thread, flags);
   const { of, oldIds, threadId, base, outcome } = executed;
   return withClient(session, flags, {}, async (client) => {
-    const old = new Reel(client, of, new Trail(client, of, oldIds));
-    const now = new Reel(
+    const old = new HistorySteps(client, of, new CheckpointPath(client, of, oldIds));
+    const now = new HistorySteps(
       client,
       threadId,
-      new Trail(client, threadId, await idsAfter(client, threadId, base)),
+      new CheckpointPath(client, threadId, await idsAfter(client, threadId, base)),
     );
     const differs = flags.compare
-      ? await showCompared(session, executed, compareFrames(old.frames(), now.frames()))
-      : await showFrames(session, executed, now);
+      ? await showCompared(session, executed, compareSteps(old.steps(), now.steps()))
+      : await showSteps(session, executed, now);
     noteOutcome(session, executed, now.length);
     if (flags.exitCode) return differs ? FAILED_EXIT : 0;
     return outcome.error && !flags.compare ? FAILED_EXIT : 0;
@@ -157,19 +164,19 @@ function noteOutcome({ print }: Session, { outcome, threadId, oldIds }: Executed
 }
 
 /** Nothing was compared: nothing differs. */
-async function showFrames({ print }: Session, executed: Executed, now: Reel): Promise<boolean> {
+async function showSteps({ print }: Session, executed: Executed, now: HistorySteps): Promise<boolean> {
   const head = documentHead(executed);
-  if (print.isJson) await printJsonWithList(print, head, "items", executedDocuments(now.frames()));
+  if (print.isJson) await printJsonWithList(print, head, "items", executedDocuments(now.steps()));
   else
-    for await (const frame of now.frames()) {
-      for (const line of frameLines(print, frame)) print.data(line);
+    for await (const step of now.steps()) {
+      for (const line of stepLines(print, step)) print.data(line);
       await print.drained();
     }
   return false;
 }
 
-async function* executedDocuments(frames: AsyncIterable<Frame>): AsyncGenerator<object> {
-  for await (const { state, changes } of frames) yield { ...state, changes };
+async function* executedDocuments(steps: AsyncIterable<HistoryStep>): AsyncGenerator<object> {
+  for await (const { state, changes } of steps) yield { ...state, changes };
 }
 
 /** True when a step differs. */
@@ -215,14 +222,14 @@ async function replay(session: Session, thread: string, flags: ReplayFlags): Pro
       warnHidden(session.print, client, [found]);
       session.print.note(`thread ${threadId}  ${found.status}  ${client.place}`);
       const { print } = session;
-      const frames = () => framesOf(client, threadId, flags);
-      if (print.isJson) await printJsonList(print, documents(frames(), flags));
+      const steps = () => stepsOf(client, threadId, flags);
+      if (print.isJson) await printJsonList(print, documents(steps(), flags));
       else if (flags.format === "html")
-        await print.parts(replayPage(pageHead(found, client.place), pageSteps(frames())));
+        await print.parts(replayPage(pageHead(found, client.place), pageSteps(steps())));
       else if (flags.step) {
-        const reel = await openReel(client, threadId, flags);
-        isInterrupted = await stepThrough(session, reel, { ...flags, signal: stop.signal });
-      } else await play(session, frames(), { ...flags, delay, signal: stop.signal });
+        const history = await openHistory(client, threadId, flags);
+        isInterrupted = await stepThrough(session, history, { ...flags, signal: stop.signal });
+      } else await play(session, steps(), { ...flags, delay, signal: stop.signal });
     });
     if (isInterrupted) return SIGNAL_EXITS.SIGINT ?? 1;
     return stop.signal.aborted ? (SIGNAL_EXITS[String(stop.signal.reason)] ?? 1) : 0;
@@ -242,31 +249,31 @@ function refuseContradictions({ io, print }: Session, { step, delay, format }: R
     refuse("--step needs a terminal to press keys on", "use --delay 500, or --format html");
 }
 
-/** Frames as JSON: the state of the interface, and what led to it. */
+/** Steps as JSON: the state of the interface, and what led to it. */
 async function* documents(
-  frames: AsyncIterable<Frame>,
+  steps: AsyncIterable<HistoryStep>,
   { changedOnly }: ReplayFlags,
 ): AsyncGenerator<object> {
-  for await (const frame of frames) {
-    if (changedOnly && !hasNews(frame)) continue;
-    const { nodes, ms } = frame.entry;
-    yield { ...frame.state, nodes, ms: ms ?? null, changes: frame.changes };
+  for await (const step of steps) {
+    if (changedOnly && !hasNews(step)) continue;
+    const { nodes, ms } = step.entry;
+    yield { ...step.state, nodes, ms: ms ?? null, changes: step.changes };
   }
 }
 
 async function play(
   { print }: Session,
-  frames: AsyncIterable<Frame>,
+  steps: AsyncIterable<HistoryStep>,
   { changedOnly, delay, signal }: { changedOnly?: boolean; delay: number; signal: AbortSignal },
 ): Promise<void> {
   let count = 0;
-  for await (const frame of frames) {
+  for await (const step of steps) {
     if (signal.aborted) return;
-    if (changedOnly && !hasNews(frame)) continue;
+    if (changedOnly && !hasNews(step)) continue;
     if (count > 0 && delay > 0) await wait(delay, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     count += 1;
-    for (const line of frameLines(print, frame)) print.data(line);
+    for (const line of stepLines(print, step)) print.data(line);
     await print.drained();
   }
   if (count === 0) print.note("there is nothing to replay");
@@ -277,27 +284,27 @@ const HELP = "keys: space next, p back, q quit";
 /** True when Ctrl-C ended it. */
 async function stepThrough(
   { io, print }: Session,
-  reel: Reel,
+  history: HistorySteps,
   { changedOnly, signal }: { changedOnly?: boolean; signal: AbortSignal },
 ): Promise<boolean> {
-  let index = await nextShown(reel, -1, 1, changedOnly);
+  let index = await nextShown(history, -1, 1, changedOnly);
   if (!index) {
     print.note("there is nothing to replay");
     return false;
   }
   print.note(HELP);
-  const show = (frame: Frame) => frameLines(print, frame).forEach((line) => print.data(line));
+  const show = (step: HistoryStep) => stepLines(print, step).forEach((line) => print.data(line));
   // Before anything is shown: whoever sees it may press a key.
   const keys = new StepKeys(io, signal);
   try {
-    show(index.frame);
+    show(index.step);
     for await (const key of keys) {
       if (key === "quit" || key === "interrupt") return key === "interrupt";
-      const found = await nextShown(reel, index.at, key === "next" ? 1 : -1, changedOnly);
+      const found = await nextShown(history, index.at, key === "next" ? 1 : -1, changedOnly);
       if (!found && key === "next") return false;
       if (!found) continue;
       index = found;
-      show(index.frame);
+      show(index.step);
     }
   } finally {
     keys.close();
@@ -305,16 +312,16 @@ async function stepThrough(
   return false;
 }
 
-/** The nearest frame in a direction that is to be shown. */
+/** The nearest step in a direction that is to be shown. */
 async function nextShown(
-  reel: Reel,
+  history: HistorySteps,
   from: number,
   direction: 1 | -1,
   changedOnly = false,
-): Promise<{ at: number; frame: Frame } | undefined> {
-  for (let at = from + direction; at >= 0 && at < reel.length; at += direction) {
-    const frame = await reel.frame(at);
-    if (!changedOnly || hasNews(frame)) return { at, frame };
+): Promise<{ at: number; step: HistoryStep } | undefined> {
+  for (let at = from + direction; at >= 0 && at < history.length; at += direction) {
+    const step = await history.step(at);
+    if (!changedOnly || hasNews(step)) return { at, step };
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { reportedTokens, type Run, type TokenUsage } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
 import { asked, entryOf, type HistoryEntry, ownNodes, RunStarts } from "../history/entries.js";
 import type { Client } from "../../client/client.js";
-import { Trail, walkStates } from "../../client/walk.js";
+import { CheckpointPath, walkStates } from "../../client/walk.js";
 import { type Column, printColumnsAsRead, printFields } from "../terminal/columns.js";
 import type { Printer } from "../terminal/print.js";
 import { errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
@@ -27,10 +27,10 @@ interface Superstep {
 /** The supersteps of a run, oldest first; the ids of its checkpoints are held, and a page of them. */
 export async function* superstepsOf(client: Client, threadId: string, run: Run): AsyncGenerator<Superstep> {
   const states = walkStates(client, threadId, { metadata: { run_id: run.run_id } });
-  const trail = await Trail.of(client, threadId, states);
+  const path = await CheckpointPath.of(client, threadId, states);
   const runs = new RunStarts(client, threadId);
   let before: ThreadState | undefined;
-  for await (const state of trail.states()) {
+  for await (const state of path.states()) {
     yield superstep(await entryOf(client, threadId, state, before, runs));
     before = state;
   }

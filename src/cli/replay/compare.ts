@@ -5,7 +5,7 @@ import { type Change, changesBetween } from "../../view/changes.js";
 import { isMessageLike } from "../../view/text.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine } from "../terminal/text.js";
-import type { Frame } from "./reel.js";
+import type { HistoryStep } from "./steps.js";
 
 export interface ComparedStep {
   /** What ran: nodes, or what else made the checkpoint; null where one side has ended. */
@@ -16,12 +16,12 @@ export interface ComparedStep {
   changes: Change[];
 }
 
-/** Step by step; no more than one frame of each side is held. */
-export async function* compareFrames(
-  oldFrames: AsyncIterable<Frame>,
-  newFrames: AsyncIterable<Frame>,
+/** Step by step; no more than one step of each side is held. */
+export async function* compareSteps(
+  oldSteps: AsyncIterable<HistoryStep>,
+  newSteps: AsyncIterable<HistoryStep>,
 ): AsyncGenerator<ComparedStep> {
-  const [old, now] = [withoutForks(oldFrames), withoutForks(newFrames)];
+  const [old, now] = [withoutForks(oldSteps), withoutForks(newSteps)];
   for (;;) {
     const [{ value: before }, { value: after }] = [await old.next(), await now.next()];
     if (!before && !after) return;
@@ -36,19 +36,19 @@ export async function* compareFrames(
 }
 
 /** Where a branch begins LangGraph writes the checkpoint again: nothing has run there. */
-async function* withoutForks(frames: AsyncIterable<Frame>): AsyncGenerator<Frame, undefined> {
+async function* withoutForks(steps: AsyncIterable<HistoryStep>): AsyncGenerator<HistoryStep, undefined> {
   let hasBegun = false;
-  for await (const frame of frames) {
-    hasBegun ||= frame.entry.source !== "fork";
-    if (hasBegun) yield frame;
+  for await (const step of steps) {
+    hasBegun ||= step.entry.source !== "fork";
+    if (hasBegun) yield step;
   }
 }
 
-const ran = ({ entry }: Frame): string => entry.nodes.join(", ") || entry.source;
-const stepName = (frame: Frame): string => `step ${frame.entry.step ?? "?"}  ${ran(frame)}`;
+const ran = ({ entry }: HistoryStep): string => entry.nodes.join(", ") || entry.source;
+const stepName = (step: HistoryStep): string => `step ${step.entry.step ?? "?"}  ${ran(step)}`;
 
 /** What a run must give again: its values, questions and faults, without what every run makes anew. */
-function comparable({ state, entry }: Frame): unknown {
+function comparable({ state, entry }: HistoryStep): unknown {
   const questions = state.interrupts.map(({ value }) => value);
   const values = stable(state.values);
   return {

@@ -6,7 +6,7 @@ import { changeLines } from "../../view/change-lines.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
 import { escapeControl } from "../../view/text.js";
 import { errorLine } from "../terminal/text.js";
-import type { Frame } from "./reel.js";
+import type { HistoryStep } from "./steps.js";
 import { sortChanges } from "./text.js";
 
 /** Built of pages/ by scripts/build-pages.mjs. */
@@ -99,16 +99,16 @@ export function pageHead(thread: Thread, place: string): PageHead {
   return { thread: { thread_id, status, error, created_at, updated_at }, place };
 }
 
-/** A step a frame. Of those before it the ids are held. */
-export async function* pageSteps(frames: AsyncIterable<Frame>): AsyncGenerator<PageStep> {
+/** Each step as the page has it. Of those before it the ids are held. */
+export async function* pageSteps(steps: AsyncIterable<HistoryStep>): AsyncGenerator<PageStep> {
   const known = new Set<string>();
-  for await (const frame of frames) {
-    yield stepOf(frame, known);
-    known.add(frame.entry.id);
+  for await (const step of steps) {
+    yield stepOf(step, known);
+    known.add(step.entry.id);
   }
 }
 
-function stepOf({ state, entry, changes, before }: Frame, known: ReadonlySet<string>): PageStep {
+function stepOf({ state, entry, changes, before }: HistoryStep, known: ReadonlySet<string>): PageStep {
   const { id, parent, step, source, runId, created_at, ms, nodes, next, errors } = entry;
   const isFirst = parent === undefined || !known.has(parent);
   return {

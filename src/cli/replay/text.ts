@@ -1,27 +1,27 @@
-/** A frame as lines for a terminal. */
+/** A step as lines for a terminal. */
 import { changeLines, type Mark } from "../../view/change-lines.js";
 import type { Change } from "../../view/changes.js";
 import { contentText, escapeControl, isMessageLike, wrapped } from "../../view/text.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine, shownId, shownMs, shownTime } from "../terminal/text.js";
-import type { Frame } from "./reel.js";
+import type { HistoryStep } from "./steps.js";
 
 const INDENT = "  ";
 const WHO_WIDTH = 7;
 
 /** False when a step changed nothing and asks nothing. */
-export function hasNews({ changes, entry }: Frame): boolean {
+export function hasNews({ changes, entry }: HistoryStep): boolean {
   return changes.length > 0 || entry.interrupts > 0 || entry.errors.length > 0;
 }
 
-export function frameLines(print: Printer, frame: Frame): string[] {
-  const { state, entry, changes, isBranch } = frame;
+export function stepLines(print: Printer, step: HistoryStep): string[] {
+  const { state, entry, changes, isBranch } = step;
   const { dim, yellow, red } = print.colors;
   const room = print.width - INDENT.length;
   const { messages, others } = sortChanges(changes);
   const branch = isBranch ? [`from ${shownId(print, entry.parent ?? "")}`] : [];
   return [
-    heading(print, frame),
+    heading(print, step),
     ...branch.map((text) => INDENT + dim(clipped(text, room))),
     ...messages.flatMap(chatLines).flatMap(({ who, text }) => spoken(print, who, text)),
     ...changeLines(others).map(({ mark, place, text }) => changed(print, mark, `${place}: ${text}`)),
@@ -33,7 +33,7 @@ export function frameLines(print: Printer, frame: Frame): string[] {
   ];
 }
 
-function heading(print: Printer, { entry }: Frame): string {
+function heading(print: Printer, { entry }: HistoryStep): string {
   const { bold, dim } = print.colors;
   const title = `step ${entry.step ?? "?"}  ${entry.nodes.join(", ") || entry.source}`;
   const facts = [shownMs(entry.ms), shownTime(print, entry.created_at), shownId(print, entry.id)];

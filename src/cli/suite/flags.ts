@@ -46,7 +46,7 @@ export interface TestOptions {
   minNodeCoverage?: number;
   /** File of the locked schemas. */
   schemaLock?: string;
-  tapeMode: "replay" | "record" | "strict" | "live";
+  recordingMode: "replay" | "record" | "strict" | "live";
 }
 
 const LOCK_FILE = "graph-schemas.lock.json";
@@ -69,7 +69,7 @@ export function testOptions({ print, io }: Session, flags: TestFlags): TestOptio
     ...(flags.schemaLock !== undefined && {
       schemaLock: flags.schemaLock === true ? LOCK_FILE : flags.schemaLock,
     }),
-    tapeMode: flags.record ? "record" : flags.replay ? "strict" : flags.live ? "live" : "replay",
+    recordingMode: flags.record ? "record" : flags.replay ? "strict" : flags.live ? "live" : "replay",
   };
 }
 

@@ -138,7 +138,7 @@ async function casesPass(
   const result = await runCaseFiles(files, planned, {
     ...options,
     graphs,
-    tapeMode: isRemote || options.tapeMode === "live" ? undefined : options.tapeMode,
+    recordingMode: isRemote || options.recordingMode === "live" ? undefined : options.recordingMode,
     redact: createRedaction({ ...io.env, ...config.env }),
     ...(coverage && { coverage }),
     signal,

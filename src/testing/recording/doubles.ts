@@ -1,4 +1,4 @@
-/** Stands in for what a provider does behind a chat model: answers from a tape, or records what really came. */
+/** Stands in for what a provider does behind a chat model: answers from a recording, or records what really came. */
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
@@ -6,11 +6,11 @@ import { isRecord, type JsonObject } from "../../models/common.js";
 import { isMessage, type MessageMaker, storeChunk, storeMessage } from "./messages.js";
 import {
   type Answer,
-  askedOfModel,
-  askedOfTool,
-  type RecordingTape,
+  modelRequest,
+  toolRequest,
+  type NewRecording,
   type StoredMessage,
-  type Tape,
+  type Recording,
 } from "./recording.js";
 
 interface LlmRun {
@@ -36,19 +36,19 @@ export interface ModelLike {
 const modelStandIns = new WeakSet<ModelLike>();
 
 /** Give a model its own methods; a model that does not stream stays one, since callers ask which it is. */
-export function standInForModel(model: ModelLike, base: ModelLike, deck: Deck): void {
+export function standInForModel(model: ModelLike, base: ModelLike, recorder: Recorder): void {
   if (modelStandIns.has(model)) return;
   modelStandIns.add(model);
   const { _generate, _streamResponseChunks, _streamChatModelEvents } = model;
   const own = (name: keyof ModelLike, value: unknown) =>
     Object.defineProperty(model, name, { value, configurable: true, writable: true });
-  own("_generate", (...call: Call) => generate(model, _generate, call, deck));
+  own("_generate", (...call: Call) => generate(model, _generate, call, recorder));
   if (_streamResponseChunks !== base._streamResponseChunks)
-    own("_streamResponseChunks", (...call: Call) => stream(model, _streamResponseChunks, call, deck));
+    own("_streamResponseChunks", (...call: Call) => stream(model, _streamResponseChunks, call, recorder));
   if (_streamChatModelEvents && _streamChatModelEvents !== base._streamChatModelEvents) {
-    // With a tape, events are made from the chunks, as the base class does it.
+    // With a recording, events are made from the chunks, as the base class does it.
     own("_streamChatModelEvents", (...call: Call) =>
-      (deck.tapeOf(call[2], call[1]) ? base._streamChatModelEvents : _streamChatModelEvents)?.apply(
+      (recorder.recordingOf(call[2], call[1]) ? base._streamChatModelEvents : _streamChatModelEvents)?.apply(
         model,
         call,
       ),
@@ -60,31 +60,31 @@ async function generate(
   model: ModelLike,
   real: ModelLike["_generate"],
   call: Call,
-  deck: Deck,
+  recorder: Recorder,
 ): Promise<ChatResult> {
   const [messages, options, run] = call;
-  const tape = deck.tapeOf(run, options);
-  if (!tape || deck.inside.getStore()) return real.apply(model, call);
-  const [name, asked] = [model.constructor.name, askedOfModel(messages, options)];
-  if (tape.mode === "replay") return wholeReply(tape.answer("model", name, asked), run, deck);
+  const recording = recorder.recordingOf(run, options);
+  if (!recording || recorder.inside.getStore()) return real.apply(model, call);
+  const [name, request] = [model.constructor.name, modelRequest(messages, options)];
+  if (recording.mode === "replay") return wholeReply(recording.answer("model", name, request), run, recorder);
   const chunks: StoredMessage[] = [];
   try {
-    const result = await deck.inside.run({ model, chunks }, () => real.apply(model, call));
-    tape.add("model", name, asked, {
+    const result = await recorder.inside.run({ model, chunks }, () => real.apply(model, call));
+    recording.add("model", name, request, {
       generations: result.generations.map(storeChunk),
       ...(isFilled(result.llmOutput) && { llmOutput: result.llmOutput }),
       ...(chunks.length > 0 && { chunks }),
     });
     return result;
   } catch (error) {
-    tape.addError("model", name, asked, error);
+    recording.addError("model", name, request, error);
     throw error;
   }
 }
 
 const isFilled = (value: unknown): value is JsonObject => isRecord(value) && Object.keys(value).length > 0;
 
-async function wholeReply(answer: Answer, run: LlmRun | undefined, { maker }: Deck): Promise<ChatResult> {
+async function wholeReply(answer: Answer, run: LlmRun | undefined, { maker }: Recorder): Promise<ChatResult> {
   const { chunks = [], generations, llmOutput } = answer;
   throwRecorded(answer);
   if (generations) {
@@ -99,12 +99,12 @@ async function* stream(
   model: ModelLike,
   real: ModelLike["_streamResponseChunks"],
   call: Call,
-  deck: Deck,
+  recorder: Recorder,
 ): AsyncGenerator<ChatGenerationChunk> {
   const [messages, options, run] = call;
-  const tape = deck.tapeOf(run, options);
-  const outer = deck.inside.getStore();
-  if (!tape || outer) {
+  const recording = recorder.recordingOf(run, options);
+  const outer = recorder.inside.getStore();
+  if (!recording || outer) {
     for await (const chunk of real.apply(model, call)) {
       // A model that streams to make its whole reply: its tokens belong to that reply.
       if (outer?.model === model) outer.chunks.push(storeChunk(chunk));
@@ -112,17 +112,18 @@ async function* stream(
     }
     return;
   }
-  const asked = askedOfModel(messages, options);
-  if (tape.mode === "record") yield* recorded(model, real.apply(model, call), asked, tape, deck);
-  else yield* replayed(tape.answer("model", model.constructor.name, asked), run, deck);
+  const request = modelRequest(messages, options);
+  if (recording.mode === "record")
+    yield* recorded(model, real.apply(model, call), request, recording, recorder);
+  else yield* replayed(recording.answer("model", model.constructor.name, request), run, recorder);
 }
 
 async function* recorded(
   model: ModelLike,
   real: AsyncGenerator<ChatGenerationChunk>,
-  asked: JsonObject,
-  tape: RecordingTape,
-  { inside }: Deck,
+  request: JsonObject,
+  recording: NewRecording,
+  { inside }: Recorder,
 ): AsyncGenerator<ChatGenerationChunk> {
   const { name } = model.constructor;
   const chunks: StoredMessage[] = [];
@@ -134,9 +135,9 @@ async function* recorded(
       chunks.push(storeChunk(next.value));
       yield next.value;
     }
-    tape.add("model", name, asked, { chunks });
+    recording.add("model", name, request, { chunks });
   } catch (error) {
-    tape.addError("model", name, asked, error);
+    recording.addError("model", name, request, error);
     throw error;
   } finally {
     await real.return(undefined);
@@ -146,7 +147,7 @@ async function* recorded(
 async function* replayed(
   answer: Answer,
   run: LlmRun | undefined,
-  { maker }: Deck,
+  { maker }: Recorder,
 ): AsyncGenerator<ChatGenerationChunk> {
   throwRecorded(answer);
   const { chunks, generations } = answer;
@@ -181,44 +182,44 @@ export interface ToolLike {
 
 const toolStandIns = new WeakSet<ToolLike>();
 
-export function standInForTool(tool: ToolLike, deck: Deck): void {
+export function standInForTool(tool: ToolLike, recorder: Recorder): void {
   if (toolStandIns.has(tool)) return;
   toolStandIns.add(tool);
   const { _call } = tool;
   Object.defineProperty(tool, "_call", {
-    value: (...call: ToolCall) => callTool(tool, _call, call, deck),
+    value: (...call: ToolCall) => callTool(tool, _call, call, recorder),
     configurable: true,
     writable: true,
   });
 }
 
-function callTool(tool: ToolLike, real: ToolLike["_call"], call: ToolCall, deck: Deck): unknown {
+function callTool(tool: ToolLike, real: ToolLike["_call"], call: ToolCall, recorder: Recorder): unknown {
   const [args, run, config] = call;
-  const tape = deck.tapeOf(config, run);
-  if (!tape || deck.inside.getStore()) return real.apply(tool, call);
-  const asked = askedOfTool(args);
-  if (tape.mode === "record") return record(tool, real, call, asked, tape, deck);
-  return replay(tool, real, call, tape.answer("tool", tool.name, asked), deck);
+  const recording = recorder.recordingOf(config, run);
+  if (!recording || recorder.inside.getStore()) return real.apply(tool, call);
+  const request = toolRequest(args);
+  if (recording.mode === "record") return record(tool, real, call, request, recording, recorder);
+  return replay(tool, real, call, recording.answer("tool", tool.name, request), recorder);
 }
 
 async function record(
   tool: ToolLike,
   real: ToolLike["_call"],
   [args, run, config]: ToolCall,
-  asked: JsonObject,
-  tape: RecordingTape,
-  deck: Deck,
+  request: JsonObject,
+  recording: NewRecording,
+  recorder: Recorder,
 ): Promise<unknown> {
   const events: unknown[] = [];
   try {
-    const result = await deck.inside.run({ chunks: [] }, () =>
+    const result = await recorder.inside.run({ chunks: [] }, () =>
       real.call(tool, args, run, listening(config, events)),
     );
-    tape.add("tool", tool.name, asked, { ...answerOf(result), ...(events.length > 0 && { events }) });
+    recording.add("tool", tool.name, request, { ...answerOf(result), ...(events.length > 0 && { events }) });
     return result;
   } catch (error) {
-    if (isQuestion(error)) tape.add("tool", tool.name, asked, { live: true });
-    else tape.addError("tool", tool.name, asked, error);
+    if (isQuestion(error)) recording.add("tool", tool.name, request, { live: true });
+    else recording.addError("tool", tool.name, request, error);
     throw error;
   }
 }
@@ -259,7 +260,7 @@ function replay(
   real: ToolLike["_call"],
   call: ToolCall,
   answer: Answer,
-  { maker }: Deck,
+  { maker }: Recorder,
 ): unknown {
   if (answer.live) return real.apply(tool, call);
   const [, , config] = call;
@@ -270,10 +271,10 @@ function replay(
   return message ? maker.message(message) : answer.result;
 }
 
-/** Finds the tape of a call, and keeps calls inside of calls off it. */
-export interface Deck {
-  /** The tape of the thread that a call belongs to; undefined when it has none. */
-  tapeOf(...hints: unknown[]): Tape | undefined;
+/** Finds the recording of a call, and keeps calls inside of calls off it. */
+export interface Recorder {
+  /** The recording of the thread that a call belongs to; undefined when it has none. */
+  recordingOf(...hints: unknown[]): Recording | undefined;
   /** Set while a recorded call runs: what it calls itself is part of it. */
   readonly inside: AsyncLocalStorage<{ model?: unknown; chunks: unknown[] }>;
   readonly maker: MessageMaker;

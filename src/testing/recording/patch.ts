@@ -9,40 +9,40 @@
  * two methods behind which a provider begins. All above them is the library's own code, in recording and in replay.
  * Tools likewise: `StructuredTool.call` parses, calls back and wraps; only `_call` behind it is stood in for.
  *
- * A thread that has no tape gets what it always got.
+ * A thread that has no recording gets what it always got.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
 import { isRecord } from "../../models/common.js";
-import { type Deck, type ModelLike, standInForModel, standInForTool, type ToolLike } from "./doubles.js";
+import { type Recorder, type ModelLike, standInForModel, standInForTool, type ToolLike } from "./doubles.js";
 import { MessageMaker } from "./messages.js";
-import type { Tape } from "./recording.js";
+import type { Recording } from "./recording.js";
 
 type Patched = Record<string, (this: unknown, ...args: unknown[]) => unknown>;
 
-/** The tape of a call, by what the call carries: its config, its run manager, the config around it. */
-export type FindTape = (hints: readonly unknown[]) => Tape | undefined;
+/** The recording of a call, by what the call carries: its config, its run manager, the config around it. */
+export type FindRecording = (hints: readonly unknown[]) => Recording | undefined;
 
-/** Who looks for tapes now. The methods are patched while there is one; what was given to an instance stays, idle. */
-const finders = new Set<FindTape>();
+/** Who looks for recordings now. The methods are patched while there is one; what was given to an instance stays, idle. */
+const finders = new Set<FindRecording>();
 const restores = new Map<Patched, () => void>();
-let shared: Promise<Deck> | undefined;
+let shared: Promise<Recorder> | undefined;
 
 /** Patch the graph's copy of the library. Returns what takes the patches away again. */
-export async function installSeam(find: FindTape): Promise<() => void> {
-  shared ??= openDeck();
-  const deck = await shared;
+export async function patchLibrary(find: FindRecording): Promise<() => void> {
+  shared ??= openRecorder();
+  const recorder = await shared;
   const [chat, tools] = await Promise.all([
     import("@langchain/core/language_models/chat_models"),
     import("@langchain/core/tools"),
   ]);
   for (const prototype of prototypes(chat.BaseChatModel, "language_models/chat_models", "BaseChatModel")) {
     const prepare = (model: unknown) =>
-      standInForModel(model as ModelLike, prototype as unknown as ModelLike, deck);
+      standInForModel(model as ModelLike, prototype as unknown as ModelLike, recorder);
     patch(prototype, ["generate", "_streamIterator", "streamEvents"], prepare);
   }
   for (const prototype of prototypes(tools.StructuredTool, "tools/index", "StructuredTool"))
-    patch(prototype, ["call"], (tool) => standInForTool(tool as ToolLike, deck));
+    patch(prototype, ["call"], (tool) => standInForTool(tool as ToolLike, recorder));
   finders.add(find);
   return () => {
     finders.delete(find);
@@ -52,7 +52,7 @@ export async function installSeam(find: FindTape): Promise<() => void> {
   };
 }
 
-async function openDeck(): Promise<Deck> {
+async function openRecorder(): Promise<Recorder> {
   const [messages, outputs, singletons] = await Promise.all([
     import("@langchain/core/messages"),
     import("@langchain/core/outputs"),
@@ -60,10 +60,10 @@ async function openDeck(): Promise<Deck> {
   ]);
   const ambient = (): unknown => singletons.AsyncLocalStorageProviderSingleton.getRunnableConfig();
   return {
-    tapeOf(...hints) {
+    recordingOf(...hints) {
       for (const find of finders) {
-        const tape = find([...hints, ambient()]);
-        if (tape) return tape;
+        const recording = find([...hints, ambient()]);
+        if (recording) return recording;
       }
       return undefined;
     },

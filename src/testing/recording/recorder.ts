@@ -3,61 +3,65 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type CaseFile, folderOf } from "../case-files.js";
 import type { Redact } from "../redact.js";
-import type { Unmet } from "../result.js";
-import { type FindTape, idOf, installSeam } from "./patch.js";
+import type { Mismatch } from "../result.js";
+import { type FindRecording, idOf, patchLibrary } from "./patch.js";
 import {
   entryText,
-  readTape,
-  RecordingTape,
-  ReplayTape,
-  type Tape,
-  TAPE_HEAD,
-  type TapeEntry,
-  tapeText,
+  readRecording,
+  NewRecording,
+  StoredRecording,
+  type Recording,
+  RECORDING_HEAD,
+  type RecordedCall,
+  recordingText,
 } from "./recording.js";
 
 /** `strict` also answers for cases whose file names no recording: every model call of theirs is refused. */
-export type TapeMode = "replay" | "record" | "strict";
+export type RecordingMode = "replay" | "record" | "strict";
 
 interface RecordedFile {
   /** What was there before; undefined when there was no file. */
-  entries: TapeEntry[] | undefined;
+  entries: RecordedCall[] | undefined;
   /** New entries by case. */
-  recorded: Map<string, TapeEntry[]>;
+  recorded: Map<string, RecordedCall[]>;
 }
 
-export class Tapes {
-  readonly #mode: TapeMode;
+export class Recordings {
+  readonly #mode: RecordingMode;
   readonly #redact: Redact;
   readonly #files = new Map<string, RecordedFile>();
-  /** Tapes of the threads that run now. */
-  readonly #playing = new Map<string, Tape>();
+  /** Recordings of the threads that run now. */
+  readonly #playing = new Map<string, Recording>();
   #restore: Promise<() => void> | undefined;
 
-  private constructor(mode: TapeMode, redact: Redact) {
+  private constructor(mode: RecordingMode, redact: Redact) {
     this.#mode = mode;
     this.#redact = redact;
   }
 
   /** Read the recordings that the case files name. @throws ConfigError (`config_invalid`) */
-  static async open(caseFiles: readonly CaseFile[], mode: TapeMode, redact: Redact): Promise<Tapes> {
-    const tapes = new Tapes(mode, redact);
+  static async open(
+    caseFiles: readonly CaseFile[],
+    mode: RecordingMode,
+    redact: Redact,
+  ): Promise<Recordings> {
+    const recordings = new Recordings(mode, redact);
     for (const file of caseFiles) {
       const path = mockOf(file);
-      if (path === undefined || tapes.#files.has(path)) continue;
-      tapes.#files.set(path, { entries: await readTape(path), recorded: new Map() });
+      if (path === undefined || recordings.#files.has(path)) continue;
+      recordings.#files.set(path, { entries: await readRecording(path), recorded: new Map() });
     }
-    return tapes;
+    return recordings;
   }
 
   /** Get between the graphs and their models; after the first graph was loaded, which brings its copy of the library. */
   async prepare(): Promise<void> {
-    this.#restore ??= installSeam(this.#find);
+    this.#restore ??= patchLibrary(this.#find);
     await this.#restore;
   }
 
-  /** By the thread's id, wherever a call carries it; where none does, the only tape there is. */
-  readonly #find: FindTape = (hints) => {
+  /** By the thread's id, wherever a call carries it; where none does, the only recording there is. */
+  readonly #find: FindRecording = (hints) => {
     if (this.#playing.size === 0) return undefined;
     const threadId = idOf("thread_id", hints);
     if (threadId !== undefined) return this.#playing.get(threadId);
@@ -65,22 +69,22 @@ export class Tapes {
   };
 
   /** From now on, calls on the thread go by the recording of the case. */
-  begin(file: CaseFile, caseName: string, threadId: string): { end(isFine: boolean): Unmet[] } {
+  begin(file: CaseFile, caseName: string, threadId: string): { end(isFine: boolean): Mismatch[] } {
     const path = mockOf(file);
     if (path === undefined && this.#mode !== "strict") return { end: () => [] };
     const options = { caseName, redact: this.#redact, ...(path !== undefined && { file: path }) };
     const found = path === undefined ? undefined : this.#files.get(path);
-    const recorded: TapeEntry[] = [];
-    const tape =
+    const recorded: RecordedCall[] = [];
+    const recording =
       this.#mode === "record"
-        ? new RecordingTape(options, (entry) => recorded.push(entry))
-        : new ReplayTape(found?.entries, options);
-    this.#playing.set(threadId, tape);
+        ? new NewRecording(options, (entry) => recorded.push(entry))
+        : new StoredRecording(found?.entries, options);
+    this.#playing.set(threadId, recording);
     return {
       end: (isFine) => {
         this.#playing.delete(threadId);
-        if (tape.mode === "record") found?.recorded.set(caseName, recorded);
-        return tape.end(isFine);
+        if (recording.mode === "record") found?.recorded.set(caseName, recorded);
+        return recording.end(isFine);
       },
     };
   }
@@ -94,7 +98,7 @@ export class Tapes {
       if (recorded.size === 0) continue;
       const kept = entries.filter((entry) => !recorded.has(entry.case));
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, tapeText([...kept, ...[...recorded.values()].flat()]));
+      await writeFile(path, recordingText([...kept, ...[...recorded.values()].flat()]));
       written.push(path);
     }
     return written;
@@ -114,8 +118,8 @@ const fileOf = (folder: string, runId: string): string => join(folder, `${runId}
  * The recorded calls of a run; undefined when there are none.
  * @throws ConfigError with the line that cannot be read (`config_invalid`)
  */
-export const readTranscript = (folder: string, runId: string): Promise<TapeEntry[] | undefined> =>
-  readTape(fileOf(folder, runId));
+export const readTranscript = (folder: string, runId: string): Promise<RecordedCall[] | undefined> =>
+  readRecording(fileOf(folder, runId));
 
 interface TranscriptOptions {
   /** Folder of the recordings; made when the first is written. */
@@ -139,9 +143,9 @@ export class Transcripts {
   /** From now on the runs of this process are recorded; after its graphs were loaded. */
   static async open(options: TranscriptOptions): Promise<Transcripts> {
     const transcripts = new Transcripts(options);
-    transcripts.#restore = await installSeam((hints) => {
+    transcripts.#restore = await patchLibrary((hints) => {
       const runId = idOf("run_id", hints);
-      return runId === undefined ? undefined : transcripts.#tape(runId);
+      return runId === undefined ? undefined : transcripts.#recording(runId);
     });
     return transcripts;
   }
@@ -152,17 +156,17 @@ export class Transcripts {
     await this.#writing;
   }
 
-  #tape(runId: string): RecordingTape {
+  #recording(runId: string): NewRecording {
     const { redact } = this.#options;
-    return new RecordingTape({ caseName: runId, redact }, (entry) => this.#write(runId, entry));
+    return new NewRecording({ caseName: runId, redact }, (entry) => this.#write(runId, entry));
   }
 
-  #write(runId: string, entry: TapeEntry): void {
+  #write(runId: string, entry: RecordedCall): void {
     const { folder, onError } = this.#options;
     this.#writing = this.#writing
       .then(async () => {
         if (!this.#begun.has(runId)) await mkdir(folder, { recursive: true });
-        const head = this.#begun.has(runId) ? "" : TAPE_HEAD;
+        const head = this.#begun.has(runId) ? "" : RECORDING_HEAD;
         this.#begun.add(runId);
         await appendFile(fileOf(folder, runId), head + entryText(entry));
       })

@@ -4,9 +4,9 @@ import { basename } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError, errorMessage, errorName } from "../../support/errors.js";
-import { firstDifference, steady } from "../normalized.js";
+import { firstDifference, normalized } from "../normalized.js";
 import type { Redact } from "../redact.js";
-import { unmet, type Unmet } from "../result.js";
+import { mismatch, type Mismatch } from "../result.js";
 
 /** A call that the recording has no answer to; it ends the run, as a model that cannot be reached would. */
 class NotRecordedError extends Error {
@@ -16,7 +16,7 @@ class NotRecordedError extends Error {
   }
 }
 
-interface TapeOptions {
+interface RecordingOptions {
   caseName: string;
   /** The recording, for messages; undefined when the case file names none. */
   file?: string;
@@ -24,26 +24,26 @@ interface TapeOptions {
 }
 
 /** Takes what really happens, and hands it on without secrets. */
-export class RecordingTape {
+export class NewRecording {
   readonly mode = "record";
-  readonly #options: TapeOptions;
-  readonly #keep: (entry: TapeEntry) => void;
+  readonly #options: RecordingOptions;
+  readonly #keep: (entry: RecordedCall) => void;
 
-  constructor(options: TapeOptions, keep: (entry: TapeEntry) => void) {
+  constructor(options: RecordingOptions, keep: (entry: RecordedCall) => void) {
     this.#options = options;
     this.#keep = keep;
   }
 
-  add(kind: CallKind, name: string, asked: JsonObject, answer: Answer): void {
+  add(kind: CallKind, name: string, request: JsonObject, answer: Answer): void {
     const { caseName, redact } = this.#options;
-    this.#keep(redact({ case: caseName, kind, name, asked, answer }));
+    this.#keep(redact({ case: caseName, kind, name, asked: request, answer }));
   }
 
-  addError(kind: CallKind, name: string, asked: JsonObject, error: unknown): void {
-    this.add(kind, name, asked, { error: { name: errorName(error), message: errorMessage(error) } });
+  addError(kind: CallKind, name: string, request: JsonObject, error: unknown): void {
+    this.add(kind, name, request, { error: { name: errorName(error), message: errorMessage(error) } });
   }
 
-  end(): Unmet[] {
+  end(): Mismatch[] {
     return [];
   }
 }
@@ -52,27 +52,27 @@ export class RecordingTape {
  * Answers each call with what was recorded for the same question; the same question asked twice gets its answers in
  * their order. So branches that run side by side may ask in any order.
  */
-export class ReplayTape {
+export class StoredRecording {
   readonly mode = "replay";
-  readonly #options: TapeOptions;
-  readonly #left: TapeEntry[];
+  readonly #options: RecordingOptions;
+  readonly #left: RecordedCall[];
   readonly #isRecorded: boolean;
-  #divergence: Unmet | undefined;
+  #divergence: Mismatch | undefined;
   #calls: Record<CallKind, number> = { model: 0, tool: 0 };
 
-  constructor(entries: readonly TapeEntry[] | undefined, options: TapeOptions) {
+  constructor(entries: readonly RecordedCall[] | undefined, options: RecordingOptions) {
     this.#options = options;
     this.#isRecorded = entries !== undefined;
     this.#left = (entries ?? []).filter((entry) => entry.case === options.caseName);
   }
 
   /** @throws NotRecordedError */
-  answer(kind: CallKind, name: string, asked: JsonObject): Answer {
+  answer(kind: CallKind, name: string, request: JsonObject): Answer {
     this.#calls[kind] += 1;
-    const question = this.#options.redact(asked);
-    const key = askedKey(name, question);
+    const question = this.#options.redact(request);
+    const key = requestKey(name, question);
     const index = this.#left.findIndex(
-      (entry) => entry.kind === kind && askedKey(entry.name, entry.asked) === key,
+      (entry) => entry.kind === kind && requestKey(entry.name, entry.asked) === key,
     );
     const [found] = index < 0 ? [] : this.#left.splice(index, 1);
     if (found) return found.answer;
@@ -82,7 +82,7 @@ export class ReplayTape {
   }
 
   /** The first call that went another way than the recording; else, in a run that is fine, calls that were not made. */
-  end(isFine: boolean): Unmet[] {
+  end(isFine: boolean): Mismatch[] {
     if (this.#divergence) return [this.#divergence];
     const calls = this.#left;
     const [first] = calls;
@@ -91,25 +91,25 @@ export class ReplayTape {
     return [mock(message, { expected: first.asked })];
   }
 
-  #diverged(kind: CallKind, name: string, asked: JsonObject): Unmet {
+  #diverged(kind: CallKind, name: string, request: JsonObject): Mismatch {
     const number = `${kind} call ${this.#calls[kind]} (${name})`;
     const { file, caseName } = this.#options;
     if (file === undefined)
-      return mock(`${number} is not recorded: the case file names no mock`, { actual: asked });
+      return mock(`${number} is not recorded: the case file names no mock`, { actual: request });
     if (!this.#isRecorded)
       return mock(`${number} is not recorded: there is no ${basename(file)}; make it with --record`, {
-        actual: asked,
+        actual: request,
       });
     const next =
       this.#left.find((entry) => entry.kind === kind && entry.name === name) ??
       this.#left.find((entry) => entry.kind === kind);
     if (!next) {
       const why = `nothing more is recorded of "${caseName}" in ${basename(file)}`;
-      return mock(`${number} is not recorded: ${why}`, { actual: asked });
+      return mock(`${number} is not recorded: ${why}`, { actual: request });
     }
     const difference = firstDifference(
-      steady({ name: next.name, ...next.asked }),
-      steady({ name, ...asked }),
+      normalized({ name: next.name, ...next.asked }),
+      normalized({ name, ...request }),
       [],
     );
     const { path = [], expected, actual } = difference ?? {};
@@ -119,18 +119,18 @@ export class ReplayTape {
     });
   }
 
-  #placeOf({ line }: TapeEntry): string {
+  #placeOf({ line }: RecordedCall): string {
     const { file } = this.#options;
     return file === undefined || line === undefined ? "" : `, ${basename(file)}:${line}`;
   }
 }
 
-const mock = (message: string, values: { expected?: unknown; actual?: unknown }): Unmet => ({
-  ...unmet([], message, values),
+const mock = (message: string, values: { expected?: unknown; actual?: unknown }): Mismatch => ({
+  ...mismatch([], message, values),
   expectation: "mock",
 });
 
-export type Tape = RecordingTape | ReplayTape;
+export type Recording = NewRecording | StoredRecording;
 
 // A recording: one line of JSON a call, in the order the calls ended.
 
@@ -157,7 +157,7 @@ export interface Answer {
 
 type CallKind = "model" | "tool";
 
-export interface TapeEntry {
+export interface RecordedCall {
   case: string;
   kind: CallKind;
   /** Class of the model, name of the tool. */
@@ -176,7 +176,7 @@ const VERSION = 1;
  * The entries of a file; undefined when there is no such file.
  * @throws ConfigError with the line that cannot be read (`config_invalid`)
  */
-export async function readTape(file: string): Promise<TapeEntry[] | undefined> {
+export async function readRecording(file: string): Promise<RecordedCall[] | undefined> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
@@ -193,7 +193,7 @@ export async function readTape(file: string): Promise<TapeEntry[] | undefined> {
   return lines.flatMap((line, index) =>
     line.trim() === ""
       ? []
-      : [{ ...(parseLine(file, line, index + 2) as unknown as TapeEntry), line: index + 2 }],
+      : [{ ...(parseLine(file, line, index + 2) as unknown as RecordedCall), line: index + 2 }],
   );
 }
 
@@ -212,19 +212,19 @@ function parseLine(file: string, line: string, number: number): JsonObject {
 }
 
 /** The first line of a recording. */
-export const TAPE_HEAD = `${JSON.stringify({ format: FORMAT, version: VERSION })}\n`;
+export const RECORDING_HEAD = `${JSON.stringify({ format: FORMAT, version: VERSION })}\n`;
 
-export function entryText({ line: _line, ...entry }: TapeEntry): string {
+export function entryText({ line: _line, ...entry }: RecordedCall): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-export const tapeText = (entries: readonly TapeEntry[]): string =>
-  TAPE_HEAD + entries.map(entryText).join("");
+export const recordingText = (entries: readonly RecordedCall[]): string =>
+  RECORDING_HEAD + entries.map(entryText).join("");
 
 // What a model or a tool is asked, as recordings keep and compare it.
 
 /** Messages and the names of the tools at hand. Ids are new in every run, so they are left out. */
-export function askedOfModel(messages: readonly BaseMessage[], options: unknown): JsonObject {
+export function modelRequest(messages: readonly BaseMessage[], options: unknown): JsonObject {
   const tools = isRecord(options) && Array.isArray(options.tools) ? options.tools.map(toolName) : [];
   return plain({
     messages: messages.map((message) => {
@@ -251,13 +251,13 @@ function toolName(tool: unknown): string {
 }
 
 /** The arguments of a tool. */
-export function askedOfTool(args: unknown): JsonObject {
+export function toolRequest(args: unknown): JsonObject {
   return plain({ args: args ?? null });
 }
 
 /** Two questions of the same key are the same, whatever ids and times they hold. */
-function askedKey(name: string, asked: JsonObject): string {
-  return JSON.stringify([name, steady(asked)]);
+function requestKey(name: string, request: JsonObject): string {
+  return JSON.stringify([name, normalized(request)]);
 }
 
 const plain = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;

@@ -11,7 +11,7 @@ import { newId } from "../../../support/ids.js";
 import { type CaseStep, folderOf } from "../../../testing/case-files.js";
 import { requestOf, type Tested } from "../../../testing/case.js";
 import { graphOfRequest } from "../../../testing/graphs.js";
-import { firstDifference, steady } from "../../../testing/normalized.js";
+import { firstDifference, normalized } from "../../../testing/normalized.js";
 import { Observation } from "../../../testing/observation.js";
 import type { CaseResult, Failure } from "../../../testing/result.js";
 import type { PlannedCase } from "../../../testing/suite.js";
@@ -61,7 +61,7 @@ async function runWithFault({ file, one }: PlannedCase, context: FaultContext): 
     const undisturbed = await runs.undisturbed();
     const broken = await runs.broken();
     if (!broken) return { failures: [], missed: true, note: "the run came to its end before the fault" };
-    const difference = firstDifference(steady(undisturbed), steady(broken), []);
+    const difference = firstDifference(normalized(undisturbed), normalized(broken), []);
     if (!difference) return { failures: [], note: `broken at ${faultText(context.fault)}, same end` };
     const { path, expected, actual } = difference;
     return fail(`taken up again, the run ends otherwise: ${path.join(".")} differs`, { expected, actual });

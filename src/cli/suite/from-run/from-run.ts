@@ -9,7 +9,7 @@ import { reportedTokens, type Run } from "../../../models/run.js";
 import { ConfigError, InvalidRequestError } from "../../../support/errors.js";
 import type { CaseFileSource, CaseSource, Step } from "../../../testing/case-model.js";
 import { readTranscript } from "../../../testing/recording/recorder.js";
-import { type TapeEntry, tapeText } from "../../../testing/recording/recording.js";
+import { type RecordedCall, recordingText } from "../../../testing/recording/recording.js";
 import { createRedaction, type Redact } from "../../../testing/redact.js";
 import { TRANSCRIPTS } from "../../open.js";
 import { shortPath } from "../../report-error.js";
@@ -51,13 +51,13 @@ export async function writeCaseOfRun(
     const thread = await client.threads.get(threadId);
     const runs = await storedRuns(client, run, thread);
     warnHidden(print, client, [thread]);
-    const tape = await recordedCalls(runs, resolve(config.baseDir, transcripts));
+    const recording = await recordedCalls(runs, resolve(config.baseDir, transcripts));
     const name = caseName(run);
     const mock =
-      tape.length > 0
+      recording.length > 0
         ? join(dirname(file), "fixtures", `${basename(file).replace(/\.graph\.\w+$/, "")}.jsonl`)
         : undefined;
-    const cases = [caseOf(name, runs, { redact, tape })];
+    const cases = [caseOf(name, runs, { redact, recording })];
     const content: CaseFileSource = {
       graph,
       ...(mock !== undefined && { mock: posix(relative(dirname(file), mock)) }),
@@ -65,8 +65,9 @@ export async function writeCaseOfRun(
     };
     await refuseTaken([file, ...(mock === undefined ? [] : [mock])], io.cwd);
     await write(file, caseText(file, content, { run, schema: await schemaBeside(file, config.baseDir) }));
-    if (mock !== undefined) await write(mock, tapeText(tape.map((entry) => ({ ...entry, case: name }))));
-    tell(session, { file, mock, name, runs, tape });
+    if (mock !== undefined)
+      await write(mock, recordingText(recording.map((entry) => ({ ...entry, case: name }))));
+    tell(session, { file, mock, name, runs, recording });
   });
 }
 
@@ -95,8 +96,8 @@ function graphOf(
 
 const posix = (path: string): string => path.replaceAll("\\", "/");
 
-/** The calls of all the runs; none when a run that asked a model has no recording: half a tape answers nothing. */
-async function recordedCalls(runs: readonly StoredRun[], folder: string): Promise<TapeEntry[]> {
+/** The calls of all the runs; none when a run that asked a model has no recording: half a recording answers nothing. */
+async function recordedCalls(runs: readonly StoredRun[], folder: string): Promise<RecordedCall[]> {
   const found = await Promise.all(runs.map(({ run }) => readTranscript(folder, run.run_id)));
   const isWhole = runs.every(({ run }, index) => found[index] !== undefined || !askedModel(run.usage));
   return isWhole ? found.flatMap((entries) => entries ?? []) : [];
@@ -107,18 +108,18 @@ const askedModel = (usage: StoredRun["run"]["usage"]): boolean => reportedTokens
 function caseOf(
   name: string,
   runs: readonly StoredRun[],
-  { redact, tape }: { redact: Redact; tape: readonly TapeEntry[] },
+  { redact, recording }: { redact: Redact; recording: readonly RecordedCall[] },
 ): CaseSource {
-  const isRecorded = tape.length > 0;
+  const isRecorded = recording.length > 0;
   const steps = runs.map((stored): Step => ({
     ...stepOf(stored, redact),
     expect: expectationOf(stored, redact, isRecorded),
   }));
   const last = steps.at(-1);
   const end = runs.at(-1)?.end;
-  const isSteadyModel = isRecorded || !runs.some(({ run }) => askedModel(run.usage));
+  const isRepeatable = isRecorded || !runs.some(({ run }) => askedModel(run.usage));
   if (last?.expect && end && last.expect.status !== "error") {
-    const values = expectedValues(end.values, { redact, isSteadyModel });
+    const values = expectedValues(end.values, { redact, isRepeatable });
     if (Object.keys(values).length > 0) last.expect.values = values;
   }
   return steps.length === 1 && last ? { name, ...last } : { name, steps };
@@ -157,16 +158,22 @@ interface Written {
   mock: string | undefined;
   name: string;
   runs: readonly StoredRun[];
-  tape: readonly TapeEntry[];
+  recording: readonly RecordedCall[];
 }
 
-function tell({ io, print }: Session, { file, mock, name, runs, tape }: Written): void {
+function tell({ io, print }: Session, { file, mock, name, runs, recording }: Written): void {
   const files = [file, ...(mock === undefined ? [] : [mock])].map((path) => shortPath(path, io.cwd));
   if (print.isJson)
-    print.json({ file, mock: mock ?? null, case: name, steps: runs.length, recorded_calls: tape.length });
+    print.json({
+      file,
+      mock: mock ?? null,
+      case: name,
+      steps: runs.length,
+      recorded_calls: recording.length,
+    });
   else for (const path of files) print.data(path);
   const asked = runs.some(({ run }) => askedModel(run.usage));
-  if (asked && tape.length === 0)
+  if (asked && recording.length === 0)
     print.warn(
       "the run asked a model, and no recording of it is there: what the model said is not expected; graph-serve dev --record keeps recordings",
     );

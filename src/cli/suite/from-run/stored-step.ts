@@ -6,7 +6,7 @@ import { parsePath, valueAt } from "../../../models/value-path.js";
 import { InvalidRequestError } from "../../../support/errors.js";
 import type { CheckpointChoice, Expectation, Step } from "../../../testing/case-model.js";
 import { isVerbs } from "../../../testing/matcher.js";
-import { steady } from "../../../testing/normalized.js";
+import { normalized } from "../../../testing/normalized.js";
 import type { Redact } from "../../../testing/redact.js";
 import { chosenCheckpoint, hasStopped, nodesOf, type StoredRun } from "./stored-runs.js";
 
@@ -130,13 +130,13 @@ const MESSAGE_TYPES = new Set(["human", "ai", "system", "tool", "function", "dev
 interface ValueOptions {
   redact: Redact;
   /** Whether what models say is the same in every run, since it is recorded or there is none. */
-  isSteadyModel: boolean;
+  isRepeatable: boolean;
 }
 
 /** Matchers by path. */
 export function expectedValues(values: unknown, options: ValueOptions): Record<string, unknown> {
   if (!isRecord(values)) return {};
-  const found = steadyKeys(values).flatMap((key) => expected(key, values[key], options));
+  const found = normalizedKeys(values).flatMap((key) => expected(key, values[key], options));
   // A key with a dot in it has no path.
   return Object.fromEntries(
     found.filter(([path]) => {
@@ -155,12 +155,12 @@ function expected(path: string, value: unknown, options: ValueOptions): Found {
   if (kept !== undefined && isDeepStrictEqual(kept, value)) return [[path, asMatcher(value)]];
   if (Array.isArray(value)) return listed(path, value, (at, one) => expected(at, one, options));
   if (!isRecord(value)) return [];
-  return steadyKeys(value).flatMap((key) => expected(`${path}.${key}`, value[key], options));
+  return normalizedKeys(value).flatMap((key) => expected(`${path}.${key}`, value[key], options));
 }
 
 /** Keys that are not named like what is new in every run. */
-const steadyKeys = (value: JsonObject): string[] => {
-  const kept = steady(value) as JsonObject;
+const normalizedKeys = (value: JsonObject): string[] => {
+  const kept = normalized(value) as JsonObject;
   return Object.keys(value).filter((key) => key in kept);
 };
 
@@ -179,7 +179,7 @@ const isMessageList = (value: unknown): value is JsonObject[] =>
 
 function ofMessage(path: string, message: JsonObject, options: ValueOptions): Found {
   const { type, content, name, tool_calls } = message;
-  const isOfModel = type === "ai" && !options.isSteadyModel;
+  const isOfModel = type === "ai" && !options.isRepeatable;
   const calls = Array.isArray(tool_calls) && !isOfModel ? (tool_calls as JsonObject[]) : [];
   return [
     [`${path}.type`, type],
@@ -193,7 +193,7 @@ function ofMessage(path: string, message: JsonObject, options: ValueOptions): Fo
 }
 
 /** A value without ids, times and secrets. */
-const keptValue = (value: unknown, redact: Redact): unknown => steady(redact(value));
+const keptValue = (value: unknown, redact: Redact): unknown => normalized(redact(value));
 
 /** What a value is expected with: itself, or `equals` where it would read as verbs, or as one misspelled. */
 const asMatcher = (value: unknown): unknown =>

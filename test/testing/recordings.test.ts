@@ -103,8 +103,10 @@ describe("a recording", () => {
     const options = { cwd: project.dir, name: "says hello" };
     // The server counts what it is asked.
     const policy = { live: "update", record: "update", replay: "check" } as const;
-    const statuses = async (tapes: "record" | "replay" | "live") =>
-      (await runCases({ ...options, tapes, snapshots: policy[tapes] })).cases.map(({ status }) => status);
+    const statuses = async (recordings: "record" | "replay" | "live") =>
+      (await runCases({ ...options, recordings, snapshots: policy[recordings] })).cases.map(
+        ({ status }) => status,
+      );
     expect(await statuses("live")).toEqual(["passed"]);
     expect(await statuses("record")).toEqual(["passed"]);
     await server.close();

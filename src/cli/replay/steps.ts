@@ -4,10 +4,10 @@ import { type Change, changesBetween } from "../../view/changes.js";
 import { entryOf, type HistoryEntry, parentOf, RunStarts } from "../history/entries.js";
 import { findState } from "../find.js";
 import type { Client } from "../../client/client.js";
-import { Trail, walkOldestFirst, walkStates } from "../../client/walk.js";
+import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
 
 /** One checkpoint, with what it changed. */
-export interface Frame {
+export interface HistoryStep {
   state: ThreadState;
   entry: HistoryEntry;
   /** From the checkpoint before it; everything, for the first one. */
@@ -18,42 +18,42 @@ export interface Frame {
   isBranch: boolean;
 }
 
-interface ReelRange {
+interface StepRange {
   /** First and last checkpoint: an id, its beginning, a step, or a place from the end. */
   from?: string;
   to?: string;
 }
 
-export class Reel {
+export class HistorySteps {
   readonly #client: Client;
   readonly #threadId: string;
-  readonly #trail: Trail;
-  readonly #frames: Framing;
+  readonly #path: CheckpointPath;
+  readonly #maker: StepMaker;
 
-  constructor(client: Client, threadId: string, trail: Trail) {
+  constructor(client: Client, threadId: string, path: CheckpointPath) {
     this.#client = client;
     this.#threadId = threadId;
-    this.#trail = trail;
-    this.#frames = new Framing(client, threadId);
+    this.#path = path;
+    this.#maker = new StepMaker(client, threadId);
   }
 
   get length(): number {
-    return this.#trail.length;
+    return this.#path.length;
   }
 
   /** @throws RangeError beyond the end */
-  async frame(index: number): Promise<Frame> {
-    return this.#frames.of(await this.#trail.state(index), this.#trail.idAt(index - 1));
+  async step(index: number): Promise<HistoryStep> {
+    return this.#maker.of(await this.#path.state(index), this.#path.idAt(index - 1));
   }
 
   /** All of them, in order. */
-  frames(): AsyncGenerator<Frame> {
-    return framed(this.#client, this.#threadId, this.#trail.states());
+  steps(): AsyncGenerator<HistoryStep> {
+    return stepsFrom(this.#client, this.#threadId, this.#path.states());
   }
 }
 
-/** Makes frames of states; it remembers the last one, which mostly is the one that the next one comes from. */
-class Framing {
+/** Makes steps of states; it remembers the last one, which mostly is the one that the next one comes from. */
+class StepMaker {
   readonly #client: Client;
   readonly #threadId: string;
   readonly #runs: RunStarts;
@@ -65,8 +65,8 @@ class Framing {
     this.#runs = new RunStarts(client, threadId);
   }
 
-  /** `previous` is the id of the frame before. */
-  async of(state: ThreadState, previous: string | null | undefined): Promise<Frame> {
+  /** `previous` is the id of the step before. */
+  async of(state: ThreadState, previous: string | null | undefined): Promise<HistoryStep> {
     const parent = await parentOf(this.#client, this.#threadId, state, this.#last);
     const entry = await entryOf(this.#client, this.#threadId, state, parent, this.#runs);
     this.#last = state;
@@ -80,24 +80,28 @@ class Framing {
   }
 }
 
-async function* framed(
+async function* stepsFrom(
   client: Client,
   threadId: string,
   oldestFirst: AsyncIterable<ThreadState>,
-): AsyncGenerator<Frame> {
-  const frames = new Framing(client, threadId);
+): AsyncGenerator<HistoryStep> {
+  const maker = new StepMaker(client, threadId);
   let previous: string | null | undefined;
   for await (const state of oldestFirst) {
-    yield await frames.of(state, previous);
+    yield await maker.of(state, previous);
     previous = state.checkpoint?.checkpoint_id;
   }
 }
 
 /** @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`) */
-export async function openReel(client: Client, threadId: string, { from, to }: ReelRange): Promise<Reel> {
+export async function openHistory(
+  client: Client,
+  threadId: string,
+  { from, to }: StepRange,
+): Promise<HistorySteps> {
   const [first, last] = [await idOf(client, threadId, from), await idOf(client, threadId, to)];
   const states = within(walkStates(client, threadId), first, last);
-  return new Reel(client, threadId, await Trail.of(client, threadId, states));
+  return new HistorySteps(client, threadId, await CheckpointPath.of(client, threadId, states));
 }
 
 /** The states from the last down to the first one, each the end of the list when it is left out. */
@@ -116,13 +120,17 @@ async function* within(
 }
 
 /**
- * The frames of a range, oldest first.
+ * The steps of a range, oldest first.
  * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
-export async function* framesOf(client: Client, threadId: string, range: ReelRange): AsyncGenerator<Frame> {
+export async function* stepsOf(
+  client: Client,
+  threadId: string,
+  range: StepRange,
+): AsyncGenerator<HistoryStep> {
   const isWhole = range.from === undefined && range.to === undefined;
-  if (isWhole) yield* framed(client, threadId, walkOldestFirst(client, threadId));
-  else yield* (await openReel(client, threadId, range)).frames();
+  if (isWhole) yield* stepsFrom(client, threadId, walkOldestFirst(client, threadId));
+  else yield* (await openHistory(client, threadId, range)).steps();
 }
 
 async function idOf(client: Client, threadId: string, at: string | undefined): Promise<string | undefined> {
