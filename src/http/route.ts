@@ -48,12 +48,11 @@ export const json = (body: unknown, headers?: Record<string, string>): Reply => 
   headers,
 });
 /** A JSON list whose items are read while they are sent. */
-export const list = (items: AsyncIterable<unknown>, headers: Record<string, string> = {}): Reply => ({
-  kind: "list",
-  items,
-  frame: { head: "[", tail: "]" },
-  headers,
-});
+export const list = (
+  items: AsyncIterable<unknown>,
+  frame: ListFrame = { head: "[", tail: "]" },
+  headers: Record<string, string> = {},
+): Reply => ({ kind: "list", items, frame, headers });
 export const empty: Reply = { kind: "empty", status: 204 };
 /** Understood, and under way; SDK clients take no body with it. */
 export const accepted: Reply = { kind: "empty", status: 202 };
@@ -121,7 +120,8 @@ export const PAGE_HEADERS = {
 export const jsonPage = ({ items, ...page }: Page<unknown>): Reply => json(items, pageHeaders(page));
 
 /** As `jsonPage`, of a page that may not fit into memory. */
-export const lazyPage = ({ items, ...page }: LazyPage<unknown>): Reply => list(items, pageHeaders(page));
+export const lazyPage = ({ items, ...page }: LazyPage<unknown>): Reply =>
+  list(items, undefined, pageHeaders(page));
 
 const pageHeaders = ({ total, next }: Omit<Page<unknown>, "items">): Record<string, string> => ({
   "X-Pagination-Total": String(total),

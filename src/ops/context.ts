@@ -1,7 +1,8 @@
 /** What every operation works with. */
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
-import { createMemoryItems, ItemStore } from "../storage/item-store.js";
+import { ItemStore } from "../storage/item-store.js";
+import { createMemoryItems } from "../storage/memory/items.js";
 import type { ItemTable, Storage } from "../storage/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";

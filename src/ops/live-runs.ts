@@ -240,7 +240,7 @@ export class LiveRuns {
     this.#runs.set(run.run_id, live);
     live.onEnd(() => {
       this.#runs.delete(run.run_id);
-      if (log) this.logs.keep(run.run_id, log);
+      if (log) this.logs.keep(run, log);
     });
   }
 

@@ -1,5 +1,6 @@
 /** The frames of one run: kept for every reader that follows it, also for one that comes late. */
 import { FramesLostError, type RunFrame } from "../models/run-stream.js";
+import type { Run } from "../models/run.js";
 
 /** What one run's log may hold; older frames are forgotten first. */
 const MAX_FRAMES = 10_000;
@@ -152,6 +153,7 @@ const ENTRY_CHARACTERS = 512;
 
 interface Kept {
   log: RunLog;
+  threadId: string;
   endedAt: number;
 }
 
@@ -160,8 +162,8 @@ export class RunLogs {
   readonly #ended = new Map<string, Kept>();
   #characters = 0;
 
-  keep(runId: string, log: RunLog, at = Date.now()): void {
-    this.#ended.set(runId, { log, endedAt: at });
+  keep({ run_id, thread_id }: Pick<Run, "run_id" | "thread_id">, log: RunLog, at = Date.now()): void {
+    this.#ended.set(run_id, { log, threadId: thread_id, endedAt: at });
     this.#characters += log.size + ENTRY_CHARACTERS;
     this.expire(at);
   }
@@ -175,6 +177,11 @@ export class RunLogs {
     if (!kept) return;
     this.#ended.delete(runId);
     this.#characters -= kept.log.size + ENTRY_CHARACTERS;
+  }
+
+  /** Forget the runs of a thread: it is deleted, and nobody can ask for them. */
+  forgetThread(threadId: string): void {
+    for (const [runId, kept] of this.#ended) if (kept.threadId === threadId) this.forget(runId);
   }
 
   /** Forget what is too old, and the oldest of what is too much. */

@@ -20,6 +20,8 @@ import {
 import type { EngineContext, LiveRun } from "./live-runs.js";
 import { RunLog } from "./run-log.js";
 import { runModel, runRow } from "./run-request.js";
+import type { RunRow } from "../storage/storage.js";
+import { allOf, inPages } from "../support/read-ahead.js";
 import { RunAborted } from "./run-results.js";
 import { enqueueRun, startRun } from "./start-run.js";
 import { onOwnThread, type StatelessOptions } from "./stateless-runs.js";
@@ -151,21 +153,36 @@ export class Runs {
   }
 
   /** Newest first. @throws NotFoundError (`thread_not_found`) */
-  async list(threadId: string, { limit, offset, status }: RunFilter): Promise<Run[]> {
+  async list(threadId: string, filter: RunFilter): Promise<Run[]> {
     const { thread_id } = await threadRow(this.#context, threadId);
-    const rows = await this.#context.storage.runs.list({
-      threadId: thread_id,
-      limit: limit ?? DEFAULT_LIMIT,
-      offset: offset ?? 0,
-      ...(status && { status }),
-    });
-    return rows.map(runModel);
+    return (await allOf(this.#rows(thread_id, filter))).map(runModel);
   }
 
-  /** As `list`, with the fields alone that `select` names. @throws NotFoundError (`thread_not_found`) */
-  async listSelected(threadId: string, query: RunSelection): Promise<Partial<Run>[]> {
-    const runs = await this.list(threadId, query);
-    return runs.map((run) => selectFields(run, query.select, RUN_FIELDS));
+  /**
+   * As `list`, with the fields alone that `select` names, for runs that may not fit into memory: each is read when it
+   * is asked for. @throws NotFoundError (`thread_not_found`)
+   */
+  async *walk(threadId: string, { select, ...filter }: RunSelection): AsyncGenerator<Partial<Run>> {
+    const { thread_id } = await threadRow(this.#context, threadId);
+    for await (const row of this.#rows(thread_id, filter))
+      yield selectFields(runModel(row), select, RUN_FIELDS);
+  }
+
+  /** A run that comes meanwhile moves the others on: none is given twice. */
+  async *#rows(threadId: string, filter: RunFilter): AsyncGenerator<RunRow> {
+    const { limit = DEFAULT_LIMIT, offset = 0, status } = filter;
+    const given = new Set<string>();
+    let read = 0;
+    const rows = inPages<RunRow>(async (_, size) => {
+      const place = { limit: Math.min(size, limit - read), offset: offset + read };
+      const page = await this.#context.storage.runs.list({ threadId, ...(status && { status }), ...place });
+      read += page.length;
+      return page;
+    });
+    for await (const row of rows) {
+      if (!given.has(row.run_id)) yield row;
+      given.add(row.run_id);
+    }
   }
 
   /** @throws NotFoundError (`run_not_found`), also for a run of another thread */

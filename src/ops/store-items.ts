@@ -12,6 +12,7 @@ import type {
   StoreSearchRequest,
 } from "../models/store.js";
 import { namespaceText, type ItemStore } from "../storage/item-store.js";
+import { allOf } from "../support/read-ahead.js";
 import { assertFilter } from "./request-bounds.js";
 
 const DEFAULT_NAMESPACES = 100;
@@ -47,15 +48,21 @@ export class StoreItems {
   }
 
   async search(request: StoreSearchRequest): Promise<StoreItem[]> {
+    return allOf(this.walk(request));
+  }
+
+  /** As `search`, for items that may not fit into memory: each is read when it is asked for. */
+  async *walk(request: StoreSearchRequest): AsyncGenerator<StoreItem> {
     const namespace = request.namespace_prefix ?? [];
     if (request.filter) assertFilter(request.filter, ["body", "filter"]);
     assertNamespace(namespace, ["body", "namespace_prefix"]);
-    const items = await this.#store.search(this.#below(namespace), {
+    const items = this.#store.find({
+      namespacePrefix: this.#below(namespace),
       limit: request.limit ?? DEFAULT_LIMIT,
       offset: request.offset ?? 0,
       ...(request.filter && { filter: request.filter }),
     });
-    return items.map((item) => this.#model(item));
+    for await (const item of items) yield this.#model(item);
   }
 
   async namespaces({

@@ -117,6 +117,7 @@ export class Threads {
     try {
       if (this.#context.caller) await threadRow(this.#context, thread_id);
       if (!(await this.remove(thread_id))) throw new NotFoundError("thread", thread_id);
+      this.#context.live.logs.forgetThread(thread_id);
     } finally {
       await lease?.release();
     }

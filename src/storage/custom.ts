@@ -171,7 +171,6 @@ const ITEMS = {
   get: 1,
   put: 1,
   delete: 1,
-  under: 1,
   page: 1,
   restore: 1,
   namespaces: 1,

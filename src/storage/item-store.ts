@@ -13,8 +13,9 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { InvalidRequestError } from "../support/errors.js";
+import { allOf, inPages } from "../support/read-ahead.js";
 import { because, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
-import type { ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage.js";
+import type { ItemRow, ItemTable, StoredItem } from "./storage.js";
 import { verdictOn } from "./stored-json.js";
 
 const now = (): string => new Date().toISOString();
@@ -124,7 +125,7 @@ export class ItemStore extends BaseStore {
   }
 
   #run(operation: Operation): Promise<unknown> {
-    if ("namespacePrefix" in operation) return this.#search(operation);
+    if ("namespacePrefix" in operation) return allOf(this.find(operation));
     if ("value" in operation) return this.#put(operation);
     if ("key" in operation) return this.read(operation.namespace, operation.key);
     return this.#list(operation);
@@ -134,7 +135,7 @@ export class ItemStore extends BaseStore {
     const at = now();
     const row = await this.#items.get(namespaceText(namespace), key, at);
     if (!row) return null;
-    if (refresh) await this.#refresh([row], at);
+    if (refresh) await this.#refresh(row, at);
     return itemOf(row);
   }
 
@@ -159,13 +160,27 @@ export class ItemStore extends BaseStore {
     return this.write(namespace, key, value as JsonObject, null);
   }
 
-  /** Semantic search needs an embedding model, which a server without one cannot do: `query` orders nothing. */
-  async #search({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
+  /**
+   * As `search`, for items that may not fit into memory: each is read when it is asked for. Semantic search needs an
+   * embedding model, which a server without one cannot do: `query` orders nothing.
+   */
+  async *find({
+    namespacePrefix,
+    filter,
+    limit = 10,
+    offset = 0,
+  }: SearchOperation): AsyncGenerator<SearchItem> {
     const at = now();
-    const rows = await this.#items.under(namespaceText(namespacePrefix), at);
-    const page = rows.filter(({ value }) => matchesFilter(value, filter)).slice(offset, offset + limit);
-    await this.#refresh(page, at);
-    return page.map(itemOf);
+    const under = namespaceText(namespacePrefix);
+    const items = inPages<StoredItem>((after, size) => this.#items.page({ under, after, limit: size, at }));
+    const end = offset + limit;
+    let found = 0;
+    for await (const item of items) {
+      if (found >= end) return;
+      if (!matchesFilter(item.value, filter) || ++found <= offset) continue;
+      await this.#refresh(item, at);
+      yield itemOf(item);
+    }
   }
 
   async #list({
@@ -186,66 +201,8 @@ export class ItemStore extends BaseStore {
   }
 
   /** Reading an item counts its time to live anew. */
-  async #refresh(rows: readonly ItemRow[], at: string): Promise<void> {
-    for (const { namespace, key, ttl_minutes } of rows) {
-      const expiresAt = expiryOf(at, ttl_minutes);
-      if (expiresAt !== null) await this.#items.touch(namespace, key, expiresAt);
-    }
+  async #refresh({ namespace, key, ttl_minutes }: ItemRow, at: string): Promise<void> {
+    const expiresAt = expiryOf(at, ttl_minutes);
+    if (expiresAt !== null) await this.#items.touch(namespace, key, expiresAt);
   }
-}
-
-const isBelow = (namespace: string, prefix: string) =>
-  prefix === "" || namespace === prefix || namespace.startsWith(`${prefix}.`);
-const lives = ({ expires_at }: StoredItem, at: string) => expires_at === null || expires_at > at;
-type ItemPlace = Pick<ItemRow, "namespace" | "key">;
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-const byPlace = (a: ItemPlace, b: ItemPlace) => compare(a.namespace, b.namespace) || compare(a.key, b.key);
-
-/** Items in this process's memory. */
-export function createMemoryItems(): ItemTable {
-  const items = new Map<string, StoredItem>();
-  const placeOf = (namespace: string, key: string) => JSON.stringify([namespace, key]);
-  const shown = ({ expires_at: _, ...item }: StoredItem): ItemRow => structuredClone(item);
-  const living = (at: string) => [...items.values()].filter((item) => lives(item, at));
-  return {
-    async get(namespace, key, at) {
-      const item = items.get(placeOf(namespace, key));
-      return item && lives(item, at) ? shown(item) : undefined;
-    },
-    async put(item: ItemWrite) {
-      const place = placeOf(item.namespace, item.key);
-      const before = items.get(place);
-      const kept = before && lives(before, item.updated_at);
-      items.set(place, { ...structuredClone(item), created_at: kept ? before.created_at : item.updated_at });
-    },
-    async delete(namespace, key) {
-      items.delete(placeOf(namespace, key));
-    },
-    async under(namespace, at) {
-      return living(at)
-        .filter((item) => isBelow(item.namespace, namespace))
-        .sort(byPlace)
-        .map(shown);
-    },
-    async page({ after, limit, at }) {
-      return living(at)
-        .filter((item) => after === undefined || byPlace(item, after) > 0)
-        .sort(byPlace)
-        .slice(0, limit)
-        .map((item) => structuredClone(item));
-    },
-    async restore(item) {
-      items.set(placeOf(item.namespace, item.key), structuredClone(item));
-    },
-    async namespaces(at) {
-      return [...new Set(living(at).map(({ namespace }) => namespace))].sort();
-    },
-    async touch(namespace, key, expiresAt) {
-      const item = items.get(placeOf(namespace, key));
-      if (item) item.expires_at = expiresAt;
-    },
-    async expire(at) {
-      for (const [place, item] of items) if (!lives(item, at)) items.delete(place);
-    },
-  };
 }

@@ -263,6 +263,8 @@ export interface StoredItem extends ItemRow {
 
 /** Which items to read: `limit` of those after a place, in the order of namespaces and keys; from the first without one. */
 export interface ItemPage {
+  /** Only items of this namespace and of all below it; every item for "", or without one. */
+  under?: string;
   after?: Pick<ItemRow, "namespace" | "key">;
   limit: number;
   at: string;
@@ -274,8 +276,6 @@ export interface ItemTable {
   /** Insert or replace; an item that is there already keeps its `created_at`. */
   put(item: ItemWrite): Promise<void>;
   delete(namespace: string, key: string): Promise<void>;
-  /** Items of a namespace and of all below it, by namespace and key; every item for "". */
-  under(namespace: string, at: string): Promise<ItemRow[]>;
   page(page: ItemPage): Promise<StoredItem[]>;
   /** Store an item of another storage as it stands, its times included, in the place of what is there. */
   restore(item: StoredItem): Promise<void>;

@@ -154,7 +154,7 @@ export function fakeService(parts: FakeParts = {}): Service {
       create: async () => someRun,
       stream: async () => someStream([[{ id: 0, event: "end", data: "{}" }]]),
       list: async () => [someRun],
-      listSelected: async () => [someRun],
+      walk: () => lazy([someRun]),
       get: async () => someRun,
       ...parts.runs,
     },

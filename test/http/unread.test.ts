@@ -2,11 +2,13 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { PassThrough, Writable } from "node:stream";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Unread } from "../../src/http/respond.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { ThreadState } from "../../src/models/state.js";
-import { serve } from "../helpers/app.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { serve, startTestServer } from "../helpers/app.js";
 import { deferred } from "../helpers/deferred.js";
 import { fakeService, someState, someThread, THREAD_ID } from "../helpers/fake-service.js";
 import { bytesInUse } from "../helpers/heap.js";
@@ -149,6 +151,58 @@ describe("a list", () => {
     const response = await fetch("GET", path);
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
+  });
+});
+
+describe("a list of large things", () => {
+  const COUNT = 60;
+  const LARGE = "x".repeat(2 * MB);
+
+  /** A server with as many states, runs, threads and items, each of 2 MB. */
+  async function open() {
+    const graph = new StateGraph(Annotation.Root({ text: Annotation<string> }))
+      .addNode("node", () => ({}))
+      .addEdge(START, "node")
+      .compile();
+    const server = await startTestServer({ graphs: { graph } });
+    const { threads, runs, store } = server.service;
+    const { thread_id } = await threads.create({});
+    for (let index = 0; index < COUNT; index += 1) {
+      await runs.create(thread_id, { assistant_id: "graph", input: { text: index + LARGE } });
+      await store.put({ namespace: ["large"], key: String(100 + index), value: { index, LARGE } });
+      const other = await threads.create({});
+      await runs.create(other.thread_id, { assistant_id: "graph", input: { text: index + LARGE } });
+    }
+    return { server, thread_id };
+  }
+
+  it("is read as its client reads, and whole in the end", { timeout: 120_000 }, async () => {
+    const { server, thread_id } = await open();
+    const lists: [method: string, path: string, body?: string][] = [
+      ["GET", `/threads/${thread_id}/runs?limit=${COUNT}`],
+      ["GET", `/threads/${thread_id}/history?limit=${COUNT}`],
+      ["POST", "/threads/search", JSON.stringify({ limit: COUNT })],
+      ["POST", "/store/items/search", JSON.stringify({ limit: COUNT })],
+    ];
+    for (const [method, path, body] of lists) {
+      const before = await bytesInUse();
+      const socket = await mute(server.url, path, method, body);
+      await once(socket, "readable");
+      // The whole list is of 120 MB, and twice as much as text of objects.
+      expect((await bytesInUse()) - before, path).toBeLessThan(70 * MB);
+      socket.destroy();
+      const { body: whole } = await server.request(method, path, body);
+      const items = Array.isArray(whole) ? whole : (whole as { items: unknown[] }).items;
+      expect(items, path).toHaveLength(COUNT);
+    }
+  });
+
+  it("that cannot be read at all is an error of its own", async () => {
+    const { request } = await startTestServer({ graphs: { graph: steps } });
+    expect((await request("GET", `/threads/${THREAD_ID}/runs`)).status).toBe(404);
+    const refused = await request("POST", "/store/items/search", { namespace_prefix: ["a.b"] });
+    expect(refused).toMatchObject({ status: 422, body: { code: "invalid_request" } });
+    expect((await request("POST", "/store/items/search", {})).text).toBe('{"items":[]}');
   });
 });
 

@@ -155,11 +155,10 @@ describe("query values", () => {
 
   it("reach the service with their types", async () => {
     let seen: unknown;
-    const list = async (_id: string, query: unknown) => {
+    const walk = async function* (_id: string, query: unknown) {
       seen = query;
-      return [];
     };
-    const { request } = await serve(fakeService({ runs: { listSelected: list } }));
+    const { request } = await serve(fakeService({ runs: { walk } }));
     await request("GET", `/threads/${THREAD_ID}/runs?limit=5&offset=2&status=error&extra=1&__proto__=x`);
     expect(seen).toEqual({ limit: 5, offset: 2, status: "error" });
   });

@@ -108,6 +108,7 @@ describe("what a slow reader holds", () => {
 });
 
 describe("logs of ended runs", () => {
+  const ofRun = (runId: string, threadId = "thread") => ({ run_id: runId, thread_id: threadId });
   const logOf = (characters: number) => {
     const log = new RunLog();
     log.push("values", "x".repeat(characters));
@@ -116,8 +117,8 @@ describe("logs of ended runs", () => {
 
   it("are kept for five minutes", () => {
     const logs = new RunLogs();
-    logs.keep("a", logOf(1), 0);
-    logs.keep("b", logOf(1), 299_000);
+    logs.keep(ofRun("a"), logOf(1), 0);
+    logs.keep(ofRun("b"), logOf(1), 299_000);
     expect([logs.get("a"), logs.get("b")].every(Boolean)).toBe(true);
     logs.expire(301_000);
     expect(logs.get("a")).toBeUndefined();
@@ -126,9 +127,18 @@ describe("logs of ended runs", () => {
     expect(logs.count).toBe(0);
   });
 
+  it("go with their thread", () => {
+    const logs = new RunLogs();
+    for (const runId of ["a", "b"]) logs.keep(ofRun(runId), logOf(1));
+    logs.keep(ofRun("c", "another"), logOf(1));
+    logs.forgetThread("thread");
+    expect([logs.get("a"), logs.get("b")]).toEqual([undefined, undefined]);
+    expect(logs.get("c")).toBeDefined();
+  });
+
   it("are bounded together", () => {
     const logs = new RunLogs();
-    for (let index = 0; index < 100; index++) logs.keep(`run ${index}`, logOf(1024 * 1024), index);
+    for (let index = 0; index < 100; index++) logs.keep(ofRun(`run ${index}`), logOf(1024 * 1024), index);
     expect(logs.count).toBeLessThan(64);
     expect(logs.get("run 99")).toBeDefined();
     expect(logs.get("run 0")).toBeUndefined();

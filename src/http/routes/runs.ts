@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { RunCreateRequest, RunListQuery, RunModel, SelectedRun, type Run } from "../../models/run.js";
 import type { RunStream } from "../../service.js";
-import { json, route } from "../route.js";
+import { json, list, route } from "../route.js";
 import { STREAM_RESPONSE } from "./streams.js";
 
 /** Path of a run; never with a mount prefix, since SDK clients prepend their own base URL. */
@@ -102,8 +102,7 @@ export const runRoutes = [
       },
     ],
     errors: ["thread_not_found"],
-    handle: async ({ service, params, query }) =>
-      json(await service.runs.listSelected(params.thread_id, query)),
+    handle: ({ service, params, query }) => list(service.runs.walk(params.thread_id, query)),
   }),
   route({
     id: "get_run",

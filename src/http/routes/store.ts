@@ -8,7 +8,7 @@ import {
   StorePutRequest,
   StoreSearchRequest,
 } from "../../models/store.js";
-import { empty, json, route } from "../route.js";
+import { empty, json, list, route } from "../route.js";
 
 const ItemQuery = Type.Object({
   namespace: Type.Optional(Type.String({ description: "Labels of the namespace, joined by full stops." })),
@@ -72,7 +72,7 @@ export const storeRoutes = [
     body: StoreSearchRequest,
     responses: [{ status: 200, description: "The items that match, one page.", schema: StoreItems }],
     errors: [],
-    handle: async ({ service, body }) => json({ items: await service.store.search(body) }),
+    handle: ({ service, body }) => list(service.store.walk(body), { head: '{"items":[', tail: "]}" }),
   }),
   route({
     id: "list_namespaces",

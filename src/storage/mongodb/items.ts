@@ -66,13 +66,10 @@ export function createMongodbItems(db: Db): ItemTable {
     async delete(namespace, key) {
       await items.deleteOne({ _id: idOf(namespace, key) });
     },
-    async under(namespace, at) {
-      const found = items.find({ $and: [isBelow(namespace), lives(at)] }).sort({ namespace: 1, key: 1 });
-      return (await found.toArray()).map(read);
-    },
-    async page({ after, limit, at }) {
-      const found = items.find({ $and: [isAfter(after), lives(at)] }).sort({ namespace: 1, key: 1 });
-      return (await found.limit(limit).toArray()).map(readStored);
+    async page({ under = "", after, limit, at }) {
+      const wanted = { $and: [isBelow(under), isAfter(after), lives(at)] };
+      const found = items.find(wanted).sort({ namespace: 1, key: 1 }).limit(limit);
+      return (await found.toArray()).map(readStored);
     },
     async restore({ namespace, key, value, ...times }) {
       const stored = { namespace, key, value: toText(value), ...times };

@@ -17,11 +17,9 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
       value = excluded.value, updated_at = excluded.updated_at,
       ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
   // "/" follows "." in the order of characters, so this range is what begins with the namespace and a full stop.
-  const under = `SELECT ${COLUMNS} FROM ${items}
-    WHERE ($1 = '' OR namespace = $1 OR (namespace > $1 || '.' AND namespace < $1 || '/')) AND ${lives("$2")}
-    ORDER BY namespace, key`;
   const page = `SELECT ${COLUMNS}, expires_at FROM ${items}
-    WHERE ($1::text IS NULL OR (namespace, key) > ($1, $2)) AND ${lives("$3")} ORDER BY namespace, key LIMIT $4`;
+    WHERE ($5 = '' OR namespace = $5 OR (namespace > $5 || '.' AND namespace < $5 || '/'))
+      AND ($1::text IS NULL OR (namespace, key) > ($1, $2)) AND ${lives("$3")} ORDER BY namespace, key LIMIT $4`;
   const restore = `INSERT INTO ${items} (${COLUMNS}, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, created_at = excluded.created_at,
       updated_at = excluded.updated_at, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
@@ -34,9 +32,8 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
     async delete(namespace, key) {
       await query(`DELETE FROM ${items} WHERE namespace = $1 AND key = $2`, [namespace, key]);
     },
-    under: (namespace, at) => query<ItemRow>(under, [namespace, at]),
-    page: ({ after, limit, at }) =>
-      query<StoredItem>(page, [after?.namespace ?? null, after?.key ?? null, at, limit]),
+    page: ({ under = "", after, limit, at }) =>
+      query<StoredItem>(page, [after?.namespace ?? null, after?.key ?? null, at, limit, under]),
     async restore({ namespace, key, value, created_at, updated_at, ttl_minutes, expires_at }) {
       await query(restore, [namespace, key, toJson(value), created_at, updated_at, ttl_minutes, expires_at]);
     },

@@ -19,11 +19,9 @@ const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at)
     ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
 const DELETE = "DELETE FROM gs_items WHERE namespace = ? AND key = ?";
 // "/" follows "." in the order of characters, so this range is what begins with the namespace and a full stop.
-const UNDER = `SELECT ${COLUMNS} FROM gs_items
-  WHERE (@namespace = '' OR namespace = @namespace OR (namespace > @namespace || '.' AND namespace < @namespace || '/'))
-    AND ${LIVES} ORDER BY namespace, key`;
 const PAGE = `SELECT ${COLUMNS}, expires_at FROM gs_items
-  WHERE (@namespace IS NULL OR (namespace, key) > (@namespace, @key)) AND ${LIVES}
+  WHERE (@under = '' OR namespace = @under OR (namespace > @under || '.' AND namespace < @under || '/'))
+    AND (@namespace IS NULL OR (namespace, key) > (@namespace, @key)) AND ${LIVES}
   ORDER BY namespace, key LIMIT @limit`;
 const RESTORE = `INSERT OR REPLACE INTO gs_items (${COLUMNS}, expires_at)
   VALUES (@namespace, @key, @value, @created_at, @updated_at, @ttl_minutes, @expires_at)`;
@@ -50,9 +48,8 @@ export function createSqliteItems(file: SqliteFile): ItemTable {
     get: (namespace, key, at) => file.read(() => all<Stored>(GET, { namespace, key, at }).map(read)[0]),
     put: (item) => run(PUT, store(item)),
     delete: (namespace, key) => run(DELETE, namespace, key),
-    under: (namespace, at) => file.read(() => all<Stored>(UNDER, { namespace, at }).map(read)),
-    page: ({ after: { namespace, key } = { namespace: null, key: null }, limit, at }) =>
-      file.read(() => all<Stored & StoredItem>(PAGE, { namespace, key, limit, at }).map(read)),
+    page: ({ under = "", after: { namespace, key } = { namespace: null, key: null }, limit, at }) =>
+      file.read(() => all<Stored & StoredItem>(PAGE, { under, namespace, key, limit, at }).map(read)),
     restore: (item) => run(RESTORE, store(item)),
     namespaces: (at) =>
       file.read(() => all<{ namespace: string }>(NAMESPACES, { at }).map((row) => row.namespace)),

@@ -21,6 +21,9 @@ export function itemTests(storage: () => Storage): void {
       expires_at,
     });
 
+  const keysUnder = async (under: string, second: number) =>
+    (await items().page({ under, limit: 100, at: at(second) })).map(({ key }) => key);
+
   describe("items", () => {
     it("a second write keeps when it was created", async () => {
       const space = newId();
@@ -49,11 +52,12 @@ export function itemTests(storage: () => Storage): void {
       ] as const) {
         await write(namespace, key, 1);
       }
-      const under = async (namespace: string) =>
-        (await items().under(namespace, at(2))).map(({ key }) => key);
-      expect(await under(space)).toEqual(["top", "_", "a", "z"]);
-      expect(await under(`${space}.b`)).toEqual(["a", "z"]);
-      expect(await under(`${space}.%`)).toEqual(["_"]);
+      expect(await keysUnder(space, 2)).toEqual(["top", "_", "a", "z"]);
+      expect(await keysUnder(`${space}.b`, 2)).toEqual(["a", "z"]);
+      expect(await keysUnder(`${space}.%`, 2)).toEqual(["_"]);
+      const after = { namespace: `${space}.b`, key: "a" };
+      const [next, ...rest] = await items().page({ under: space, after, limit: 5, at: at(2) });
+      expect([next?.key, rest]).toEqual(["z", []]);
       const spaces = (await items().namespaces(at(2))).filter((namespace) => namespace.startsWith(space));
       expect(spaces).toEqual([space, `${space}.%`, `${space}.b`, `${space}x`]);
     });
@@ -102,11 +106,11 @@ export function itemTests(storage: () => Storage): void {
       await items().touch(space, "renewed", at(30));
       expect(await items().get(space, "short", at(9))).toBeDefined();
       expect(await items().get(space, "short", at(10))).toBeUndefined();
-      expect((await items().under(space, at(20))).map(({ key }) => key)).toEqual(["renewed"]);
+      expect(await keysUnder(space, 20)).toEqual(["renewed"]);
       await write(space, "short", 20);
       expect((await items().get(space, "short", at(21)))?.created_at).toBe(at(20));
       await items().expire(at(40));
-      expect((await items().under(space, at(0))).map(({ key }) => key)).toEqual(["short"]);
+      expect(await keysUnder(space, 0)).toEqual(["short"]);
     });
   });
 }
