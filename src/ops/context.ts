@@ -2,7 +2,7 @@
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
 import { ItemStore } from "../storage/item-store.js";
-import { createMemoryItems } from "../storage/memory/items.js";
+import { createMemoryItems } from "../storage/items-in-memory.js";
 import type { ItemTable, Storage } from "../storage/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../models/common.js";
 import { filterInTurns } from "../../support/event-loop.js";
 import { wrapCheckpointer } from "../checkpointer.js";
-import { createMemoryItems } from "./items.js";
+import { createMemoryItems } from "../items-in-memory.js";
 import {
   containing,
   expiryOf,

@@ -1,5 +1,5 @@
 /** Items of the long-term memory in this process's memory. */
-import type { ItemPage, ItemRow, ItemTable, StoredItem } from "../storage.js";
+import type { ItemPage, ItemRow, ItemTable, StoredItem } from "./storage.js";
 
 type Place = Pick<ItemRow, "namespace" | "key">;
 

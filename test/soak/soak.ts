@@ -1,0 +1,129 @@
+/**
+ * Minutes of mixed work against one server: `npm run test:all:soak -- [--minutes 15] [--storage memory,sqlite]`. Fails
+ * when what it holds in memory at the end is more than a tenth above what it held after two minutes.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Client } from "@langchain/langgraph-sdk";
+import { JOURNEYS } from "./journeys.js";
+
+const MINUTE_MS = 60_000;
+const MB = 1024 * 1024;
+/** When what is held is measured first: caches are full by then, code is compiled. */
+const WARM_MINUTES = 2;
+const MOST_GROWTH = 1.1;
+/** Threads that are left before the oldest is deleted. */
+const THREADS = 150;
+/** Between the beginnings of two journeys: about a third of a core. */
+const PAUSE_MS = 120;
+/** For journeys under way to end, and readers that do not read to be cut off, before memory is measured. */
+const SETTLE_MS = 12_000;
+const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
+
+const { values: flags } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "15" },
+    storage: { type: "string", default: "memory,sqlite" },
+  },
+});
+const minutes = Number(flags.minutes);
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+class Soak {
+  readonly #server: ChildProcess;
+  readonly #url: string;
+  readonly #client: Client;
+  readonly #threads: string[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly counts = new Map<string, number>();
+  readonly failures: string[] = [];
+
+  constructor(server: ChildProcess, url: string) {
+    this.#server = server;
+    this.#url = url;
+    this.#client = new Client({ apiUrl: url, callerOptions: { maxRetries: 0 } });
+  }
+
+  /** Journeys in turn, until a time. */
+  async travel(until: number): Promise<void> {
+    const names = Object.keys(JOURNEYS);
+    for (let turn = 0; Date.now() < until; turn += 1) {
+      const journey = this.#journey(names[turn % names.length] ?? "", turn);
+      this.#underWay.add(journey);
+      void journey.then(() => this.#underWay.delete(journey));
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  /** Bytes that the server holds while nothing is under way. */
+  async held(): Promise<number> {
+    await Promise.all(this.#underWay);
+    await sleep(SETTLE_MS);
+    const answered = once(this.#server, "message") as Promise<[number]>;
+    this.#server.send("memory");
+    return (await answered)[0];
+  }
+
+  async #journey(name: string, turn: number): Promise<void> {
+    try {
+      await JOURNEYS[name]?.({
+        client: this.#client,
+        url: this.#url,
+        turn,
+        thread: () => this.#thread(),
+      });
+      this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+    } catch (error) {
+      this.failures.push(`${name}: ${String(error)}`);
+    }
+  }
+
+  async #thread(): Promise<string> {
+    const { thread_id } = await this.#client.threads.create();
+    this.#threads.push(thread_id);
+    const oldest = this.#threads.length > THREADS ? this.#threads.shift() : undefined;
+    // Journeys delete some themselves.
+    if (oldest) await this.#client.threads.delete(oldest).catch(() => undefined);
+    return thread_id;
+  }
+}
+
+async function soak(scheme: string): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "graph-serve-soak-"));
+  const settings = {
+    checkpointer_scheme: scheme,
+    ...(scheme === "sqlite" && { checkpointer_uri: join(folder, "soak.db") }),
+    unread_timeout_seconds: 5,
+  };
+  const server = fork(SERVER, [JSON.stringify(settings)], { execArgv: ["--import", "tsx"] });
+  try {
+    const [url] = (await once(server, "message")) as [string];
+    const work = new Soak(server, url);
+    const begun = Date.now();
+    const warm = Math.min(WARM_MINUTES, minutes / 3);
+    await work.travel(begun + warm * MINUTE_MS);
+    const before = await work.held();
+    say(`${scheme}: after ${warm} min ${(before / MB).toFixed(1)} MB`);
+    await work.travel(begun + minutes * MINUTE_MS);
+    const after = await work.held();
+    const growth = after / before;
+    say(`${scheme}: after ${minutes} min ${(after / MB).toFixed(1)} MB, ${growth.toFixed(3)} of that`);
+    say(`${scheme}: ${[...work.counts].map(([name, count]) => `${name} ${count}`).join(", ")}`);
+    for (const failure of new Set(work.failures)) say(`${scheme}: failed: ${failure}`);
+    return growth <= MOST_GROWTH && work.failures.length === 0;
+  } finally {
+    server.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+let isFlat = true;
+for (const scheme of flags.storage.split(",")) isFlat = (await soak(scheme)) && isFlat;
+process.exitCode = isFlat ? 0 : 1;
