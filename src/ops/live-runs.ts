@@ -90,13 +90,9 @@ export class LiveRun {
     return new Promise((resolve, reject) => {
       this.#hold(lease, prepare, resolve)
         .then((result) => this.#tell(result))
-        .catch((error: unknown) => {
-          if (this.hasBegun)
-            this.#finish({
-              answer: failedAnswer(error),
-              run: { ...this.run, status: "error" },
-              error: error as Error,
-            });
+        .catch((error: Error) => {
+          const run = { ...this.run, status: "error" as const };
+          if (this.hasBegun) this.#finish({ answer: failedAnswer(error), run, error });
           reject(error);
         });
     });
