@@ -44,7 +44,7 @@ function isCalled({ functionName, ranges: [range] }) {
 async function stream() {
   const { openService } = await import("../src/service.ts");
   const { startServer } = await import("../src/http/server.ts");
-  const service = await openService({ graphs: { agent: GRAPH } });
+  const service = await openService({ graphs: { agent: GRAPH }, passive: true });
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
   const post = (path, body) =>
     fetch(server.url + path, {

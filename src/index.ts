@@ -5,7 +5,7 @@ export * from "./support/errors.js";
 export { createApp } from "./http/app.js";
 export { startServer } from "./http/server.js";
 export type { Logger } from "./support/log.js";
-export { noteUnhandled } from "./support/run-context.js";
+export { noteUnhandled } from "./support/event-loop.js";
 export type { Authenticate, AuthRequest, Identity } from "./models/caller.js";
 export type { Assistant, GraphDrawing, GraphSchema } from "./models/assistant.js";
 export type { Run, RunCreateRequest, RunStatus, StreamMode, TokenUsage } from "./models/run.js";

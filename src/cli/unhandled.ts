@@ -1,6 +1,6 @@
 /** Errors that nothing handles: of a promise that nobody awaits, of a timer, of a callback. */
 import { errorMessage, errorName, GraphServeError } from "../support/errors.js";
-import { currentRun } from "../support/run-context.js";
+import { currentRun } from "../support/event-loop.js";
 import type { CliIo } from "./io.js";
 import { errorText } from "./report-error.js";
 import type { Session, UnhandledErrors } from "./session.js";

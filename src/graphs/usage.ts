@@ -4,7 +4,6 @@ import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/cal
 import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../models/common.js";
 import { NO_TOKENS, type TokenCounts, type TokenUsage } from "../models/run.js";
-import { attempt } from "../support/errors.js";
 import { dueTurn } from "../support/event-loop.js";
 import { isMessage } from "./serialize.js";
 
@@ -98,8 +97,7 @@ export class RunUsage extends BaseCallbackHandler {
    */
   total(state: unknown): TokenUsage {
     if (this.#counts.total_tokens > 0) return { ...this.#counts, source: "callbacks" };
-    // The state is a graph's: it may throw when it is looked at.
-    const counts = attempt(() => stateUsage(state)) ?? NO_TOKENS;
+    const counts = stateUsage(state);
     // Where there is nothing to sum up, that no model reported any is all there is to say.
     return { ...counts, source: counts.total_tokens > 0 ? "messages" : "callbacks" };
   }
@@ -107,11 +105,16 @@ export class RunUsage extends BaseCallbackHandler {
 
 function stateUsage(state: unknown): TokenCounts {
   let counts = NO_TOKENS;
-  const lists = Array.isArray(state) ? [state] : Object.values(isRecord(state) ? state : {});
-  for (const list of lists) {
-    if (!Array.isArray(list)) continue;
-    for (const item of list)
-      if (isMessage(item) && item.type === "ai") counts = add(counts, messageUsage(item));
+  try {
+    const lists = Array.isArray(state) ? [state] : Object.values(isRecord(state) ? state : {});
+    for (const list of lists) {
+      if (!Array.isArray(list)) continue;
+      for (const item of list)
+        if (isMessage(item) && item.type === "ai") counts = add(counts, messageUsage(item));
+    }
+  } catch {
+    // The state is a graph's: it may throw when it is looked at.
+    return NO_TOKENS;
   }
   return counts;
 }

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
 import type { Service } from "../service.js";
 import { UnauthorizedError } from "../support/errors.js";
-import { factsOf } from "./middleware.js";
+import { factsOf } from "./request.js";
 
 type ApiKeys = NonNullable<Service["settings"]["api_keys"]>;
 

@@ -1,18 +1,22 @@
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import express, { type Express, type RequestHandler, type Router } from "express";
+/** The Express application: what every request passes, from its id to the route that answers it. */
+import { isIP } from "node:net";
+import cors from "cors";
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Service } from "../service.js";
+import { GraphServeError } from "../support/errors.js";
+import { newId } from "../support/ids.js";
+import type { Logger } from "../support/log.js";
+import type { Metrics } from "../support/metrics.js";
 import { callerGuard, keyGuard, openRoutes } from "./api-keys.js";
-import { PAGE, SCRIPT, STYLE } from "./docs-page.js";
+import { docs } from "./docs.js";
 import { errorHandler } from "./error-handler.js";
-import { accessLog, corsHeaders, hostGuard, noSniffing, originGuard, requestId } from "./middleware.js";
 import { mountedApp } from "./mounted-app.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
-import { sendText, Unread } from "./respond.js";
+import { sendStream, Unread } from "./outlet.js";
+import { disconnectSignal, factsOf, noteRequest, readJson, readQuery, validate } from "./request.js";
+import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
 import { enabledRoutes } from "./route-table.js";
-import type { Route } from "./route.js";
-import { methodNotAllowed, registerRoutes, routeNotFound } from "./router.js";
+import type { Call, Reply, Route } from "./route.js";
 
 interface AppOptions {
   /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
@@ -71,55 +75,247 @@ function openApiDocument(
   };
 }
 
-// Interactive documentation, from files of this package alone: nothing is fetched from elsewhere.
+// In front of the routes: an id, the log, and who may talk to the server.
 
-/** The files of Swagger UI that the page is made of. */
-const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+/** What proxies and tracing libraries use for ids, and nothing that could forge a line of a log. */
+const SANE = /^[\w.:/+=@-]{1,128}$/;
 
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  // Swagger UI's icons are data.
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-/** Serves the documentation. */
-function docs(): RequestHandler {
-  const router = express.Router();
-  router.get("/", redirectToFolder, page("html", PAGE));
-  router.get("/page.css", page("css", STYLE));
-  router.get("/page.js", page("js", SCRIPT));
-  serveAssets(router);
-  return router;
+/** Gives every request an id, its own `x-request-id` where that will do, and sends it back. */
+function requestId(): RequestHandler {
+  return (req, res, next) => {
+    const given = req.headers["x-request-id"];
+    const id = typeof given === "string" && SANE.test(given) ? given : newId();
+    noteRequest(req, id);
+    res.setHeader("X-Request-Id", id);
+    next();
+  };
 }
 
-/** The page's paths are relative to its folder. */
-const redirectToFolder: RequestHandler = (req, res, next) => {
-  if (req.originalUrl.split("?", 1)[0]?.endsWith("/")) next();
-  else res.redirect(301, "docs/");
+/** Logs every request once its answer is complete, or its client gone: who sent it, never a query, a header or a body. */
+function accessLog(logger: Logger): RequestHandler {
+  return (req, res, next) => {
+    const start = performance.now();
+    const path = req.originalUrl.split("?", 1)[0];
+    res.once("close", () => {
+      const ms = Math.round((performance.now() - start) * 10) / 10;
+      const aborted = !res.writableFinished;
+      const { id, key, caller } = factsOf(req);
+      const sender = { ...(key !== undefined && { key }), ...(caller && { user: caller.user.identity }) };
+      logger.info(
+        {
+          request_id: id,
+          method: req.method,
+          path,
+          status: res.statusCode,
+          ms,
+          ...sender,
+          ...(aborted && { aborted }),
+        },
+        "request",
+      );
+    });
+    next();
+  };
+}
+
+/** Browsers take an answer for what it says it is, whatever it looks like. */
+const noSniffing: RequestHandler = (_req, res, next) => {
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  next();
 };
 
-const page =
-  (type: string, text: string): RequestHandler =>
-  (_req, res) => {
-    res.setHeader("Content-Security-Policy", CONTENT_POLICY);
-    res.type(type).send(text);
+// Who may talk to the server: the Host allow-list, the Origin check and CORS.
+
+type Settings = Service["settings"];
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+const EXPOSED_HEADERS = [
+  "Content-Location",
+  "Location",
+  "X-Pagination-Total",
+  "X-Pagination-Next",
+  "X-Tokens-Used",
+  "X-Request-Id",
+];
+
+/**
+ * Refuses a request whose Host header names a host that is not ours: a web page that has bound its own name to our
+ * address (DNS rebinding) gets no further.
+ */
+function hostGuard(settings: Pick<Settings, "host" | "allowed_hosts">): RequestHandler {
+  const names = [settings.host, ...settings.allowed_hosts].map((name) => name.toLowerCase());
+  let lastAllowed: string | undefined;
+  return (req, _res, next) => {
+    const host = req.headers.host;
+    // Only HTTP/1.0 clients send none, and no browser is one.
+    if (host === undefined || host === lastAllowed) return next();
+    if (!isAllowedHost(hostName(host), names)) {
+      throw new GraphServeError(
+        "forbidden_origin",
+        `host ${JSON.stringify(host.slice(0, 100))} is not allowed`,
+        {
+          hint: "add its name to the setting allowed_hosts",
+        },
+      );
+    }
+    lastAllowed = host;
+    next();
   };
-
-function serveAssets(router: Router): void {
-  let root: string | undefined;
-  for (const name of ASSETS)
-    router.get(`/${name}`, (_req, res) => res.sendFile(name, { root: (root ??= assetFolder()) }));
 }
 
-/** A build has a copy of its own; a checkout that was not built takes the files of the package. */
-function assetFolder(): string {
-  const { resolve } = createRequire(import.meta.url);
-  const copy = join(dirname(resolve("graph-serve/package.json")), "dist/swagger-ui");
-  return existsSync(copy) ? copy : dirname(resolve("swagger-ui-dist/package.json"));
+function hostName(host: string): string {
+  const name = host.startsWith("[") ? host.slice(1).split("]", 1)[0] : host.split(":", 1)[0];
+  return (name ?? "").toLowerCase().replace(/\.$/, "");
 }
+
+function isAllowedHost(name: string, names: readonly string[]): boolean {
+  if (name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0) return true;
+  return names.some((allowed) => allowed === "*" || allowed === name);
+}
+
+type OriginSettings = Pick<Settings, "cors_origins" | "cors_origin_regex">;
+
+/** Pages of this machine: whoever has one open may work with the server that runs beside it. */
+const LOOPBACK = /^https?:\/\/(localhost|([a-z0-9-]+\.)+localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
+
+/** The origins of the settings, each as it is or as a pattern; undefined when any will do. */
+function originRules({ cors_origins, cors_origin_regex }: OriginSettings): (string | RegExp)[] | undefined {
+  if (cors_origins.includes("*")) return undefined;
+  const rules = cors_origins.map((origin) => (origin === "loopback" ? LOOPBACK : origin.toLowerCase()));
+  return cors_origin_regex === undefined ? rules : [...rules, new RegExp(`^(?:${cors_origin_regex})$`)];
+}
+
+/**
+ * Refuses an unsafe method sent by a web page of an origin that CORS does not allow. CORS alone would let it happen:
+ * bodies are accepted as text/plain, which browsers send without asking first. With `cors_origins: ["*"]` every origin
+ * is allowed, and this check refuses nothing.
+ */
+function originGuard(settings: OriginSettings): RequestHandler {
+  const rules = originRules(settings);
+  if (!rules) return (_req, _res, next) => next();
+  return (req, _res, next) => {
+    const { origin, host } = req.headers;
+    if (origin === undefined || SAFE_METHODS.has(req.method)) return next();
+    if (isSameOrigin(origin, host) || rules.some((rule) => fits(origin, rule))) return next();
+    throw new GraphServeError(
+      "forbidden_origin",
+      `origin ${JSON.stringify(origin.slice(0, 100))} is not allowed`,
+      {
+        hint: "add it to the setting cors_origins, or to --cors-origin",
+      },
+    );
+  };
+}
+
+const fits = (origin: string, rule: string | RegExp): boolean =>
+  typeof rule === "string" ? rule === origin : rule.test(origin);
+
+function isSameOrigin(origin: string, host: string | undefined): boolean {
+  return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+type CorsSettings = OriginSettings &
+  Pick<
+    Settings,
+    "cors_methods" | "cors_headers" | "cors_expose_headers" | "cors_credentials" | "cors_max_age"
+  >;
+
+function corsHeaders(settings: CorsSettings): RequestHandler {
+  const { cors_methods: methods, cors_headers: headers, cors_credentials: credentials } = settings;
+  return cors({
+    // Browsers take * for no origin at all where credentials are sent.
+    origin: originRules(settings) ?? (credentials ? true : "*"),
+    methods: methods.includes("*") ? METHODS : [...methods],
+    // Left out, the package reflects the headers that the browser asks for.
+    ...(headers.length > 0 && !headers.includes("*") && { allowedHeaders: [...headers] }),
+    exposedHeaders: [...EXPOSED_HEADERS, ...settings.cors_expose_headers],
+    credentials,
+    ...(settings.cors_max_age !== undefined && { maxAge: settings.cors_max_age }),
+    optionsSuccessStatus: 204,
+  });
+}
+
+// The routes.
+
+/** Register every route, and a 405 for the methods that a path does not have. */
+function registerRoutes(app: Express, service: Service, routes: readonly Route[], unread: Unread): void {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const here = routes.filter((route) => route.path === path);
+    const entry = app.route(path.replace(/\{(\w+)\}/g, ":$1"));
+    for (const route of here) entry[route.method](requestHandler(service, route, unread));
+    entry.all(methodNotAllowed(here.map((route) => route.method)));
+  }
+}
+
+/** One request: query and body checked, one call, one reply. */
+function requestHandler(service: Service, route: Route, unread: Unread): RequestHandler {
+  return async (req, res) => {
+    const query = route.query && (await readQuery(route.query, req.query));
+    const body = route.body && (await readBody(route.body, req, service.settings.body_limit));
+    const disconnected = () => disconnectSignal(res);
+    const params = req.params as Call["params"];
+    const { caller } = factsOf(req);
+    const call: Call = {
+      service: caller ? service.as(caller) : service,
+      params,
+      query,
+      body,
+      headers: req.headers,
+      disconnected,
+    };
+    await answer(route, call, (reply) => send(res, reply, service, unread));
+  };
+}
+
+/** Nothing here waits with the reply in hand: what it was made of is not to stay while a client reads it. */
+function answer(route: Route, call: Call, sendReply: (reply: Reply) => void | Promise<void>): Promise<void> {
+  return Promise.resolve(route.handle(call)).then(sendReply);
+}
+
+async function readBody(schema: NonNullable<Route["body"]>, req: Request, limit: number): Promise<unknown> {
+  const body = await readJson(req, limit);
+  await validate(schema, body, "body");
+  return body;
+}
+
+function send(res: Response, reply: Reply, service: Service, unread: Unread): void | Promise<void> {
+  const { logger, metrics } = service;
+  switch (reply.kind) {
+    case "json":
+      return sendJson(res, 200, reply.body, unread, reply.headers);
+    case "list":
+      return sendList(res, reply.items, reply.frame, unread, reply.headers, logger);
+    case "empty":
+      return sendEmpty(res, reply.status, reply.headers);
+    case "waiting":
+      return sendWhenReady(res, reply.answer, reply.headers, unread, logger);
+    case "text":
+      return sendText(res, reply.text, reply.contentType, unread);
+    case "stream":
+      if (metrics && !res.destroyed) countStream(res, metrics);
+      return sendStream(res, reply.stream, reply.headers, unread, logger);
+  }
+}
+
+/** A stream is open for as long as its reader is there, which may be less than it has frames to come. */
+function countStream(res: Response, metrics: Metrics): void {
+  metrics.streamOpened();
+  res.once("close", () => metrics.streamClosed());
+}
+
+function methodNotAllowed(methods: readonly Route["method"][]): RequestHandler {
+  const allow = methods.map((method) => method.toUpperCase());
+  if (allow.includes("GET")) allow.push("HEAD");
+  const allowed = allow.join(", ");
+  return (req, res) => {
+    res.setHeader("Allow", allowed);
+    throw new GraphServeError("method_not_allowed", `${req.method} is not allowed here; allowed: ${allowed}`);
+  };
+}
+
+const routeNotFound: RequestHandler = (req) => {
+  throw new GraphServeError("route_not_found", `there is no route ${req.method} ${req.path.slice(0, 200)}`);
+};

@@ -2,8 +2,9 @@
 import type { ErrorRequestHandler } from "express";
 import { errorName, GraphServeError, InvalidRequestError, type ErrorCode } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
-import { factsOf } from "./middleware.js";
-import { sendJson, type Unread } from "./respond.js";
+import { factsOf } from "./request.js";
+import type { Unread } from "./outlet.js";
+import { sendJson } from "./respond.js";
 
 const RETRY_AFTER_SECONDS = "1";
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { GraphServeError } from "../support/errors.js";
-import { disconnectSignal } from "./respond.js";
+import { disconnectSignal } from "./request.js";
 
 /**
  * A request by the fetch standard.

@@ -10,7 +10,7 @@ import { GraphServeError } from "../support/errors.js";
 import type { FetchHandler, HttpApp, NodeHandler } from "../http-app.js";
 import { copyHeaders, sendResponse, toRequest } from "./fetch-bridge.js";
 import { ReplayedBody } from "./replayed-body.js";
-import { factsOf } from "./middleware.js";
+import { factsOf } from "./request.js";
 
 /** `appOf` gives the app as it is now: it may be loaded anew while the server runs. */
 export function mountedApp(appOf: () => HttpApp | undefined, bodyLimit: number): RequestHandler {

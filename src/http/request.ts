@@ -1,13 +1,48 @@
-/** What a request carries: its body, raw bytes of whatever content type, and its query, read and checked. */
+/** A request: who sends it, what it carries (body and query, read and checked), and whether its client is still there. */
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { TArray, TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorObject } from "ajv";
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { errorMessage, InvalidRequestError, type Issue, PayloadTooLargeError } from "../support/errors.js";
-import { factsOf } from "./middleware.js";
+import type { Caller } from "../models/caller.js";
+
+/** What is known of a request before its route: noted by the layers in front, and read by those behind. */
+interface RequestFacts {
+  /** Id of the request, in its answer and in the log. */
+  id: string;
+  /** Name of the API key that it came with. */
+  key?: string;
+  caller?: Caller;
+  /** The body, where a layer in front of the routes has read it. */
+  body?: Buffer;
+}
+
+const facts = new WeakMap<IncomingMessage, RequestFacts>();
+
+export function noteRequest(req: IncomingMessage, id: string): void {
+  facts.set(req, { id });
+}
+
+/** The facts of a request that `noteRequest` has seen; they may be added to. */
+export function factsOf(req: IncomingMessage): RequestFacts {
+  return facts.get(req) ?? { id: "" };
+}
+
+/** A signal that aborts when the client goes away before its answer is complete. */
+export function disconnectSignal(res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const onClose = () => {
+    if (!res.writableFinished) controller.abort(new DOMException("the client disconnected", "AbortError"));
+  };
+  if (res.destroyed) onClose();
+  else res.once("close", onClose);
+  return controller.signal;
+}
+
+// Bodies: raw bytes, whatever the content type.
 
 export const MAX_DEPTH = 200;
 

@@ -11,38 +11,38 @@ import { Threads } from "./threads.js";
 /** The operations of the context's caller; each part is made when it is first asked for. */
 export class Operations {
   readonly #context: EngineContext;
-  #assistants: Assistants | undefined;
-  #threads: Threads | undefined;
-  #state: States | undefined;
-  #runs: Runs | undefined;
-  #store: StoreItems | undefined;
-  #readiness: Readiness | undefined;
 
   constructor(context: EngineContext) {
     this.#context = context;
   }
 
   get assistants(): Assistants {
-    return (this.#assistants ??= new Assistants(this.#context));
+    return this.#keep("assistants", new Assistants(this.#context));
   }
 
   get threads(): Threads {
-    return (this.#threads ??= new Threads(this.#context));
+    return this.#keep("threads", new Threads(this.#context));
   }
 
   get state(): States {
-    return (this.#state ??= new States(this.#context));
+    return this.#keep("state", new States(this.#context));
   }
 
   get runs(): Runs {
-    return (this.#runs ??= new Runs(this.#context));
+    return this.#keep("runs", new Runs(this.#context));
   }
 
   get store(): StoreItems {
-    return (this.#store ??= new StoreItems(this.#context.store, storeRoot(this.#context)));
+    return this.#keep("store", new StoreItems(this.#context.store, storeRoot(this.#context)));
   }
 
   get readiness(): Readiness {
-    return (this.#readiness ??= new Readiness(this.#context));
+    return this.#keep("readiness", new Readiness(this.#context));
+  }
+
+  /** From now on the part stands in the place of its getter. */
+  #keep<T>(name: keyof Operations, part: T): T {
+    Object.defineProperty(this, name, { value: part });
+    return part;
   }
 }

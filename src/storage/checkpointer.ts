@@ -15,9 +15,8 @@ import { dueTurn } from "../support/event-loop.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "./driver-errors.js";
 import { containing } from "./rows.js";
-import { strictSerializer } from "./serializer.js";
+import { assertData, METADATA, namedRefusal, strictSerializer, wordedWrites } from "./serializer.js";
 import type { Checkpointer } from "./storage.js";
-import { assertData, METADATA, namedRefusal, wordedWrites } from "./unstorable.js";
 
 /** Names a stored checkpoint of a thread. */
 export interface CheckpointKey {

@@ -1,7 +1,7 @@
 /** A connection that is cut at every frame of a stream in turn: each frame is seen once, in order; the graph runs once. */
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { encodeFrames } from "../../src/http/sse.js";
+import { encodeFrames } from "../../src/http/outlet.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { startTestServer, client as rawClient, type TestServer } from "../helpers/app.js";

@@ -1,8 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createParser } from "eventsource-parser";
-import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames } from "../../src/http/sse.js";
-import { Unread } from "../../src/http/respond.js";
+import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames, Unread } from "../../src/http/outlet.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { RunFrame } from "../../src/service.js";
 import { FramesLostError } from "../../src/models/run-stream.js";

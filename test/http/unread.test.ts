@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { PassThrough, Writable } from "node:stream";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { Unread } from "../../src/http/respond.js";
+import { Unread } from "../../src/http/outlet.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";

@@ -1,6 +1,6 @@
 import type { Command } from "@commander-js/extra-typings";
 import { basename, resolve } from "node:path";
-import { noteUnhandled } from "../../support/run-context.js";
+import { noteUnhandled } from "../../support/event-loop.js";
 import { errorMessage } from "../../support/errors.js";
 import { createRedaction } from "../../testing/redact.js";
 import { examples, type Runner } from "../command.js";

@@ -1,7 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { pino } from "pino";
 import type { Settings } from "../../config/settings.js";
-import { noteUnhandled } from "../../support/run-context.js";
+import { noteUnhandled } from "../../support/event-loop.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
 import { examples, type Runner } from "../command.js";

@@ -1,7 +1,11 @@
-/** The page of the documentation: Swagger UI, and what it lacks for people who do not see or point. */
+/** Interactive documentation: Swagger UI, and what it lacks for people who do not see or point. */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import express, { type RequestHandler, type Router } from "express";
 
 // All paths are relative, so that the page works under any mount prefix.
-export const PAGE = `<!DOCTYPE html>
+const PAGE = `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -20,7 +24,7 @@ export const PAGE = `<!DOCTYPE html>
 `;
 
 /** Colours that can be told from their ground. */
-export const STYLE = `
+const STYLE = `
 body { margin: 0; }
 .swagger-ui .scheme-container:not(:has(.auth-wrapper)) { display: none; }
 .swagger-ui .info .title small { background: #5b6270; }
@@ -44,7 +48,7 @@ body { margin: 0; }
 }
 `;
 
-export const SCRIPT = `
+const SCRIPT = `
 // A button may not hold a link, nor another button.
 const withoutNesting = ({ React }) => ({
   components: {
@@ -89,3 +93,56 @@ function mend() {
 }
 new MutationObserver(mend).observe(page, { childList: true, subtree: true });
 `;
+
+// Served from files of this package alone: nothing is fetched from elsewhere.
+
+/** The files of Swagger UI that the page is made of. */
+const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  // Swagger UI's icons are data.
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Serves the documentation. */
+export function docs(): RequestHandler {
+  const router = express.Router();
+  router.get("/", redirectToFolder, page("html", PAGE));
+  router.get("/page.css", page("css", STYLE));
+  router.get("/page.js", page("js", SCRIPT));
+  serveAssets(router);
+  return router;
+}
+
+/** The page's paths are relative to its folder. */
+const redirectToFolder: RequestHandler = (req, res, next) => {
+  if (req.originalUrl.split("?", 1)[0]?.endsWith("/")) next();
+  else res.redirect(301, "docs/");
+};
+
+const page =
+  (type: string, text: string): RequestHandler =>
+  (_req, res) => {
+    res.setHeader("Content-Security-Policy", CONTENT_POLICY);
+    res.type(type).send(text);
+  };
+
+function serveAssets(router: Router): void {
+  let root: string | undefined;
+  for (const name of ASSETS)
+    router.get(`/${name}`, (_req, res) => res.sendFile(name, { root: (root ??= assetFolder()) }));
+}
+
+/** A build has a copy of its own; a checkout that was not built takes the files of the package. */
+function assetFolder(): string {
+  const { resolve } = createRequire(import.meta.url);
+  const copy = join(dirname(resolve("graph-serve/package.json")), "dist/swagger-ui");
+  return existsSync(copy) ? copy : dirname(resolve("swagger-ui-dist/package.json"));
+}
