@@ -9,8 +9,9 @@ import type { Authenticate, Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
 import { createContext, type OpsContext } from "./ops/context.js";
 import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
-import { Maintenance } from "./ops/maintenance.js";
+import { Maintenance, sweepThreads } from "./ops/maintenance.js";
 import { Operations } from "./ops/operations.js";
+import { cutOffRuns } from "./ops/recovery.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.js";
 import { observeStorage } from "./storage/observed.js";
 import { openStorage } from "./storage/open.js";
@@ -55,11 +56,11 @@ export class Service extends Operations {
 
   readonly #context: EngineContext;
   readonly #sources: GraphSources;
-  readonly #maintenance: Maintenance;
+  /** Undefined for a service that changes only what it is asked to. */
+  readonly #maintenance: Maintenance | undefined;
   readonly #langgraphVersion: string;
   readonly #faults: GraphFaults;
   readonly #hooks: UserHooks;
-  readonly #maintains: boolean;
   readonly #closed: () => void;
   #closing: Promise<void> | undefined;
 
@@ -76,19 +77,18 @@ export class Service extends Operations {
     this.authenticate = hooks.authenticate;
     this.#closed = closed;
     this.#faults = faults;
-    this.#maintains = maintains;
     this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
     this.settings = settings;
     this.logger = context.logger;
     this.metrics = context.metrics;
     this.#context = engine;
     this.#sources = sources;
-    this.#maintenance = new Maintenance(engine);
+    if (maintains) this.#maintenance = new Maintenance(engine);
   }
 
   /** @internal */
   async start(): Promise<this> {
-    if (this.#maintains) await this.#maintenance.start();
+    await this.#maintenance?.start();
     return this;
   }
 
@@ -159,12 +159,12 @@ export class Service extends Operations {
 
   /** Delete or prune the threads whose time to live has ended by `at` (ISO 8601); also done every minute. */
   async sweep(at?: string): Promise<void> {
-    await this.#maintenance.sweep(at);
+    await sweepThreads(this.#context, at);
   }
 
   /** Runs that a dead process left unfinished, none of them settled yet: opening a writing service settles them. */
   cutOffRuns(): Promise<UnfinishedRun[]> {
-    return this.#maintenance.cutOff();
+    return cutOffRuns(this.#context);
   }
 
   /** What the storage has to say of its own setup. */
@@ -181,7 +181,7 @@ export class Service extends Operations {
   async #close(graceSeconds: number): Promise<void> {
     this.#context.live.stopAccepting();
     await this.#context.live.stop(graceSeconds);
-    if (this.#maintains) await this.#maintenance.stop();
+    await this.#maintenance?.stop();
     await this.#context.storage.close();
     this.#closed();
   }

@@ -204,9 +204,8 @@ export class LiveRun {
 
 /** All of them, the logs of those that ended lately, and the results that are still to be stored. */
 export class LiveRuns {
-  readonly results: RunResults;
-  /** Logs of ended runs. */
-  readonly logs = new RunLogs();
+  #results: RunResults | undefined;
+  #logs: RunLogs | undefined;
   readonly #context: OpsContext;
   /** By run id. At most one of a thread is running. */
   readonly #runs = new Map<string, LiveRun>();
@@ -214,9 +213,17 @@ export class LiveRuns {
 
   constructor(context: OpsContext) {
     this.#context = context;
-    this.results = new RunResults(context);
     // Every caller that waits for a thread listens.
     setMaxListeners(0, this.#stopping.signal);
+  }
+
+  get results(): RunResults {
+    return (this.#results ??= new RunResults(this.#context));
+  }
+
+  /** Logs of ended runs. */
+  get logs(): RunLogs {
+    return (this.#logs ??= new RunLogs());
   }
 
   /** Accept no more runs; callers that wait are turned away. */
@@ -275,6 +282,6 @@ export class LiveRuns {
     cancel.abort();
     for (const live of this.#runs.values()) live.stop(RunAborted.because("shutdown"));
     await ended();
-    await this.results.flushAll();
+    await this.#results?.flushAll();
   }
 }

@@ -1,9 +1,10 @@
 /** What the service does by itself from time to time: heartbeat, deferred writes, expired threads, dead runs. */
-import type { ThreadRow, UnfinishedRun } from "../storage/storage.js";
+import type { ThreadRow } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
+import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { removeThread } from "./thread-removal.js";
-import { cutOffRuns, recoverRuns, selfOf } from "./recovery.js";
+import { recoverRuns, selfOf } from "./recovery.js";
 import { keepLatest } from "./threads.js";
 
 const HEARTBEAT_MS = 5_000;
@@ -38,7 +39,7 @@ export class Maintenance {
     this.#every(CANCEL_MS, () => this.#context.live.watchCancels());
     this.#every(RECOVERY_MS, () => recoverRuns(this.#context, { patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, async () => {
-      await this.sweep();
+      await sweepThreads(this.#context);
       await this.#context.items.expire(now());
     });
   }
@@ -51,44 +52,6 @@ export class Maintenance {
     } catch (error) {
       this.#context.logger.warn({ err: error }, "this process could not be signed off");
     }
-  }
-
-  /** Runs that `start` would settle. */
-  cutOff(): Promise<UnfinishedRun[]> {
-    return cutOffRuns(this.#context);
-  }
-
-  /** Delete or prune the threads whose time to live has ended; busy ones wait for the next sweep. */
-  async sweep(at: string = now()): Promise<void> {
-    const { threads } = this.#context.storage;
-    for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH;) {
-      const expired = await threads.expired(at, SWEEP_BATCH);
-      swept = 0;
-      for (const row of expired) if (await this.#expire(row)) swept += 1;
-    }
-  }
-
-  /** False when the thread is busy, or was renewed meanwhile. */
-  async #expire({ thread_id, updated_at }: ThreadRow): Promise<boolean> {
-    const { storage, logger } = this.#context;
-    const lease = await storage.locks.acquire(thread_id, { wait: false });
-    if (!lease) return false;
-    try {
-      const row = await storage.threads.get(thread_id);
-      if (!row?.ttl || row.updated_at !== updated_at) return false;
-      await (row.ttl.strategy === "delete" ? removeThread(this.#context, thread_id) : this.#prune(row));
-      return true;
-    } catch (error) {
-      logger.error({ err: error, thread_id }, "an expired thread could not be swept");
-      return false;
-    } finally {
-      await lease.release();
-    }
-  }
-
-  async #prune(row: ThreadRow): Promise<void> {
-    await keepLatest(this.#context, row);
-    await this.#context.storage.threads.update(row.thread_id, { updated_at: now(), ttl: null });
   }
 
   #beat(): Promise<void> {
@@ -112,4 +75,37 @@ export class Maintenance {
     };
     this.#timers.push(setInterval(tick, ms).unref());
   }
+}
+
+/** Delete or prune the threads whose time to live has ended by `at`; busy ones wait for the next sweep. */
+export async function sweepThreads(context: OpsContext, at: string = now()): Promise<void> {
+  for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH;) {
+    const expired = await context.storage.threads.expired(at, SWEEP_BATCH);
+    swept = 0;
+    for (const row of expired) if (await sweepThread(context, row)) swept += 1;
+  }
+}
+
+/** False when the thread is busy, or was renewed meanwhile. */
+async function sweepThread(context: OpsContext, { thread_id, updated_at }: ThreadRow): Promise<boolean> {
+  const { storage, logger } = context;
+  const lease = await storage.locks.acquire(thread_id, { wait: false });
+  if (!lease) return false;
+  try {
+    const row = await storage.threads.get(thread_id);
+    if (!row?.ttl || row.updated_at !== updated_at) return false;
+    if (row.ttl.strategy === "delete") await removeThread(context, thread_id);
+    else await prune(context, row);
+    return true;
+  } catch (error) {
+    logger.error({ err: error, thread_id }, "an expired thread could not be swept");
+    return false;
+  } finally {
+    await lease.release();
+  }
+}
+
+async function prune(context: OpsContext, row: ThreadRow): Promise<void> {
+  await keepLatest(context, row);
+  await context.storage.threads.update(row.thread_id, { updated_at: now(), ttl: null });
 }

@@ -48,11 +48,9 @@ const EMPTY = { values: {}, interrupts: {} };
 
 export class Threads {
   readonly #context: EngineContext;
-  readonly #search: ThreadSearch;
 
   constructor(context: EngineContext) {
     this.#context = context;
-    this.#search = new ThreadSearch(context);
   }
 
   /**
@@ -77,14 +75,14 @@ export class Threads {
 
   /** As `search`, for a page that may not fit into memory. */
   async find(request: ThreadSearchRequest): Promise<LazyPage<Partial<Thread>>> {
-    return this.#search.page(request, {
+    return new ThreadSearch(this.#context).page(request, {
       limit: request.limit ?? DEFAULT_LIMIT,
       offset: request.offset ?? 0,
     });
   }
 
   async count(request: ThreadCountRequest): Promise<number> {
-    return this.#search.count(request);
+    return new ThreadSearch(this.#context).count(request);
   }
 
   /** @throws NotFoundError (`thread_not_found`) */
