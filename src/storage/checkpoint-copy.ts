@@ -4,11 +4,10 @@ import {
   type ChannelVersions,
   type CheckpointMetadata,
   type CheckpointTuple,
+  INTERRUPT,
   type PendingWrite,
-  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
-
-const INTERRUPT = "__interrupt__";
+import { isSpecial } from "./saver-parts.js";
 
 /**
  * Copies a thread's latest checkpoint in this namespace, or the one named by `at`, to another thread; nothing when
@@ -52,7 +51,7 @@ async function isLatest(
 async function copyTuple(
   saver: BaseCheckpointSaver,
   { metadata, ...tuple }: CheckpointTuple,
-  target: Place,
+  target: Target,
 ): Promise<void> {
   const { run_id: _ofTheSource, ...kept } = metadata as CheckpointMetadata<{ run_id?: unknown }>;
   const forked = { ...kept, source: "fork" as const, thread_id: target.thread_id };
@@ -61,7 +60,7 @@ async function copyTuple(
 }
 
 /** Where a checkpoint goes; `checkpoint_id` is its parent's. */
-interface Place {
+interface Target {
   thread_id: string | undefined;
   checkpoint_ns: string;
   checkpoint_id: string | undefined;
@@ -71,7 +70,7 @@ interface Place {
 export async function storeTuple(
   saver: BaseCheckpointSaver,
   { checkpoint, metadata, pendingWrites = [] }: CheckpointTuple,
-  target: Place,
+  target: Target,
   newVersions: ChannelVersions,
 ): Promise<void> {
   const stored = await saver.put(
@@ -92,7 +91,7 @@ function writesByTask(
 ): Iterable<[taskId: string, writes: PendingWrite[]]> {
   const calls = new Map<string, [string, PendingWrite[]]>();
   for (const [taskId, ...write] of pendingWrites) {
-    const key = `${write[0] in WRITES_IDX_MAP ? "special" : "ordinary"} ${taskId}`;
+    const key = `${isSpecial(write[0]) ? "special" : "ordinary"} ${taskId}`;
     const call = calls.get(key);
     if (call) call[1].push(write);
     else calls.set(key, [taskId, [write]]);

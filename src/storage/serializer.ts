@@ -1,9 +1,7 @@
 /** What savers store of values: nothing that cannot be read again, and of what is refused the name. */
 import {
-  type Checkpoint,
   ERROR,
   INTERRUPT,
-  maxChannelVersion,
   type PendingWrite,
   type SerializerProtocol,
   TASKS,
@@ -94,14 +92,6 @@ const isLost = (value: unknown, bytes: Uint8Array): boolean =>
 function refused(value: unknown, fault?: Fault, cause?: unknown): UnserializableError {
   const found = fault ?? faultIn(value, { name: NAME }) ?? { path: NAME, what: "cannot be turned into JSON" };
   return new UnserializableError("a value cannot be stored", found, cause);
-}
-
-/** Before version 4 of the format, tasks to send were not a channel: they are writes of the checkpoint before. */
-export function addSends(checkpoint: Checkpoint, sends: unknown[]): void {
-  const versions = Object.values(checkpoint.channel_versions);
-  checkpoint.channel_values[TASKS] = sends;
-  checkpoint.channel_versions[TASKS] =
-    versions.length > 0 ? versions.reduce((a, b) => maxChannelVersion(a, b)) : 1;
 }
 
 // What can be told of a serialised value from its bytes alone, in one pass over them.
@@ -199,7 +189,7 @@ function isDoubtful(json: Uint8Array, start: number, end: number): boolean {
 }
 
 /** The JSON without the keys `__proto__` and what they hold. */
-export function withoutProto(json: Uint8Array): Uint8Array {
+function withoutProto(json: Uint8Array): Uint8Array {
   const value: unknown = JSON.parse(new TextDecoder().decode(json), (key, inner: unknown) =>
     key === "__proto__" ? undefined : inner,
   );

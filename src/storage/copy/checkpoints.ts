@@ -1,13 +1,13 @@
 /** Copies the checkpoints of a thread, a page at a time, and tells whether both storages hold the same. */
 import { createHash } from "node:crypto";
-import {
-  type ChannelVersions,
-  type Checkpoint,
-  type CheckpointTuple,
-  type SerializerProtocol,
-  WRITES_IDX_MAP,
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointTuple,
+  SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import { byKey } from "../../models/common.js";
+import { isSpecial } from "../saver-parts.js";
 import type { Checkpointer } from "../storage.js";
 
 /** Checkpoints that are held at once, each with its whole state. */
@@ -196,7 +196,7 @@ type Writes = NonNullable<CheckpointTuple["pendingWrites"]>;
 /** A task's ordinary writes are in order; tasks, and writes with a number of their own, come as the backend has them. */
 function inOrder(writes: Writes): Writes {
   const rankOf = ([task, channel]: Writes[number]): string =>
-    JSON.stringify([task, channel in WRITES_IDX_MAP ? [0, channel] : [1]]);
+    JSON.stringify([task, isSpecial(channel) ? [0, channel] : [1]]);
   return writes
     .map((write) => ({ write, rank: rankOf(write) }))
     .sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))

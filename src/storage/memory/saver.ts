@@ -1,6 +1,5 @@
 import {
   MemorySaver,
-  WRITES_IDX_MAP,
   type Checkpoint,
   type CheckpointListOptions,
   type CheckpointMetadata,
@@ -9,6 +8,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointKey } from "../checkpointer.js";
+import { checkpointOf, numbered } from "../saver-parts.js";
 import { textSerializer } from "../serializer.js";
 
 interface Key extends CheckpointKey {
@@ -87,17 +87,14 @@ export class ThreadMemorySaver extends MemorySaver {
 
   /** All writes or none: MemorySaver keeps those that it has when one of them cannot be stored. */
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const key = config.configurable as Key;
-    if (!key.thread_id || !key.checkpoint_id)
-      throw new Error("configurable.thread_id and checkpoint_id are needed to store writes");
-    const dumped = await Promise.all(writes.map(([, value]) => this.serde.dumpsTyped(value)));
+    const key = checkpointOf(config);
+    const { writes: own, replace } = numbered(writes);
+    const dumped = await Promise.all(own.map(({ value }) => this.serde.dumpsTyped(value)));
     const place = writesKey(key.thread_id, key);
     const stored = (this.writes[place] ??= Object.create(null) as Record<string, StoredWrite>);
-    writes.forEach(([channel], index) => {
-      const number = WRITES_IDX_MAP[channel] ?? index;
-      const id = `${taskId},${number}`;
-      // An ordinary write that is there was made by an earlier attempt of the same task: it stays.
-      if (number < 0 || !(id in stored)) stored[id] = [taskId, channel, (dumped[index] as Dumped)[1]];
+    own.forEach(({ idx, channel }, index) => {
+      const id = `${taskId},${idx}`;
+      if (replace || !(id in stored)) stored[id] = [taskId, channel, (dumped[index] as Dumped)[1]];
     });
     this.#indexOf(key.thread_id).writes.add(place);
   }

@@ -40,7 +40,7 @@ interface MongodbLockOptions {
 
 /**
  * One lease a thread at a time among all processes on the database: in front the queue of this process, behind it a
- * document a thread, held under this process's session (./mongodb-sessions.ts). When the process dies its locks are
+ * document a thread, held under this process's session (./sessions.ts). When the process dies its locks are
  * free 15 s after its last sign of life, at once when it signed off; when it loses the database, `lost` of its leases
  * aborts after 10 s.
  *

@@ -1,8 +1,14 @@
-import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import type {
+  Checkpoint,
+  CheckpointMetadata,
+  PendingWrite,
+  SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Collection, Db, Document, FindOptions, MongoClient } from "mongodb";
 import type { CheckpointKey } from "../checkpointer.js";
+import { checkpointOf, configOf, numbered, placeOf } from "../saver-parts.js";
 import type { MongodbDriver } from "./schema.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
@@ -11,8 +17,8 @@ const CHECKPOINTS = "checkpoints";
 const WRITES = "checkpoint_writes";
 
 /**
- * The official saver on a database as it is set up, less what stops it from storing all metadata and from saying what is
- * too large.
+ * The official saver on a database as it is set up, less what stops it from storing all metadata and writes, and from
+ * saying what is too large.
  */
 export function createSaver(driver: MongodbDriver, client: MongoClient, db: Db): MongoDBSaver {
   const saver = new (withAnyMetadata(driver.MongoDBSaver, db))({ client });
@@ -29,6 +35,7 @@ export async function setUp(saver: MongoDBSaver): Promise<void> {
 /**
  * A saver that makes only plain entries of the metadata searchable. The official one stores all of it as fields, and
  * servers refuse names that begin with "$", or read those with a full stop as paths. The metadata itself is whole.
+ * Writes are numbered as in every saver here: the official one loses those to a channel named "constructor".
  */
 function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSaver {
   return class extends Saver {
@@ -39,8 +46,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSave
       checkpoint: Checkpoint,
       metadata: CheckpointMetadata,
     ): Promise<RunnableConfig> {
-      const { thread_id, checkpoint_ns = "", checkpoint_id: parent } = placeOf(config);
-      const place = { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id };
+      const { checkpoint_id: parent, ...place } = placeOf(config);
       const [[type, checkpointBytes], [, metadataBytes]] = await Promise.all([
         this.serde.dumpsTyped(checkpoint),
         this.serde.dumpsTyped(metadata),
@@ -52,8 +58,21 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSave
         metadata: metadataBytes,
         metadata_search: searchable(metadata),
       };
-      await this.db.collection(CHECKPOINTS).updateOne(place, { $set: fields }, { upsert: true });
-      return { configurable: place };
+      const key = { ...place, checkpoint_id: checkpoint.id };
+      await this.db.collection(CHECKPOINTS).updateOne(key, { $set: fields }, { upsert: true });
+      return configOf(place, checkpoint.id);
+    }
+
+    override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+      const place = checkpointOf(config);
+      const { writes: own, replace } = numbered(writes);
+      const operations = own.map(async ({ idx, channel, value }) => {
+        const [type, bytes] = await this.serde.dumpsTyped(value);
+        const fields = { channel, type, value: bytes };
+        const update = replace ? { $set: fields } : { $setOnInsert: fields };
+        return { updateOne: { filter: { ...place, task_id: taskId, idx }, update, upsert: true } };
+      });
+      if (operations.length > 0) await this.db.collection(WRITES).bulkWrite(await Promise.all(operations));
     }
   };
 }
@@ -73,20 +92,6 @@ function readWell(db: Db): Db {
     return Object.assign(Object.create(inner) as Collection, { find });
   };
   return Object.assign(Object.create(db) as Db, { collection });
-}
-
-interface Place {
-  thread_id: string;
-  checkpoint_ns?: string;
-  checkpoint_id?: string;
-}
-
-/** Texts only: anything else that a client put there would be read as an operator. */
-function placeOf({ configurable = {} }: RunnableConfig): Place {
-  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
-  if (typeof thread_id !== "string") throw new Error("configurable.thread_id must be a text");
-  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
-  return { thread_id, checkpoint_ns: text(checkpoint_ns), checkpoint_id: text(checkpoint_id) };
 }
 
 function searchable(metadata: object): Document {

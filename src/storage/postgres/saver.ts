@@ -8,10 +8,17 @@ import {
   type CheckpointTuple,
   type PendingWrite,
   type SerializerProtocol,
-  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import type { CheckpointKey } from "../checkpointer.js";
-import { addSends } from "../serializer.js";
+import {
+  addSends,
+  checkpointOf,
+  type CheckpointPlace,
+  configOf,
+  numbered,
+  placeOf,
+  tupleOf,
+} from "../saver-parts.js";
 import type { PostgresPool } from "./pool.js";
 import { toJson } from "./rows.js";
 import * as sql from "./saver-sql.js";
@@ -22,12 +29,6 @@ import { PostgresWriter, type Serialized } from "./writer.js";
 const PAGE = 25;
 /** A version below ten million keeps its fraction in full. */
 const FRACTIONS = 1e9;
-
-interface Place {
-  thread_id: string;
-  checkpoint_ns: string;
-  checkpoint_id: string | undefined;
-}
 
 /**
  * A checkpointer on the tables of the official PostgresSaver, which reads what this one writes and the other way
@@ -70,7 +71,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { limit = Infinity, before, filter } = options;
-    const place = (config.configurable ?? {}) as Partial<Place>;
+    const place = (config.configurable ?? {}) as Partial<CheckpointPlace>;
     // Ids order the checkpoints of one namespace only.
     const isPaged = place.thread_id !== undefined && place.checkpoint_ns !== undefined;
     let end = before?.configurable?.checkpoint_id as string | undefined;
@@ -89,7 +90,8 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { checkpoint_id: parent, ...place } = placeOf(config);
+    const { thread_id, checkpoint_ns } = place;
     const { channel_values, ...rest } = checkpoint;
     const { id } = checkpoint;
     const [[, metadataBytes], values] = await Promise.all([
@@ -112,21 +114,15 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       values,
     };
     await this.#writer.store(thread_id, { checkpoints: [entry], writes: [] });
-    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: id } };
+    return configOf(place, id);
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
-    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
-    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
-    const byIndex = new Map<number, PendingWrite>();
-    writes.forEach((write, index) => {
-      const place = WRITES_IDX_MAP[write[0]] ?? index;
-      if (replace || !byIndex.has(place)) byIndex.set(place, write);
-    });
-    const entries = [...byIndex].map(async ([idx, [channel, value]]) => {
-      const place = { thread: thread_id, ns: checkpoint_ns, id: checkpoint_id, task: taskId, idx };
-      return { ...place, channel, value: await this.#serialize(value), replace };
+    const { thread_id, checkpoint_ns, checkpoint_id } = checkpointOf(config);
+    const { writes: own, replace } = numbered(writes);
+    const entries = own.map(async ({ idx, channel, value }) => {
+      const key = { thread: thread_id, ns: checkpoint_ns, id: checkpoint_id, task: taskId, idx };
+      return { ...key, channel, value: await this.#serialize(value), replace };
     });
     await this.#writer.store(thread_id, { checkpoints: [], writes: await Promise.all(entries) });
   }
@@ -152,7 +148,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   }
 
   async #read(
-    place: Partial<Place>,
+    place: Partial<CheckpointPlace>,
     limit: number,
     before?: string,
     filter: Record<string, unknown> = {},
@@ -183,12 +179,6 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
 /** A channel whose value is gone. */
 const EMPTY: Serialized = { type: "empty", bytes: undefined };
 
-function placeOf(config: RunnableConfig): Place {
-  const { thread_id, checkpoint_ns, checkpoint_id } = (config.configurable ?? {}) as Partial<Place>;
-  if (!thread_id) throw new Error("configurable.thread_id is needed to reach a checkpoint");
-  return { thread_id, checkpoint_ns: checkpoint_ns ?? "", checkpoint_id };
-}
-
 // Checkpoints from the rows that hold them.
 
 type Write = NonNullable<CheckpointTuple["pendingWrites"]>[number];
@@ -207,7 +197,7 @@ async function tuplesOf(
   }
   const page = rows.filter((row) => row.kind === "checkpoint").sort(byPlace);
   const tuples: CheckpointTuple[] = [];
-  for (const row of page) tuples.push(await tupleOf(row, parts, serde));
+  for (const row of page) tuples.push(await readTuple(row, parts, serde));
   return tuples;
 }
 
@@ -226,17 +216,17 @@ const byTask = (a: CheckpointRow, b: CheckpointRow) =>
   compare(a.detail ?? "", b.detail ?? "") || byPlace(a, b);
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-async function tupleOf(
+async function readTuple(
   row: CheckpointRow,
   parts: Parts,
   serde: SerializerProtocol,
 ): Promise<CheckpointTuple> {
-  const { thread_id, checkpoint_ns, checkpoint_id, detail: parent } = row;
+  const { checkpoint_id, detail: parent } = row;
   const stored = JSON.parse(row.checkpoint ?? "{}") as Checkpoint;
   const channel_versions = stored.channel_versions ?? {};
   const writes = (parts.get(keyOf("write", row, checkpoint_id, row)) ?? []).sort(byTask);
   const [metadata, channel_values, pendingWrites] = await Promise.all([
-    serde.loadsTyped("json", row.type ?? "{}") as Promise<CheckpointTuple["metadata"]>,
+    serde.loadsTyped("json", row.type ?? "{}") as Promise<unknown>,
     loadValues(row, channel_versions, parts, serde),
     Promise.all(
       writes.map(async (write): Promise<Write> => {
@@ -253,14 +243,7 @@ async function tupleOf(
   const sends = parent === null ? undefined : parts.get(keyOf("send", row, parent, row));
   if (sends && stored.v < 4)
     addSends(checkpoint, await Promise.all(sends.sort(byTask).map((send) => load(send, serde))));
-  const at = (id: string | null) => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: id } });
-  return {
-    config: at(checkpoint_id),
-    checkpoint,
-    metadata,
-    parentConfig: parent === null ? undefined : at(parent),
-    pendingWrites,
-  };
+  return tupleOf(row, { id: checkpoint_id ?? "", parent, checkpoint, metadata, pendingWrites });
 }
 
 async function loadValues(

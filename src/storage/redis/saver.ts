@@ -9,11 +9,10 @@ import {
   type CheckpointTuple,
   type PendingWrite,
   TASKS,
-  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import type { CheckpointKey } from "../checkpointer.js";
 import { containing } from "../rows.js";
-import { addSends } from "../serializer.js";
+import { addSends, checkpointOf, configOf, numbered, type Place, placeOf, tupleOf } from "../saver-parts.js";
 import { beginTransaction, type RedisConnection, type Transaction } from "./client.js";
 import {
   fieldOf,
@@ -33,14 +32,8 @@ import {
 
 interface RedisSaverOptions {
   keyPrefix: string;
-  /** Milliseconds; see ./redis-expiry.ts. */
+  /** Milliseconds; see `RedisExpiry`. */
   ttl?: number;
-}
-
-interface Place {
-  thread_id: string;
-  checkpoint_ns: string;
-  checkpoint_id: string | undefined;
 }
 
 /**
@@ -79,7 +72,8 @@ export class RedisSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { checkpoint_id: parent, ...place } = placeOf(config);
+    const { thread_id, checkpoint_ns } = place;
     const { channel_values: values, ...rest } = checkpoint;
     const keys = this.#keys.namespace(thread_id, checkpoint_ns);
     const inherited =
@@ -104,21 +98,19 @@ export class RedisSaver extends BaseCheckpointSaver {
     );
     for (const [field, value] of packed) transaction.hSet(keys.values, field, value);
     await this.#expiry.execute(transaction, thread_id, keys, checkpoint.id);
-    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+    return configOf(place, checkpoint.id);
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
-    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+    const { thread_id, checkpoint_ns, checkpoint_id } = checkpointOf(config);
     const keys = this.#keys.namespace(thread_id, checkpoint_ns);
-    const areSpecial = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    const { writes: own, replace } = numbered(writes);
     const transaction = this.#begin(thread_id, checkpoint_ns, checkpoint_id);
-    for (const [index, [channel, value]] of writes.entries()) {
-      const field = JSON.stringify([taskId, WRITES_IDX_MAP[channel] ?? index]);
+    for (const { idx, channel, value } of own) {
+      const field = JSON.stringify([taskId, idx]);
       const [type, bytes] = await this.serde.dumpsTyped(value);
       const record = pack([channel, type], bytes);
-      // An ordinary write that is there was made by an earlier attempt of the same task: it stays.
-      if (areSpecial) transaction.hSet(keys.writes(checkpoint_id), field, record);
+      if (replace) transaction.hSet(keys.writes(checkpoint_id), field, record);
       else transaction.hSetNX(keys.writes(checkpoint_id), field, record);
     }
     await this.#expiry.execute(transaction, thread_id, keys, checkpoint_id);
@@ -155,22 +147,10 @@ export class RedisSaver extends BaseCheckpointSaver {
   }
 }
 
-function placeOf({ configurable = {} }: RunnableConfig): Place {
-  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
-  if (typeof thread_id !== "string") throw new Error("configurable.thread_id must be a text");
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  return { thread_id, checkpoint_ns: text(checkpoint_ns) ?? "", checkpoint_id: text(checkpoint_id) };
-}
-
 // Reads checkpoints as LangGraph has them.
 
 /** Checkpoints that a list reads at once, with all their values. */
 const PAGE = 25;
-
-interface NamespacePlace {
-  thread_id: string;
-  checkpoint_ns: string;
-}
 
 type Saver = Pick<BaseCheckpointSaver, "serde">;
 
@@ -185,9 +165,9 @@ class RedisTuples {
     this.#saver = saver;
   }
 
-  async get({ thread_id, checkpoint_ns }: NamespacePlace, id: string): Promise<CheckpointTuple | undefined> {
-    const keys = this.#keys.namespace(thread_id, checkpoint_ns);
-    const [record, writes] = await Promise.all([
+  async get(place: Place, id: string): Promise<CheckpointTuple | undefined> {
+    const keys = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
+    const [record, pendingWrites] = await Promise.all([
       this.#connection.client.hGetAll(keys.checkpoint(id)),
       this.#writes(keys, id),
     ]);
@@ -197,21 +177,13 @@ class RedisTuples {
     const checkpoint = (await unpackValue(this.#saver.serde, record.checkpoint)) as Checkpoint;
     checkpoint.channel_values = await this.#values(keys, record.refs);
     if (checkpoint.v < 4 && parent !== "") addSends(checkpoint, await this.#sendsOf(keys, parent));
-    const configOf = (checkpoint_id: string) => ({
-      configurable: { thread_id, checkpoint_ns, checkpoint_id },
-    });
-    return {
-      config: configOf(id),
-      checkpoint,
-      metadata: (await unpackValue(this.#saver.serde, record.metadata)) as CheckpointMetadata,
-      pendingWrites: writes,
-      ...(parent !== "" && { parentConfig: configOf(parent) }),
-    };
+    const metadata = await unpackValue(this.#saver.serde, record.metadata);
+    return tupleOf(place, { id, parent, checkpoint, metadata, pendingWrites });
   }
 
   /** Checkpoints of a namespace, those below the id `before`. */
   async *newestFirst(
-    place: NamespacePlace,
+    place: Place,
     { before, pageSize = PAGE }: { before?: string; pageSize?: number } = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { ids } = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
@@ -230,7 +202,7 @@ class RedisTuples {
 
   /** As `BaseCheckpointSaver.list`; over all threads or namespaces when the place leaves them open. */
   async *list(
-    place: Partial<NamespacePlace>,
+    place: Partial<Place>,
     { limit = Infinity, before, filter = {} }: CheckpointListOptions,
   ): AsyncGenerator<CheckpointTuple> {
     const places = await this.#places(place);
@@ -248,7 +220,7 @@ class RedisTuples {
     }
   }
 
-  async *#merged(places: NamespacePlace[], options: { before?: string }): AsyncGenerator<CheckpointTuple> {
+  async *#merged(places: Place[], options: { before?: string }): AsyncGenerator<CheckpointTuple> {
     const all: CheckpointTuple[] = [];
     for (const place of places) {
       for await (const tuple of this.newestFirst(place, options)) all.push(tuple);
@@ -256,9 +228,9 @@ class RedisTuples {
     yield* all.sort((a, b) => (a.checkpoint.id < b.checkpoint.id ? 1 : -1));
   }
 
-  async #places({ thread_id, checkpoint_ns }: Partial<NamespacePlace>): Promise<NamespacePlace[]> {
+  async #places({ thread_id, checkpoint_ns }: Partial<Place>): Promise<Place[]> {
     const threads = thread_id === undefined ? await this.#threads() : [thread_id];
-    const places: NamespacePlace[] = [];
+    const places: Place[] = [];
     for (const thread of threads) {
       const namespaces =
         checkpoint_ns === undefined

@@ -8,11 +8,19 @@ import {
   type CheckpointTuple,
   type PendingWrite,
   TASKS,
-  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import type { Database, Statement } from "better-sqlite3";
 import type { CheckpointKey } from "../checkpointer.js";
-import { addSends, textSerializer } from "../serializer.js";
+import {
+  addSends,
+  checkpointOf,
+  type CheckpointPlace,
+  configOf,
+  numbered,
+  placeOf,
+  tupleOf,
+} from "../saver-parts.js";
+import { textSerializer } from "../serializer.js";
 import { SqliteValues } from "./values.js";
 
 /** Checkpoints that are read in one go. */
@@ -20,13 +28,7 @@ const PAGE = 25;
 /** A value of fewer bytes stands in the row of its checkpoint. */
 const LARGE = 1024;
 
-interface Place {
-  thread_id: string;
-  checkpoint_ns: string;
-  checkpoint_id: string | undefined;
-}
-
-/** Checkpoints in the tables of `sqlite-schema.ts`, which it finds made. A call that writes is one transaction. */
+/** Checkpoints in the tables of ./schema.ts, which it finds made. A call that writes is one transaction. */
 export class SqliteSaver extends BaseCheckpointSaver {
   readonly #rows: SqliteCheckpoints;
   readonly #values: SqliteValues;
@@ -46,7 +48,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { limit = Infinity, before, filter = {} } = options;
-    const place = (config.configurable ?? {}) as Partial<Place>;
+    const place = (config.configurable ?? {}) as Partial<CheckpointPlace>;
     const end = before?.configurable?.checkpoint_id as string | undefined;
     let after: CheckpointRow | undefined;
     for (let left = limit; left > 0; left -= PAGE) {
@@ -65,7 +67,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { thread_id, checkpoint_ns, checkpoint_id: parent } = placeOf(config);
+    const { checkpoint_id: parent, ...place } = placeOf(config);
+    const { thread_id, checkpoint_ns } = place;
     const { channel_values, ...rest } = checkpoint;
     const inherited = parent === undefined ? {} : this.#rows.valuesOf(thread_id, checkpoint_ns, parent);
     const values: Record<string, StoredValue> = {};
@@ -78,8 +81,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     for (const [channel, value] of Object.entries(channel_values))
       if (Object.hasOwn(newVersions, channel)) written.set(channel, await this.#bytes(value));
     const row = {
-      thread_id,
-      checkpoint_ns,
+      ...place,
       checkpoint_id: checkpoint.id,
       parent_checkpoint_id: parent ?? null,
       checkpoint: JSON.stringify(rest),
@@ -98,21 +100,17 @@ export class SqliteSaver extends BaseCheckpointSaver {
       },
       () => this.#values.forget(thread_id),
     );
-    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+    return configOf(place, checkpoint.id);
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { thread_id, checkpoint_ns, checkpoint_id } = placeOf(config);
-    if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+    const place = checkpointOf(config);
+    const { writes: own, replace } = numbered(writes);
     const rows = await Promise.all(
-      writes.map(async ([channel, value], index): Promise<WriteRow> => {
-        const place = { thread_id, checkpoint_ns, checkpoint_id, task_id: taskId };
-        const text = (await this.#bytes(value)).toString();
-        return { ...place, idx: WRITES_IDX_MAP[channel] ?? index, channel, value: text };
+      own.map(async ({ value, ...write }): Promise<WriteRow> => {
+        return { ...place, task_id: taskId, ...write, value: (await this.#bytes(value)).toString() };
       }),
     );
-    // An ordinary write that is there was made by an earlier attempt of the same task: it stays.
-    const replace = writes.every(([channel]) => channel in WRITES_IDX_MAP);
     this.#rows.transaction(() => this.#rows.insertWrites(rows, replace));
   }
 
@@ -141,7 +139,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   async #tuple(row: CheckpointRow, read: (id: number) => Buffer): Promise<CheckpointTuple> {
-    const { thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id: parent } = row;
+    const { checkpoint_id, parent_checkpoint_id: parent } = row;
     const stored = Object.entries(JSON.parse(row.channel_values) as Record<string, StoredValue>);
     const writes = this.#rows.writesOf(row);
     const [metadata, values, pendingWrites] = await Promise.all([
@@ -166,14 +164,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     };
     if (checkpoint.v < 4 && parent !== null)
       addSends(checkpoint, await this.#sendsOf({ ...row, checkpoint_id: parent }));
-    const at = (id: string) => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: id } });
-    return {
-      config: at(checkpoint_id),
-      checkpoint,
-      metadata: metadata as CheckpointTuple["metadata"],
-      parentConfig: parent === null ? undefined : at(parent),
-      pendingWrites,
-    };
+    return tupleOf(row, { id: checkpoint_id, parent, checkpoint, metadata, pendingWrites });
   }
 
   async #sendsOf(parent: CheckpointRow): Promise<unknown[]> {
@@ -189,12 +180,6 @@ export class SqliteSaver extends BaseCheckpointSaver {
   #load(data: string | Buffer): Promise<unknown> {
     return this.serde.loadsTyped("json", data) as Promise<unknown>;
   }
-}
-
-function placeOf({ configurable = {} }: RunnableConfig): Place {
-  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Partial<Place>;
-  if (!thread_id) throw new Error("configurable.thread_id is needed to reach a checkpoint");
-  return { thread_id, checkpoint_ns: checkpoint_ns ?? "", checkpoint_id: checkpoint_id || undefined };
 }
 
 export interface CheckpointRow extends CheckpointKey {

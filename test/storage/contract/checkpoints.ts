@@ -79,6 +79,44 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
     for await (const tuple of saver().list(config)) expect(named(tuple)).toEqual(order);
   });
 
+  it("of a task's later attempt ordinary writes change nothing, special ones take their place", async () => {
+    const config = await put(at(newId()));
+    const write = (...writes: [channel: string, value: unknown][]) =>
+      saver().putWrites(config, writes, "task");
+    await write(["a", 1], ["b", 2]);
+    await write(["a", 3], ["c", 4]);
+    await write(["__interrupt__", 5]);
+    await write(["__interrupt__", 6]);
+    const stored = (await saver().getTuple(config))?.pendingWrites?.map(([, ...stored]) => stored);
+    expect(stored).toHaveLength(3);
+    expect(stored).toEqual(
+      expect.arrayContaining([
+        ["a", 1],
+        ["b", 2],
+        ["__interrupt__", 6],
+      ]),
+    );
+  });
+
+  it("writes to channels that are named as methods of objects are stored as others are", async () => {
+    const config = await put(at(newId()));
+    await saver().putWrites(
+      config,
+      [
+        ["toString", 1],
+        ["constructor", 2],
+        ["a", 3],
+      ],
+      "task",
+    );
+    const stored = (await saver().getTuple(config))?.pendingWrites?.map(([, ...stored]) => stored);
+    expect(stored).toEqual([
+      ["toString", 1],
+      ["constructor", 2],
+      ["a", 3],
+    ]);
+  });
+
   describe("stamps", () => {
     it("checkpoints name their run and configuration", async () => {
       const thread_id = newId();
