@@ -165,7 +165,7 @@ const CHECKPOINTER = {
   keepLatest: 1,
 } satisfies Partial<Record<keyof Checkpointer, 1>>;
 
-const LOCKS = { acquire: 1, isHeld: 1, waiting: 1 } satisfies Record<keyof ThreadLocks, 1>;
+const LOCKS = { acquire: 1, waiting: 1 } satisfies Record<keyof ThreadLocks, 1>;
 
 const ITEMS = {
   get: 1,

@@ -336,7 +336,6 @@ export interface ThreadLocks {
    * @throws ThreadBusyError when the thread's queue is full (`thread_busy`)
    */
   acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined>;
-  isHeld(threadId: string): boolean;
   /** How many wait for this thread. */
   waiting(threadId: string): number;
 }

@@ -5,7 +5,7 @@ type Grant = (lease: ThreadLease) => void;
 
 interface ThreadLocksOptions {
   maxWaiting: number;
-  /** Hears of every lease in the moment in which it is given. */
+  /** Called for every lease in the moment in which it is given. */
   onGrant?: (threadId: string) => void;
 }
 
@@ -57,7 +57,6 @@ export function createThreadLocks({ maxWaiting, onGrant }: ThreadLocksOptions): 
       }
       return wait(queue, options);
     },
-    isHeld: (threadId) => queues.has(threadId),
     waiting: (threadId) => queues.get(threadId)?.length ?? 0,
   };
 }

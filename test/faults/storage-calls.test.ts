@@ -8,6 +8,7 @@ import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { onEveryBackend, openBackend } from "../helpers/backends.js";
 import { FailingStorage, type Failure } from "../helpers/failing-storage.js";
+import { isHeld } from "../helpers/locks.js";
 import { readAll } from "../helpers/service.js";
 
 const SAY = { assistant_id: "chat", input: { messages: ["hi"] } };
@@ -110,12 +111,12 @@ const TRIALS = Object.keys(CASES).flatMap((name): [string, Failure][] =>
 
 /** After whatever failed, the thread is free, its runs have ended, and it takes the next run. */
 async function expectSound(service: Service, storage: Storage, threadId: string, context: string) {
-  expect(storage.locks.isHeld(threadId), context).toBe(false);
+  await expect.poll(() => isHeld(storage.locks, threadId), { message: context }).toBe(false);
   expect((await service.runs.create(threadId, SAY)).status, context).toBe("success");
   const runs = await service.runs.list(threadId, { limit: 100 });
   for (const { status } of runs) expect(["success", "interrupted", "error"], context).toContain(status);
   expect((await service.threads.get(threadId)).status, context).toBe("idle");
-  expect(storage.locks.isHeld(threadId), context).toBe(false);
+  await expect.poll(() => isHeld(storage.locks, threadId), { message: context }).toBe(false);
 }
 
 onEveryBackend("failing calls", (backend) => {

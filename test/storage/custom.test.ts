@@ -76,7 +76,7 @@ describe("a storage of one's own", () => {
 
   it("what the storage lacks is named", async () => {
     const text = `export const openStorage = () => ({
-      scheme: "half", durable: true, threads: { get() {} }, locks: { acquire() {}, isHeld() {}, waiting: 1 },
+      scheme: "half", durable: true, threads: { get() {} }, locks: { acquire() {}, waiting: 1 },
     });`;
     const error = await failure(open(moduleOf("half.mjs", text)));
     expect(error).toBeInstanceOf(ConfigError);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ThreadBusyError } from "../../src/support/errors.js";
 import { createThreadLocks } from "../../src/storage/thread-locks.js";
+import { isHeld } from "../helpers/locks.js";
 import type { ThreadLease } from "../../src/storage/storage.js";
 
 const locks = () => createThreadLocks({ maxWaiting: 2 });
@@ -33,7 +34,7 @@ describe("thread locks", () => {
     void first.release();
     await Promise.all(waiting);
     expect(order).toEqual(["x", "y"]);
-    expect(threads.isHeld("a")).toBe(false);
+    expect(await isHeld(threads, "a")).toBe(false);
   });
 
   it("a caller who goes first overtakes", async () => {
@@ -60,7 +61,7 @@ describe("thread locks", () => {
     void lease.release();
     void (await waiting[0])?.release();
     void (await waiting[1])?.release();
-    expect(threads.isHeld("a")).toBe(false);
+    expect(await isHeld(threads, "a")).toBe(false);
   });
 
   it("an aborted waiter leaves with the signal's reason", async () => {
@@ -73,7 +74,7 @@ describe("thread locks", () => {
     await expect(left).rejects.toBe(reason);
     expect(threads.waiting("a")).toBe(0);
     void lease.release();
-    expect(threads.isHeld("a")).toBe(false);
+    expect(await isHeld(threads, "a")).toBe(false);
   });
 
   it("an abort after the grant changes nothing", async () => {
@@ -88,13 +89,13 @@ describe("thread locks", () => {
     expect(threads.waiting("a")).toBe(1);
     void lease?.release();
     void (await behind)?.release();
-    expect(threads.isHeld("a")).toBe(false);
+    expect(await isHeld(threads, "a")).toBe(false);
   });
 
   it("an aborted signal takes nothing at all", async () => {
     const threads = locks();
     await expect(threads.acquire("a", { wait: true, signal: AbortSignal.abort() })).rejects.toThrow();
-    expect(threads.isHeld("a")).toBe(false);
+    expect(await isHeld(threads, "a")).toBe(false);
   });
 
   it("a second release changes nothing", async () => {
@@ -103,9 +104,9 @@ describe("thread locks", () => {
     void first.release();
     const second = await held(threads, "a");
     void first.release();
-    expect(threads.isHeld("a")).toBe(true);
+    expect(await isHeld(threads, "a")).toBe(true);
     void second.release();
-    expect(threads.isHeld("a")).toBe(false);
+    expect(await isHeld(threads, "a")).toBe(false);
   });
 
   it("any interleaving serves one holder in order", async () => {
@@ -147,7 +148,7 @@ async function replay(steps: Step[]): Promise<void> {
       leaver?.abort.abort();
     }
     await settle();
-    expect(threads.isHeld("t")).toBe(model.length > 0);
+    expect(await isHeld(threads, "t")).toBe(model.length > 0);
     expect(threads.waiting("t")).toBe(Math.max(0, model.length - 1));
     if (model[0]) expect(leases.has(model[0].id)).toBe(true);
     for (const waiter of model.slice(1)) expect(leases.has(waiter.id)).toBe(false);

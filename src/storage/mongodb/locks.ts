@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Collection, Db } from "mongodb";
-import { ThreadBusyError } from "../../support/errors.js";
-import { guarded, type ExplainError } from "../driver-errors.js";
+import { explained, type ExplainError } from "../driver-errors.js";
+import { type RemoteLock, type RemoteLocks, SharedThreadLocks } from "../shared-locks.js";
+import type { ThreadLocks } from "../storage.js";
 import { isDuplicate } from "./errors.js";
 import { SessionKeeper, type Session, type Timing } from "./sessions.js";
-import type { AcquireOptions, ThreadLease, ThreadLocks } from "../storage.js";
-import { createThreadLocks } from "../thread-locks.js";
-import { Undecided } from "../undecided.js";
 
 /** Milliseconds between two looks of a waiter, by chance, so that waiters do not look in step. */
 const SHORTEST_PAUSE = 100;
@@ -27,83 +25,46 @@ interface StoredLock {
   wanted: boolean;
 }
 
-interface Held {
-  session: Session;
-  token: string;
-}
-
 interface MongodbLockOptions {
   maxWaiting: number;
   explain: ExplainError;
   timing?: Timing;
 }
 
+/** Locks of this process on a database, and what frees them all. */
+export async function openMongodbLocks(
+  db: Db,
+  { maxWaiting, explain, timing }: MongodbLockOptions,
+): Promise<{ threads: ThreadLocks; close: () => Promise<void> }> {
+  const locks = new MongodbLocks(db, timing);
+  await locks.start();
+  const threads = new SharedThreadLocks(explained<RemoteLocks>(locks, explain), { maxWaiting });
+  return { threads, close: () => locks.close() };
+}
+
 /**
- * One lease a thread at a time among all processes on the database: in front the queue of this process, behind it a
- * document a thread, held under this process's session (./sessions.ts). When the process dies its locks are
- * free 15 s after its last sign of life, at once when it signed off; when it loses the database, `lost` of its leases
- * aborts after 10 s.
- *
- * Order: within a process strictly that of arrival. Processes look again every 100 to 500 ms, so which of several gets
- * a thread is chance; one that releases a thread another looks for lets the other go first.
+ * A document a thread, held under this process's session (./sessions.ts). When the process dies its locks are free 15 s
+ * after its last sign of life, at once when it signed off; when it loses the database, `lost` of its locks aborts after
+ * 10 s. Processes look again every 100 to 500 ms, so which of several gets a thread is chance.
  */
-export class MongodbThreadLocks implements ThreadLocks {
+class MongodbLocks implements RemoteLocks {
   readonly #locks: Collection<StoredLock>;
   readonly #sessions: SessionKeeper;
-  readonly #own: ThreadLocks;
-  readonly #options: MongodbLockOptions;
-  readonly #held = new Set<string>();
-  /** Threads that this process looks for. */
-  readonly #looking = new Set<string>();
-  readonly #undecided = new Undecided();
-  /** Threads that another process may take first. */
-  readonly #yielded = new Set<string>();
   /** Locks that may stand although nobody holds them, since a call was broken off. */
   readonly #leftovers = new Set<string>();
 
-  private constructor(db: Db, options: MongodbLockOptions) {
+  constructor(db: Db, timing: Timing | undefined) {
     this.#locks = db.collection("gs_locks");
-    this.#options = options;
-    const { maxWaiting } = options;
-    this.#own = createThreadLocks({ maxWaiting, onGrant: (threadId) => this.#undecided.begin(threadId) });
     this.#sessions = new SessionKeeper(db, {
-      timing: options.timing,
+      timing,
       onDeath: async (owner) => void (await this.#locks.deleteMany({ owner })),
       onRenewal: () => this.#clearLeftovers(),
     });
   }
 
-  static async open(db: Db, options: MongodbLockOptions): Promise<MongodbThreadLocks> {
-    const locks = new MongodbThreadLocks(db, options);
-    await locks.#sessions.start();
-    return locks;
-  }
-
-  async acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined> {
-    const { wait, signal } = options;
-    if (wait && this.#undecided.has(threadId)) await this.#undecided.known(threadId, signal);
-    this.#refuseWhenFull(threadId, options);
-    const turn = await this.#own.acquire(threadId, options);
-    if (!turn) return undefined;
-    try {
-      const held = await guarded(this.#options.explain, () => this.#acquire(threadId, options));
-      this.#undecided.settle(threadId);
-      if (held) return this.#lease(threadId, held, turn, signal);
-      void turn.release();
-      return undefined;
-    } catch (error) {
-      this.#undecided.settle(threadId);
-      void turn.release();
-      throw error;
-    }
-  }
-
-  isHeld(threadId: string): boolean {
-    return this.#held.has(threadId);
-  }
-
-  waiting(threadId: string): number {
-    return this.#own.waiting(threadId) + (this.#looking.has(threadId) ? 1 : 0);
+  /** Sign on. */
+  start(): Promise<void> {
+    return this.#sessions.start();
   }
 
   /** Free all locks and sign off. */
@@ -111,44 +72,14 @@ export class MongodbThreadLocks implements ThreadLocks {
     return this.#sessions.stop();
   }
 
-  /** The queue here stands behind the holder; when that is elsewhere, its first waits as well. */
-  #refuseWhenFull(threadId: string, { wait, first }: AcquireOptions): void {
-    if (!wait || first || !this.#looking.has(threadId)) return;
-    if (this.waiting(threadId) >= this.#options.maxWaiting) throw this.#full(threadId);
-  }
-
-  async #acquire(threadId: string, options: AcquireOptions): Promise<Held | undefined> {
-    const { wait, first, signal } = options;
-    const mustYield = this.#yielded.delete(threadId) && wait;
-    const held = mustYield ? undefined : await this.#take(threadId);
-    if (held || !wait) return held;
-    if (!mustYield && !first && this.#options.maxWaiting === 0) throw this.#full(threadId);
-    this.#looking.add(threadId);
-    this.#undecided.settle(threadId);
-    try {
-      return await this.#look(threadId, mustYield ? LONGEST_PAUSE : 0, signal);
-    } finally {
-      this.#looking.delete(threadId);
-    }
-  }
-
-  async #look(threadId: string, head: number, signal: AbortSignal | undefined): Promise<Held> {
-    await pause(head, signal);
-    for (;;) {
-      await pause(SHORTEST_PAUSE + Math.random() * (LONGEST_PAUSE - SHORTEST_PAUSE), signal);
-      const held = await this.#take(threadId);
-      if (held) return held;
-    }
-  }
-
   /** The lock, if nobody who lives has it. */
-  async #take(threadId: string): Promise<Held | undefined> {
+  async take(threadId: string): Promise<RemoteLock | undefined> {
     const session = await this.#sessions.current();
     const token = randomUUID();
     try {
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         if (await this.#insert({ _id: threadId, owner: session.id, token, wanted: false })) {
-          return { session, token };
+          return this.#lock(threadId, session, token);
         }
         const other = await this.#locks.findOne({ _id: threadId });
         if (other && !(await this.#isFree(other))) return undefined;
@@ -157,6 +88,15 @@ export class MongodbThreadLocks implements ThreadLocks {
     } catch (error) {
       this.#leftovers.add(token);
       throw error;
+    }
+  }
+
+  async wait(threadId: string, { yields, signal }: Parameters<RemoteLocks["wait"]>[1]): Promise<RemoteLock> {
+    await pause(yields ? LONGEST_PAUSE : 0, signal);
+    for (;;) {
+      await pause(SHORTEST_PAUSE + Math.random() * (LONGEST_PAUSE - SHORTEST_PAUSE), signal);
+      const lock = await this.take(threadId);
+      if (lock) return lock;
     }
   }
 
@@ -182,40 +122,20 @@ export class MongodbThreadLocks implements ThreadLocks {
     return false;
   }
 
-  #lease(
-    threadId: string,
-    { session, token }: Held,
-    turn: ThreadLease,
-    signal: AbortSignal | undefined,
-  ): ThreadLease {
-    const lost = new AbortController();
-    const lose = () => lost.abort(session.lost.reason);
-    if (session.lost.aborted) lose();
-    else session.lost.addEventListener("abort", lose, { once: true });
-    this.#held.add(threadId);
-    let released: Promise<void> | undefined;
-    const release = async () => {
-      this.#held.delete(threadId);
-      session.lost.removeEventListener("abort", lose);
-      await this.#free(threadId, token);
-      await turn.release();
-    };
-    const lease = {
-      lost: lost.signal,
+  #lock(threadId: string, session: Session, token: string): RemoteLock {
+    return {
+      lost: session.lost,
       confirm: () => session.confirm(),
-      release: () => (released ??= release()),
+      free: () => this.#free(threadId, token),
     };
-    if (!signal?.aborted) return lease;
-    void lease.release();
-    throw signal.reason;
   }
 
-  async #free(threadId: string, token: string): Promise<void> {
+  async #free(threadId: string, token: string): Promise<boolean> {
     try {
-      const freed = await this.#locks.findOneAndDelete({ _id: threadId, token });
-      if (freed?.wanted && this.#own.waiting(threadId) > 0) this.#yielded.add(threadId);
+      return (await this.#locks.findOneAndDelete({ _id: threadId, token }))?.wanted ?? false;
     } catch {
       this.#leftovers.add(token);
+      return false;
     }
   }
 
@@ -224,10 +144,6 @@ export class MongodbThreadLocks implements ThreadLocks {
     if (tokens.length === 0) return;
     await this.#locks.deleteMany({ token: { $in: tokens } });
     for (const token of tokens) this.#leftovers.delete(token);
-  }
-
-  #full(threadId: string): ThreadBusyError {
-    return new ThreadBusyError(threadId, `${this.waiting(threadId)} callers already wait for it`);
   }
 }
 

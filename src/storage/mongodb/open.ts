@@ -6,7 +6,7 @@ import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../stora
 import { createThreadLocks } from "../thread-locks.js";
 import { explainMongodb } from "./errors.js";
 import { createMongodbItems } from "./items.js";
-import { MongodbThreadLocks } from "./locks.js";
+import { openMongodbLocks } from "./locks.js";
 import { createMongodbOwners, MongodbRuns } from "./runs.js";
 import { createSaver, keepOnly, namespacesOf, setUp } from "./saver.js";
 import {
@@ -111,10 +111,9 @@ async function openLocks(
   db: Db,
   { max_queued_runs: maxWaiting, readOnly }: StorageOptions,
   explain: ExplainError,
-): Promise<{ threads: ThreadLocks; close(): Promise<void> }> {
+): Promise<{ threads: ThreadLocks; close: () => Promise<void> }> {
   if (readOnly) return { threads: createThreadLocks({ maxWaiting }), close: async () => undefined };
-  const threads = await MongodbThreadLocks.open(db, { maxWaiting, explain });
-  return { threads, close: () => threads.close() };
+  return openMongodbLocks(db, { maxWaiting, explain });
 }
 
 function readUri({ checkpointer_uri: uri }: StorageOptions): { uri: string; place: MongodbPlace } {

@@ -1,11 +1,12 @@
 import type { Client } from "pg";
 import { wrapCheckpointer } from "../checkpointer.js";
+import { SharedThreadLocks } from "../shared-locks.js";
 import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
 import { LockConnection } from "./lock-session.js";
-import { PostgresThreadLocks } from "./locks.js";
+import { PostgresLocks } from "./locks.js";
 import {
   addressOf,
   CONNECT_TIMEOUT,
@@ -60,7 +61,7 @@ async function prepare(
   driver: PostgresDriver,
   options: PostgresOptions,
   maxWaiting: number,
-): Promise<{ threads: ThreadLocks; close(): Promise<void> }> {
+): Promise<{ threads: ThreadLocks; close: () => Promise<void> }> {
   const { schema } = options;
   if (options.readOnly) {
     await requireTables(pool, schema);
@@ -69,7 +70,7 @@ async function prepare(
   await migrate(pool, driver, schema);
   const connection = await openLocks(driver, options);
   return {
-    threads: new PostgresThreadLocks({ connection, schema, maxWaiting }),
+    threads: new SharedThreadLocks(new PostgresLocks(connection, schema), { maxWaiting }),
     close: () => connection.close(),
   };
 }
