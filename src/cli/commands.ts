@@ -103,18 +103,13 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
     },
     {
       name: "export",
-      summary: "Write a thread with all its checkpoints as one JSON file.",
+      summary: "Write a thread with all its checkpoints as one JSON file, from a storage or a server.",
       load: async () => (await import("./commands/transfer.js")).exportCommand,
     },
     {
       name: "import",
       summary: "Store an exported thread: its history can be read, and its latest state run on.",
       load: async () => (await import("./commands/transfer.js")).importCommand,
-    },
-    {
-      name: "pull",
-      summary: "Fetch a thread from a LangGraph-compatible server as one JSON file.",
-      load: async () => (await import("./commands/transfer.js")).pullCommand,
     },
   ],
   Project: [
@@ -150,3 +145,12 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
     },
   ],
 };
+
+/** Commands of the release before, and what they are now. */
+export const FORMER_COMMANDS: readonly { name: string; now: string; load: CommandEntry["load"] }[] = [
+  {
+    name: "pull",
+    now: "export THREAD --url URL",
+    load: async () => (await import("./commands/transfer.js")).pullCommand,
+  },
+];

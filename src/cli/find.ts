@@ -74,6 +74,37 @@ async function runOn(client: Client, threadId: string, runId: string): Promise<R
   }
 }
 
+/** A checkpoint as it is named: `THREAD@n`, or `THREAD` and `--checkpoint n`. */
+export interface NamedCheckpoint {
+  thread: string;
+  /** An id, the beginning of one, a step, or a place from the end; undefined for the latest. */
+  checkpoint: string | undefined;
+}
+
+/** @throws InvalidRequestError when two checkpoints are named (`invalid_request`) */
+export function namedCheckpoint(text: string, checkpoint?: string): NamedCheckpoint {
+  const [thread = "", at] = text.split("@", 2);
+  if (at !== undefined && checkpoint !== undefined && at !== checkpoint)
+    throw new InvalidRequestError(`${text} and --checkpoint ${checkpoint} name two checkpoints`, undefined, {
+      hint: "leave one of them out",
+    });
+  return { thread, checkpoint: at ?? checkpoint };
+}
+
+/**
+ * The state that `THREAD@n`, or `THREAD` and a checkpoint, name.
+ * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
+ */
+export async function findCheckpoint(
+  client: Client,
+  text: string,
+  { checkpoint, ns }: { checkpoint?: string; ns?: string } = {},
+): Promise<{ threadId: string; state: ThreadState }> {
+  const named = namedCheckpoint(text, checkpoint);
+  const threadId = await findThreadId(client, named.thread);
+  return { threadId, state: await findState(client, threadId, { at: named.checkpoint, ns }) };
+}
+
 /**
  * The state of a thread that `at` names: a checkpoint's id or its beginning, a step, or a place from the end (-1 is
  * the latest). The latest when it is left out.

@@ -271,6 +271,18 @@ export function timeOf(flag: string, text: string, now = Date.now()): string {
 
 // Flags of the commands that have a source.
 
+/** How a checkpoint is named, behind what it is for. */
+const CHECKPOINT = "its id or the beginning of it, a step, or -1 for the latest";
+
+/** `purpose` says which checkpoint it is. */
+export const checkpointOption = (purpose: string) =>
+  new Option("--checkpoint <checkpoint>", `${purpose}: ${CHECKPOINT}`);
+
+/** The argument that names a thread. */
+export const THREAD = "id of the thread, or its beginning";
+/** The argument that names a thread, or one of its checkpoints. */
+export const THREAD_AT = `${THREAD}; with @ and a checkpoint: ${CHECKPOINT}`;
+
 export const clientOptions = {
   url: () => new Option("--url <url>", "ask this server instead of reading the storage"),
   apiKey: () =>

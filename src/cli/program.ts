@@ -6,8 +6,8 @@ import { VERSION } from "../support/version.js";
 import { settingOption } from "./options.js";
 import type { CliIo } from "./io.js";
 import { createSession } from "./session.js";
-import { examples, type Runner } from "./command.js";
-import { COMMAND_GROUPS, type CommandEntry } from "./commands.js";
+import { addFormerCommand, examples, formerNames, type Runner } from "./command.js";
+import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.js";
 import { watchUnhandled } from "./unhandled.js";
 
 const USAGE_EXIT = 2;
@@ -18,6 +18,7 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
   let exitCode = 0;
   const run: Runner = async (command, implementation) => {
     const session = createSession(io, command.optsWithGlobals());
+    for (const line of formerNames(command)) session.print.note(`note  ${line}`);
     exitCode = await watchUnhandled(session, () => implementation(session));
   };
   const program = await createProgram(argv, io, run);
@@ -39,6 +40,10 @@ async function createProgram(argv: readonly string[], io: CliIo, run: Runner): P
   for (const [heading, entries] of Object.entries(COMMAND_GROUPS)) {
     program.commandsGroup(`${heading}:`);
     for (const entry of entries) await addCommand(program, entry, isNeeded(entry, called) ? run : undefined);
+  }
+  for (const { name, now, load } of FORMER_COMMANDS) {
+    const command = addFormerCommand(program, name, now);
+    if (called[0] === name) (await load())(command, run);
   }
   return program.commandsGroup("Help:");
 }

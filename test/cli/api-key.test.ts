@@ -37,14 +37,14 @@ const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
 /** Every command that asks a server, on the seeded threads. */
 const commands = ({ chat, run: runId }: Seeded): string[][] => [
   ["threads", "list"],
-  ["threads", "get", chat],
+  ["inspect", "thread", chat],
   ["threads", "create"],
-  ["threads", "copy", chat],
+  ["fork", chat],
   ["threads", "patch", chat, "--metadata", "seen=true"],
   ["threads", "delete", chat, "--yes"],
   ["threads", "prune", "--older-than", "30d", "--yes"],
   ["runs", "list", chat],
-  ["runs", "get", chat, runId],
+  ["inspect", "run", runId, "--thread", chat],
   ["inspect", "thread", chat],
   ["inspect", "run", runId],
   ["inspect", "checkpoint", chat],
@@ -65,9 +65,8 @@ const URL_FLAG = () => ["--url", server.url];
 describe("a server with keys", () => {
   it.each(["none", "another"])("refuses %s, with exit code 2 and the way to put it right", async (which) => {
     const key = which === "none" ? [] : ["--api-key", WRONG];
-    for (const argv of [...commands(seeded), ["pull", server.url, seeded.chat]]) {
-      const place = argv[0] === "pull" ? [] : URL_FLAG();
-      const { code, stdout, stderr } = await run([...argv, ...place, ...key, "--json", "--verbose"]);
+    for (const argv of commands(seeded)) {
+      const { code, stdout, stderr } = await run([...argv, ...URL_FLAG(), ...key, "--json", "--verbose"]);
       const text = stdout + stderr;
       expect({ argv, code, shown: text.includes(WRONG) }).toEqual({ argv, code: 2, shown: false });
       expect(JSON.parse(stdout), argv.join(" ")).toMatchObject({
@@ -84,13 +83,15 @@ describe("a server with keys", () => {
 
   it("is asked with the key of the flag or of the variable", async () => {
     const reading = commands(seeded).filter(([name = "", what]) => what !== "delete" && name !== "test");
-    for (const argv of [...reading, ["pull", server.url, seeded.chat]]) {
-      const place = argv[0] === "pull" ? [] : URL_FLAG();
+    for (const argv of reading) {
       for (const given of [
         { flags: ["--api-key", KEY], env: { GRAPH_SERVE_API_KEY: WRONG } },
         { flags: [], env: { GRAPH_SERVE_API_KEY: KEY } },
       ]) {
-        const { code, stdout, stderr } = await run([...argv, ...place, ...given.flags, "--verbose"], given);
+        const { code, stdout, stderr } = await run(
+          [...argv, ...URL_FLAG(), ...given.flags, "--verbose"],
+          given,
+        );
         expect({ argv, code, shown: (stdout + stderr).includes(KEY) }).toEqual({
           argv,
           code: 0,

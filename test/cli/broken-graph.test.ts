@@ -136,17 +136,17 @@ describe("reading without a loadable graph", () => {
         for (const argv of [
           ["threads", "list"],
           ["threads", "list", "--status", "interrupted"],
-          ["threads", "get", thread],
+          ["inspect", "thread", thread],
           ["threads", "prune", "--older-than", "30d", "--dry-run"],
           ["runs", "list", thread],
-          ["runs", "get", seeded.chat, seeded.run],
+          ["inspect", "run", seeded.run, "--thread", seeded.chat],
           ["inspect", "thread", thread],
           ["inspect", "thread", thread, "--full"],
           ["inspect", "run", seeded.run],
           ["inspect", "checkpoint", thread, "--writes"],
           ["inspect", "checkpoint", seeded.chat, seeded.fork],
           ["inspect", "state", thread],
-          ["inspect", "state", thread, "--at", "-2"],
+          ["inspect", "state", thread, "--checkpoint", "-2"],
           ["history", thread],
           ["history", seeded.chat, "--run", seeded.run],
           ["replay", thread],
@@ -191,7 +191,7 @@ describe("reading without a loadable graph", () => {
       await seeded.project.put(name, "syntax error");
     expect((await read(["threads", "patch", seeded.chat, "--metadata", "seen=true"])).code).toBe(0);
     expect((await read(["threads", "delete", seeded.chat, "--yes"])).code).toBe(0);
-    expect((await read(["threads", "get", seeded.chat])).code).toBe(4);
+    expect((await read(["inspect", "thread", seeded.chat])).code).toBe(4);
   });
 });
 
@@ -199,7 +199,7 @@ describe("the output filter", () => {
   it("hides what clients do not see", async () => {
     for (const argv of [
       ["threads", "list"],
-      ["threads", "get", seeded.vault],
+      ["inspect", "thread", seeded.vault],
       ["inspect", "thread", seeded.vault, "--full"],
       ["inspect", "checkpoint", seeded.vault, "0", "--writes"],
       ["history", seeded.vault],

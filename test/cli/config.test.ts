@@ -83,12 +83,14 @@ describe("config path, validate, schema", () => {
   });
 
   it("validate names the graphs", async () => {
-    expect((await run(["validate"])).stdout).toBe("graph-server.config.json is valid; graphs: agent\n");
+    expect((await cli(["validate", "--config-only"], { cwd: project.dir })).stdout).toBe(
+      "  ok    config  graph-server.config.json\n  ok    graphs  agent, not loaded\n",
+    );
   });
 
   it("warnings go to stderr", async () => {
     await project.put("graph-server.config.json", { checkpointer_uri: "./x.db" });
-    const { code, stderr } = await run(["validate"]);
+    const { code, stderr } = await cli(["validate", "--config-only"], { cwd: project.dir });
     expect(code).toBe(0);
     expect(stderr).toContain("warn  checkpointer_uri is ignored");
   });

@@ -14,7 +14,6 @@ const COMMANDS = [
   "state set",
   "export",
   "import",
-  "pull",
 ];
 
 let project: ThreadProject;
@@ -55,7 +54,7 @@ function wordsOf(example: string): { argv: string[]; out: string | undefined } {
   const [command = "", out] = example.split(/ > /);
   const words = command.match(/'[^']*'|\S+/g) ?? [];
   const argv = words.slice(1).map((word) => {
-    if (/^0198c0de/.test(word)) return project.threadId;
+    if (/^0198c0de/.test(word)) return word.replace(/^[^@]*/, project.threadId);
     return word.startsWith("http://127.0.0.1:2024") ? url : word.replace(/^'|'$/g, "");
   });
   return { argv, out };
@@ -68,7 +67,7 @@ describe.each(COMMANDS)("%s", (command) => {
     await project.run(["export", project.threadId, "--out", "thread.json"]);
     for (const example of examples) {
       const { argv, out } = wordsOf(example);
-      const isOwnPlace = /^(schemas|doctor|completion|pull)$/.test(argv[0] ?? "");
+      const isOwnPlace = /^(schemas|doctor|completion)$/.test(argv[0] ?? "");
       const words = argv.includes("--step") ? argv.filter((word) => word !== "--step") : argv;
       const place = isOwnPlace ? [] : undefined;
       const result = await (place

@@ -37,7 +37,7 @@ describe("fork", () => {
 
   it("an earlier checkpoint keeps the values of then", async () => {
     const before = await history(project.threadId);
-    const { document } = await fork("--at", "1");
+    const { document } = await fork("--checkpoint", "1");
     const states = await history(document.thread_id);
     expect(states).toHaveLength(1);
     expect(texts(states[0]?.values)).toEqual(["hello", "echo: hello"]);
@@ -48,14 +48,14 @@ describe("fork", () => {
     const [, , input] = (await history(project.threadId)).filter(
       ({ metadata }) => metadata.source === "input",
     );
-    const { code, document } = await fork("--at", input?.checkpoint?.checkpoint_id ?? "", "--run");
+    const { code, document } = await fork("--checkpoint", input?.checkpoint?.checkpoint_id ?? "", "--run");
     expect([code, document.run?.status]).toEqual([0, "success"]);
     expect(texts(document.run?.values)).toEqual(["hello", "echo: hello"]);
   });
 
   it("values are written before the run", async () => {
     const { document } = await fork(
-      "--at",
+      "--checkpoint",
       "1",
       "--values",
       '{"count": 40}',
@@ -70,7 +70,7 @@ describe("fork", () => {
     const before = await history(project.threadId);
     const { document } = await fork(
       "--branch",
-      "--at",
+      "--checkpoint",
       "1",
       "--values",
       '{"count": 7}',
@@ -92,7 +92,7 @@ describe("fork", () => {
 
   it.each<[string[], number, string]>([
     [["fork", "0198c0de-0000-7000-8000-00000000dead"], 4, "thread_not_found"],
-    [["fork", "THREAD", "--at", "99"], 4, "checkpoint_not_found"],
+    [["fork", "THREAD", "--checkpoint", "99"], 4, "checkpoint_not_found"],
     [["fork", "THREAD", "--values", "{"], 2, "invalid_request"],
     [["fork", "THREAD", "--values", "3"], 2, "invalid_request"],
     [["fork", "THREAD", "--values", "{}", "--as-node", "nobody"], 2, "invalid_request"],
@@ -142,7 +142,7 @@ describe("state set", () => {
       '{"count": 2}',
       "--as-node",
       "reply",
-      "--at",
+      "--checkpoint",
       "1",
     ];
     const { stdout } = await project.run(argv);
@@ -225,10 +225,10 @@ it("a server forks and branches as well", async () => {
   ]);
   const latest = await fork("--url", url);
   expect([latest.code, latest.document.thread.metadata.forked_from]).toEqual([0, project.threadId]);
-  const earlier = await fork("--at", "1", "--url", url);
-  const offline = await fork("--at", "1");
+  const earlier = await fork("--checkpoint", "1", "--url", url);
+  const offline = await fork("--checkpoint", "1");
   expect([earlier.code, earlier.document.thread.values]).toEqual([0, offline.document.thread.values]);
-  const branch = await fork("--at", "1", "--branch", "--url", url, "--run");
+  const branch = await fork("--checkpoint", "1", "--branch", "--url", url, "--run");
   expect([branch.code, branch.document.thread_id]).toEqual([0, project.threadId]);
   const again = await execute("--in-place", "--url", url, "--compare");
   expect([again.code, again.document.equal]).toEqual([0, true]);

@@ -17,7 +17,7 @@ describe("inspect thread", () => {
     expect(stdout).toContain('waits for  {"question":"about cats?"}');
     const [, line = ""] = /^answer +graph-serve (.+)$/m.exec(stdout) ?? [];
     expect(line).toBe(`run ask --thread ${seeded.asking} --resume true`);
-    const copy = (await cli(["threads", "copy", seeded.asking], { cwd: seeded.project.dir })).stdout.trim();
+    const copy = (await cli(["fork", seeded.asking], { cwd: seeded.project.dir })).stdout.trim();
     const argv = [...line.replace(seeded.asking, copy).split(" "), "--json"];
     const { code, stdout: answered } = await cli(argv, { cwd: seeded.project.dir });
     expect(code).toBe(0);
@@ -104,7 +104,7 @@ describe("inspect state", () => {
 
   it("other values are JSON", async () => {
     expect((await inspect(["state", seeded.vault])).stdout).toBe('{\n  "n": 2\n}\n');
-    expect((await inspect(["state", seeded.vault, "--path", "n", "--at", "0"])).stdout).toBe("1\n");
+    expect((await inspect(["state", seeded.vault, "--path", "n", "--checkpoint", "0"])).stdout).toBe("1\n");
   });
 
   it.each([

@@ -117,6 +117,6 @@ describe("a storage in use", () => {
       "--yes",
     ]);
     expect(JSON.parse(pruned)).toMatchObject({ items: [], deleted: 0 });
-    expect((await read(["threads", "get", thread_id])).code).toBe(0);
+    expect((await read(["inspect", "thread", thread_id])).code).toBe(0);
   });
 });

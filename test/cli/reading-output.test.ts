@@ -24,7 +24,7 @@ const read = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: seed
 
 const readings = (thread: string): string[][] => [
   ["threads", "list"],
-  ["threads", "get", thread],
+  ["inspect", "thread", thread],
   ["runs", "list", thread],
   ["inspect", "thread", thread],
   ["inspect", "thread", thread, "--full"],
@@ -87,7 +87,7 @@ describe("a terminal", () => {
     expect(stdout).not.toContain(seeded.asking);
     const short = seeded.asking.slice(0, 13);
     expect(stdout).toContain(short);
-    const found = await read(["threads", "get", short, "--json"]);
+    const found = await read(["inspect", "thread", short, "--json"]);
     expect(found.code === 0 || found.stdout.includes("begin with")).toBe(true);
   });
 });

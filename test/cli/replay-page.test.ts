@@ -163,12 +163,19 @@ describe("odd threads", () => {
   });
 
   it("a range starts from the values before it", async () => {
-    const { stdout } = await project.run(["replay", project.threadId, "--from", "1", "--format", "html"]);
+    const { stdout } = await project.run([
+      "replay",
+      project.threadId,
+      "--checkpoint",
+      "1",
+      "--format",
+      "html",
+    ]);
     const { values, dom } = open(stdout);
     const { document } = await project.json<{ items: { values: unknown }[] }>([
       "replay",
       project.threadId,
-      "--from",
+      "--checkpoint",
       "1",
     ]);
     expect(values()).toEqual(document.items[0]?.values);

@@ -43,7 +43,7 @@ describe("text", () => {
 
   it("a range and changes alone may be asked for", async () => {
     const all = await frames();
-    const some = await frames("--from", "1", "--to", "-3");
+    const some = await frames("--checkpoint", "1", "--to", "-3");
     expect(some.length).toBeGreaterThan(0);
     expect(some.length).toBeLessThan(all.length);
     const news = await frames("--changed-only");
@@ -131,7 +131,7 @@ describe("steps by keys", () => {
 describe("bad input", () => {
   it.each<[string[], number, string]>([
     [["replay", "0198c0de-0000-7000-8000-00000000dead"], 4, "thread_not_found"],
-    [["replay", "THREAD", "--from", "77"], 4, "checkpoint_not_found"],
+    [["replay", "THREAD", "--checkpoint", "77"], 4, "checkpoint_not_found"],
     [["replay", "THREAD", "--step", "--delay", "1"], 2, "invalid_request"],
     [["replay", "THREAD", "--step"], 2, "invalid_request"],
     [["replay", "THREAD", "--delay", "soon"], 2, "invalid_request"],

@@ -22,11 +22,11 @@ const readings = ({ chat, asking, failed, vault, run, fork }: Seeded): string[][
   ["threads", "list", "--metadata", "user=ada", "--metadata", "count=3"],
   ["threads", "list", "--values", "topic=cats"],
   ["threads", "list", "--status", "busy"],
-  ["threads", "get", chat],
-  ["threads", "get", vault],
+  ["inspect", "thread", chat],
+  ["inspect", "thread", vault],
   ["runs", "list", chat, "--limit", "2"],
   ["runs", "list", failed, "--status", "error"],
-  ["runs", "get", chat, run],
+  ["inspect", "run", run, "--thread", chat],
   ["inspect", "thread", chat],
   ["inspect", "thread", asking],
   ["inspect", "thread", failed],
@@ -34,7 +34,7 @@ const readings = ({ chat, asking, failed, vault, run, fork }: Seeded): string[][
   ["inspect", "checkpoint", chat],
   ["inspect", "checkpoint", chat, "1"],
   ["inspect", "checkpoint", chat, fork],
-  ["inspect", "state", chat, "--at", "-2"],
+  ["inspect", "state", chat, "--checkpoint", "-2"],
   ["inspect", "state", chat, "--path", "messages[-1].content"],
   ["history", chat],
   ["history", chat, "--limit", "3"],
@@ -80,12 +80,12 @@ describe("without a server and with one", () => {
   });
 
   it.each([
-    [["threads", "get", "0198c0de-0000-7000-8000-000000000000"], 4, "thread_not_found"],
-    [["threads", "get", "0198c0de"], 4, "thread_not_found"],
+    [["inspect", "thread", "0198c0de-0000-7000-8000-000000000000"], 4, "thread_not_found"],
+    [["inspect", "thread", "0198c0de"], 4, "thread_not_found"],
     [["runs", "list", "0198c0de-0000-7000-8000-000000000000"], 4, "thread_not_found"],
     [["inspect", "run", "0198c0de-0000-7000-8000-000000000000"], 4, "run_not_found"],
     [["inspect", "run", "nothing"], 2, "invalid_request"],
-    [["threads", "get", "not an id"], 2, "invalid_request"],
+    [["inspect", "thread", "not an id"], 2, "invalid_request"],
     [["threads", "list", "--limit", "none"], 2, "invalid_request"],
     [["threads", "list", "--metadata", "user"], 2, "invalid_request"],
     [["threads", "list", "--sort", "age"], 2, "invalid_request"],
@@ -102,7 +102,9 @@ describe("without a server and with one", () => {
   it("unknown checkpoints fail alike", async () => {
     for (const at of ["99", "-99", "0198c0de-0000-6000-8000-000000000000", "abcd"]) {
       const argv = ["inspect", "checkpoint", seeded.chat, at, "--json"];
-      const argvOf = at.startsWith("-") ? ["inspect", "state", seeded.chat, "--at", at, "--json"] : argv;
+      const argvOf = at.startsWith("-")
+        ? ["inspect", "state", seeded.chat, "--checkpoint", at, "--json"]
+        : argv;
       const offline = await read(argvOf);
       expect({ at, code: offline.code }).toEqual({ at, code: 4 });
       expect(await read([...argvOf, "--url", server.url])).toEqual(offline);

@@ -130,7 +130,7 @@ describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
       code: 0,
       stdout: { deleted: [seeded.chat, seeded.asking] },
     });
-    for (const argv of [["threads", "get"], ["runs", "list"], ["history"]]) {
+    for (const argv of [["inspect", "thread"], ["runs", "list"], ["history"]]) {
       expect((await cli([...argv, seeded.chat, ...place], { cwd: seeded.project.dir })).code).toBe(4);
     }
   });
@@ -180,7 +180,7 @@ describe("deleting", () => {
   });
 });
 
-describe("threads copy --at", () => {
+describe("fork of a server's thread", () => {
   it("a server that copies the latest state only is found out, and its copy goes again", async () => {
     const server = await serveSeeded(seeded.project);
     const deleted: string[] = [];
@@ -198,16 +198,17 @@ describe("threads copy --at", () => {
     other.listen(0, "127.0.0.1");
     await once(other, "listening");
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { dir: cwd } = seeded.project;
     try {
       const before = idsOf(await list("--limit", "50"));
-      const { code, stdout } = await threads(["copy", seeded.chat, "--at", "0", "--url", url, "--json"]);
+      const { code, stdout } = await cli(["fork", `${seeded.chat}@0`, "--url", url, "--json"], { cwd });
       expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "unsupported_option" } }]);
       expect(deleted).toHaveLength(1);
       expect(idsOf(await list("--limit", "50"))).toEqual(before);
-      const own = await threads(["copy", seeded.chat, "--at", "0", "--url", server.url, "--json"]);
+      const own = await cli(["fork", `${seeded.chat}@0`, "--url", server.url, "--json"], { cwd });
       expect([own.code, JSON.parse(own.stdout)]).toMatchObject([
         0,
-        { metadata: { forked_from: seeded.chat }, values: { messages: [{ content: "one" }] } },
+        { thread: { metadata: { forked_from: seeded.chat }, values: { messages: [{ content: "one" }] } } },
       ]);
     } finally {
       other.close();

@@ -168,7 +168,7 @@ describe("import", () => {
   });
 });
 
-describe("pull", () => {
+describe("export --url", () => {
   it("a server gives the same file", async () => {
     const server = startCli(
       ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
@@ -178,11 +178,11 @@ describe("pull", () => {
       server.stderr.until(/http:\/\/127\.0\.0\.1:\d+/),
       server.stdout.until(/http:\/\/127\.0\.0\.1:\d+/),
     ]);
-    const { stdout } = await cli(["pull", url, project.threadId], { cwd: project.dir });
+    const { stdout } = await cli(["export", project.threadId, "--url", url], { cwd: project.dir });
     const pulled = JSON.parse(stdout) as ThreadFile;
     const { checkpoints: _storedOnly, ...file } = await exported();
     expect(pulled).toEqual(file);
-    const missing = await cli(["pull", url, "0198c0de-0000-7000-8000-00000000dead", "--json"], {
+    const missing = await cli(["export", "0198c0de-0000-7000-8000-00000000dead", "--url", url, "--json"], {
       cwd: project.dir,
     });
     expect([missing.code, JSON.parse(missing.stdout)]).toMatchObject([
@@ -194,12 +194,16 @@ describe("pull", () => {
   });
 
   it.each<[string[], number, string]>([
-    [["pull", "http://127.0.0.1:9", "0198c0de-0000-7000-8000-00000000dead"], 3, "server_unreachable"],
-    [["pull", "ftp://x", "0198c0de-0000-7000-8000-00000000dead"], 2, "invalid_request"],
+    [
+      ["export", "0198c0de-0000-7000-8000-00000000dead", "--url", "http://127.0.0.1:9"],
+      3,
+      "server_unreachable",
+    ],
+    [["export", "0198c0de-0000-7000-8000-00000000dead", "--url", "ftp://x"], 2, "invalid_request"],
     [["export", "0198c0de-0000-7000-8000-00000000dead"], 4, "thread_not_found"],
     [["export", "0198c0de", "--redact", "a["], 2, "invalid_request"],
   ])("%j exits with %i", async (argv, exit, code) => {
-    const place = argv[0] === "pull" ? [] : ["--checkpointer-uri", "./threads.db"];
+    const place = argv.includes("--url") ? [] : ["--checkpointer-uri", "./threads.db"];
     const result = await cli([...argv, ...place, "--json"], { cwd: project.dir });
     const { error } = JSON.parse(result.stdout) as { error: { code: string } };
     expect([result.code, error.code]).toEqual([exit, code]);

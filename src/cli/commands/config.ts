@@ -1,12 +1,11 @@
 import type { Command } from "@commander-js/extra-typings";
-import type { LoadedConfig, SettingOrigin } from "../../config/load.js";
+import type { SettingOrigin } from "../../config/load.js";
 import { maskSettings } from "../../config/settings.js";
 import { type SettingName, SettingsSchema } from "../../config/settings.js";
 import { ConfigError } from "../../support/errors.js";
-import { wrapped } from "../../view/text.js";
-import { examples, type Runner } from "../command.js";
+import { addFormerCommand, examples, type Runner } from "../command.js";
 import { shortPath } from "../report-error.js";
-import { loadServableSettings, loadSettings, type Session, unheededText } from "../session.js";
+import { loadSettings, type Session } from "../session.js";
 
 export function configCommand(config: Command, run: Runner): void {
   config.addHelpText("after", examples("graph-serve config print --origin", "graph-serve config path"));
@@ -22,11 +21,11 @@ export function configCommand(config: Command, run: Runner): void {
     .description("Print the path of the configuration file.")
     .addHelpText("after", examples("graph-serve config path"))
     .action((_options, command) => run(command, async (session) => printPath(session)));
-  config
-    .command("validate")
-    .description("Check the configuration without loading a graph.")
-    .addHelpText("after", examples("graph-serve config validate -c graph-server.config.json"))
-    .action((_options, command) => run(command, async (session) => validateConfig(session)));
+  addFormerCommand(config, "validate", "validate --config-only").action((_options, command) =>
+    run(command, async (session) =>
+      (await import("./validate.js")).validate(session, [], { configOnly: true }),
+    ),
+  );
   config
     .command("schema")
     .description("Print the JSON schema of the configuration.")
@@ -75,26 +74,6 @@ async function printPath(session: Session): Promise<number> {
   if (session.print.flags.json) session.print.json({ path: file });
   else session.print.data(file);
   return 0;
-}
-
-/** `config validate`: loading it is the check. */
-async function validateConfig(session: Session): Promise<number> {
-  const config = await loadServableSettings(session);
-  const { print } = session;
-  const warnings = [...config.warnings, ...config.unheeded.map(unheededText)];
-  if (print.flags.json) print.json({ file: config.file ?? null, warnings });
-  else
-    for (const line of wrapped(summary({ ...config, warnings }, session.io.cwd), print.width))
-      print.data(line);
-  return 0;
-}
-
-function summary({ file, settings, warnings }: LoadedConfig, cwd: string): string {
-  const name =
-    file === undefined ? "no configuration file, the defaults hold" : `${shortPath(file, cwd)} is valid`;
-  const graphs = Object.keys(settings.graphs);
-  const parts = [name, graphs.length > 0 ? `graphs: ${graphs.join(", ")}` : "no graphs"];
-  return [...parts, ...(warnings.length > 0 ? [`${warnings.length} warnings`] : [])].join("; ");
 }
 
 /** `config schema`: for editors that complete and check the file. */

@@ -1,22 +1,19 @@
 import type { Command } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
-import { examples, type Runner } from "../command.js";
+import { addFormerFlag, examples, type Runner } from "../command.js";
 import { fork, type Forked, runOn, valuesFlag } from "../fork/branch.js";
-import { addClientOptions } from "../options.js";
+import { addClientOptions, checkpointOption, type ClientFlags, THREAD_AT } from "../options.js";
 import { nextCommand, type RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId } from "../find.js";
+import { findCheckpoint, namedCheckpoint } from "../find.js";
 import { withClient } from "../open-client.js";
-import type { ClientFlags } from "../options.js";
-
-const CHECKPOINT = "checkpoint: an id, its beginning, a step, or -1 for the latest";
 
 export function forkCommand(command: Command, run: Runner): void {
-  addClientOptions(
+  const fork = addClientOptions(
     command
-      .argument("<thread>", "id of the thread, or its beginning")
-      .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`)
+      .argument("<thread>", THREAD_AT)
+      .addOption(checkpointOption("begin at this checkpoint instead of the latest"))
       .option("--values <json>", "values to write first, through the graph's reducers")
       .option("--as-node <node>", "node that the values are attributed to")
       .option("--branch", "stay on the thread: the checkpoint gets another successor")
@@ -26,38 +23,40 @@ export function forkCommand(command: Command, run: Runner): void {
       "after",
       examples(
         "graph-serve fork 0198c0de",
-        "graph-serve fork 0198c0de --at 2 --values '{\"count\": 3}' --run",
-        "graph-serve fork 0198c0de --at -2 --branch --run",
+        "graph-serve fork 0198c0de@2 --values '{\"count\": 3}' --run",
+        "graph-serve fork 0198c0de --checkpoint -2 --branch --run",
       ),
     )
     .action((thread, options) => run(command, async (session) => forkThread(session, thread, options)));
+  addFormerFlag(fork, "--at <checkpoint>", "--checkpoint");
 }
 
 export function stateCommand(state: Command, run: Runner): void {
   state.addHelpText("after", examples("graph-serve state set 0198c0de --values '{\"count\": 3}'"));
-  addClientOptions(
+  const set = addClientOptions(
     state
       .command("set")
       .description("Write values into the state of a thread, through the graph's reducers.")
-      .argument("<thread>", "id of the thread, or its beginning")
+      .argument("<thread>", THREAD_AT)
       .option("--values <json>", "values to write")
       .option("--as-node <node>", "node that the values are attributed to")
-      .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`),
+      .addOption(checkpointOption("write behind this checkpoint instead of the latest")),
   )
     .addHelpText(
       "after",
       examples(
         "graph-serve state set 0198c0de --values '{\"count\": 3}'",
-        "graph-serve state set 0198c0de --values '{\"count\": 3}' --as-node reply --at 1",
+        "graph-serve state set 0198c0de --values '{\"count\": 3}' --as-node reply --checkpoint 1",
       ),
     )
     .action((thread, options, command) =>
       run(command, async (session) => setState(session, thread, options)),
     );
+  addFormerFlag(set, "--at <checkpoint>", "--checkpoint");
 }
 
 interface ForkFlags extends ClientFlags {
-  at?: string;
+  checkpoint?: string;
   values?: string;
   asNode?: string;
   branch?: boolean;
@@ -66,8 +65,16 @@ interface ForkFlags extends ClientFlags {
 
 const FAILED_EXIT = 1;
 
-/** `fork`: another future for a thread, on a copy or as a branch of it. */
-async function forkThread(session: Session, thread: string, flags: ForkFlags): Promise<number> {
+/**
+ * `fork`: another future for a thread, on a copy or as a branch of it. With `alone`, as `threads copy` was, JSON has
+ * the new thread without what belongs to it.
+ */
+export async function forkThread(
+  session: Session,
+  thread: string,
+  flags: ForkFlags,
+  { alone = false } = {},
+): Promise<number> {
   const values = valuesFlag(flags.values);
   const { branch = false, asNode } = flags;
   const needsGraph = values !== undefined || asNode !== undefined;
@@ -76,21 +83,26 @@ async function forkThread(session: Session, thread: string, flags: ForkFlags): P
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
     async (client) => {
-      const from = await findState(client, await findThreadId(client, thread), { at: flags.at });
-      const made = await fork(client, from, { branch, values, asNode });
+      const { threadId, state } = await findCheckpoint(client, thread, flags);
+      const isCopy = !needsGraph && !branch && !flags.run;
+      const made =
+        state.checkpoint?.checkpoint_id == null && isCopy
+          ? { thread: await client.threads.copy(threadId), checkpointId: undefined }
+          : await fork(client, state, { branch, values, asNode });
       return { ...made, graph: client.graphOf(made.thread) };
     },
   );
   const outcome = flags.run
     ? await runOn(session, { thread: forked.thread, flags, checkpointId: forked.checkpointId })
     : undefined;
-  show(session, forked, { outcome, graph, flags });
+  if (alone && session.print.isJson) session.print.json(forked.thread);
+  else show(session, forked, { outcome, graph, flags });
   return outcome?.error ? FAILED_EXIT : 0;
 }
 
 function show(
   { print, flags: globals }: Session,
-  { thread, checkpointId }: Forked,
+  { thread, checkpointId }: Pick<Forked, "thread" | "checkpointId">,
   { outcome, graph, flags }: { outcome?: RunOutcome; graph?: string; flags: ForkFlags },
 ): void {
   const { thread_id } = thread;
@@ -112,7 +124,7 @@ function show(
 interface StateSetFlags extends ClientFlags {
   values?: string;
   asNode?: string;
-  at?: string;
+  checkpoint?: string;
 }
 
 /** `state set`: write values into a thread's state, through the reducers of its graph. */
@@ -128,12 +140,12 @@ async function setState(session: Session, thread: string, flags: StateSetFlags):
     flags,
     { access: "write", graphs: "required" },
     async (client) => {
-      const threadId = await findThreadId(client, thread);
-      const at = flags.at === undefined ? undefined : await findState(client, threadId, { at: flags.at });
+      const { checkpoint } = namedCheckpoint(thread, flags.checkpoint);
+      const { threadId, state } = await findCheckpoint(client, thread, { checkpoint });
       return client.threads.updateState(threadId, {
         values,
         ...(flags.asNode !== undefined && { as_node: flags.asNode }),
-        ...(at?.checkpoint && { checkpoint: at.checkpoint }),
+        ...(checkpoint !== undefined && state.checkpoint && { checkpoint: state.checkpoint }),
       });
     },
   );

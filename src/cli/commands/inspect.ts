@@ -4,22 +4,27 @@ import type { ThreadState, ThreadTask } from "../../models/state.js";
 import { parsePath, valueAt } from "../../models/value-path.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
-import { examples, type Runner } from "../command.js";
+import { addFormerFlag, examples, type Runner } from "../command.js";
 import { printInspectedRun, superstepsOf } from "../inspect/run.js";
 import { inspectedThread, printInspectedThread } from "../inspect/thread.js";
 import { unfinishedFields } from "../inspect/unfinished.js";
-import { addClientOptions, clientOptions } from "../options.js";
+import {
+  addClientOptions,
+  checkpointOption,
+  type ClientFlags,
+  clientOptions,
+  THREAD,
+  THREAD_AT,
+} from "../options.js";
 import type { Session } from "../session.js";
-import { findRun, findState, findThreadId } from "../find.js";
+import { findCheckpoint, findRun, findThreadId } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
-import type { ClientFlags } from "../options.js";
 import { printFields } from "../terminal/columns.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine } from "../terminal/text.js";
 import { valueTree } from "../terminal/value-tree.js";
 
-const THREAD = "id of the thread, or its beginning";
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
 
 export function inspectCommand(inspect: Command, run: Runner): void {
@@ -79,8 +84,8 @@ function addCheckpoint(inspect: Command, run: Runner): void {
     inspect
       .command("checkpoint")
       .description("Show a checkpoint: where it stands, what comes next, its values.")
-      .argument("<thread>", THREAD)
-      .argument("[checkpoint]", "its id or the beginning of it, a step, or -1 for the latest")
+      .argument("<thread>", THREAD_AT)
+      .argument("[checkpoint]", "the checkpoint, as behind an @ (default the latest)")
       .option("--ns <namespace>", "namespace of a subgraph")
       .option("--writes", "also show what the tasks after it wrote")
       .option("--full", "fold and cut nothing"),
@@ -90,7 +95,7 @@ function addCheckpoint(inspect: Command, run: Runner): void {
       "after",
       examples(
         `graph-serve inspect checkpoint ${EXAMPLE}`,
-        `graph-serve inspect checkpoint ${EXAMPLE} 0 --writes`,
+        `graph-serve inspect checkpoint ${EXAMPLE}@0 --writes`,
         `graph-serve inspect checkpoint ${EXAMPLE} 1f0c5a3e-7b2d-6abc-8000-c0ffee000000 --json`,
       ),
     )
@@ -100,12 +105,12 @@ function addCheckpoint(inspect: Command, run: Runner): void {
 }
 
 function addState(inspect: Command, run: Runner): void {
-  addClientOptions(
+  const state = addClientOptions(
     inspect
       .command("state")
       .description("Print the values of a thread, or one of them, ready for a pipe.")
-      .argument("<thread>", THREAD)
-      .option("--at <checkpoint>", "a checkpoint's id or the beginning of it, a step, or -1 for the latest")
+      .argument("<thread>", THREAD_AT)
+      .addOption(checkpointOption("of this checkpoint"))
       .option("--path <path>", "one value, such as messages[-1].content")
       .option("--ns <namespace>", "namespace of a subgraph"),
   )
@@ -114,13 +119,14 @@ function addState(inspect: Command, run: Runner): void {
       "after",
       examples(
         `graph-serve inspect state ${EXAMPLE} --path "messages[-1].content"`,
-        `graph-serve inspect state ${EXAMPLE} --at 0`,
-        `graph-serve inspect state ${EXAMPLE} --at -1 --json`,
+        `graph-serve inspect state ${EXAMPLE}@0`,
+        `graph-serve inspect state ${EXAMPLE} --checkpoint -1 --json`,
       ),
     )
     .action((thread, options, command) =>
       run(command, async (session) => inspectState(session, thread, options)),
     );
+  addFormerFlag(state, "--at <checkpoint>", "--checkpoint");
 }
 
 interface InspectThreadFlags extends ClientFlags {
@@ -128,13 +134,18 @@ interface InspectThreadFlags extends ClientFlags {
   full?: boolean;
 }
 
-/** `inspect thread`: its card. */
-async function inspectThread(session: Session, thread: string, flags: InspectThreadFlags): Promise<number> {
+/** `inspect thread`: its card. With `alone`, as `threads get` was, JSON has the thread without what belongs to it. */
+export async function inspectThread(
+  session: Session,
+  thread: string,
+  flags: InspectThreadFlags,
+  { alone = false } = {},
+): Promise<number> {
   const { print } = session;
   await withClient(session, flags, {}, async (client) => {
     const found = await inspectedThread(client, await findThreadId(client, thread));
     warnHidden(print, client, [found.thread]);
-    if (print.isJson) print.json(flags.values ? found.thread.values : found);
+    if (print.isJson) print.json(flags.values ? found.thread.values : alone ? found.thread : found);
     else await printInspectedThread(session, client, found, flags);
   });
   return 0;
@@ -144,14 +155,20 @@ interface InspectRunFlags extends ClientFlags {
   thread?: string;
 }
 
-/** `inspect run`: superstep by superstep. */
-async function inspectRun(session: Session, runId: string, flags: InspectRunFlags): Promise<number> {
+/** `inspect run`: superstep by superstep. With `alone`, as `runs get` was, JSON has the run's own fields. */
+export async function inspectRun(
+  session: Session,
+  runId: string,
+  flags: InspectRunFlags,
+  { alone = false } = {},
+): Promise<number> {
   const { print } = session;
   await withClient(session, flags, {}, async (client) => {
     const { threadId, run } = await findRun(client, runId, flags.thread);
     warnHidden(print, client, [await client.threads.get(threadId)]);
     const supersteps = superstepsOf(client, threadId, run);
-    if (print.isJson) await printJsonWithList(print, { run }, "supersteps", supersteps);
+    if (print.isJson && alone) print.json(run);
+    else if (print.isJson) await printJsonWithList(print, { run }, "supersteps", supersteps);
     else await printInspectedRun(print, run, supersteps);
   });
   return 0;
@@ -172,8 +189,7 @@ async function inspectCheckpoint(
 ): Promise<number> {
   const { print } = session;
   await withClient(session, flags, {}, async (client) => {
-    const threadId = await findThreadId(client, thread);
-    const state = await findState(client, threadId, { at: checkpoint, ns: flags.ns });
+    const { threadId, state } = await findCheckpoint(client, thread, { checkpoint, ns: flags.ns });
     warnHidden(print, client, [await client.threads.get(threadId)]);
     if (print.isJson) print.json(state);
     else printCheckpoint(print, state, flags);
@@ -183,7 +199,7 @@ async function inspectCheckpoint(
 
 interface InspectStateFlags extends ClientFlags {
   ns?: string;
-  at?: string;
+  checkpoint?: string;
   path?: string;
 }
 
@@ -191,10 +207,9 @@ interface InspectStateFlags extends ClientFlags {
 async function inspectState(session: Session, thread: string, flags: InspectStateFlags): Promise<number> {
   const { print } = session;
   await withClient(session, flags, {}, async (client) => {
-    const threadId = await findThreadId(client, thread);
-    const { values } = await findState(client, threadId, { at: flags.at, ns: flags.ns });
+    const { threadId, state } = await findCheckpoint(client, thread, flags);
     warnHidden(print, client, [await client.threads.get(threadId)]);
-    const value = stateValue(values, flags.path);
+    const value = stateValue(state.values, flags.path);
     if (print.isJson || typeof value !== "string") print.json(value);
     else print.data(escapeControl(value));
   });

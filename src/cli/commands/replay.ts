@@ -1,9 +1,16 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Command, Option } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
-import { examples, type Runner } from "../command.js";
+import { addFormerFlag, examples, type Runner } from "../command.js";
 import { fork, runOn, valuesFlag } from "../fork/branch.js";
-import { addClientOptions, optionalNumber, clientOptions } from "../options.js";
+import {
+  addClientOptions,
+  checkpointOption,
+  type ClientFlags,
+  clientOptions,
+  optionalNumber,
+  THREAD_AT,
+} from "../options.js";
 import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
 import { pageHead, pageSteps, replayPage } from "../replay/page.js";
@@ -18,19 +25,18 @@ import {
 import { stepLines, hasNews } from "../replay/text.js";
 import type { RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId } from "../find.js";
+import { findState, findThreadId, namedCheckpoint } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
-import type { ClientFlags } from "../options.js";
 import { CheckpointPath } from "../../client/walk.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
 import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
 import { clipped } from "../terminal/text.js";
 
 export function replayCommand(command: Command, run: Runner): void {
-  addClientOptions(
+  const replay = addClientOptions(
     command
-      .argument("<thread>", "id of the thread, or its beginning")
-      .option("--from <checkpoint>", "first checkpoint: an id, its beginning, a step, or -1 for the latest")
+      .argument("<thread>", THREAD_AT)
+      .addOption(checkpointOption("begin at this checkpoint; with --execute run from it"))
       .option("--to <checkpoint>", "last checkpoint")
       .option("--delay <ms>", "wait this long between two")
       .option("--step", "go on by keys: space, p back, q quit")
@@ -42,10 +48,6 @@ export function replayCommand(command: Command, run: Runner): void {
       )
       .option("--execute", "run the thread again from a checkpoint, on a copy")
       .option("--in-place", "with --execute: run on the thread itself, as a branch")
-      .option(
-        "--at <checkpoint>",
-        "with --execute: checkpoint to run from (default the start of the last run)",
-      )
       .option("--values <json>", "with --execute: values to write first")
       .option("--as-node <node>", "with --execute: node that the values are attributed to")
       .option("--against <graph>", "with --execute: graph to run instead, such as ./graph.ts:graph")
@@ -64,13 +66,15 @@ export function replayCommand(command: Command, run: Runner): void {
     )
     .action((thread, options) =>
       run(command, async (session) =>
-        options.execute ? replayExecute(session, thread, options) : replay(session, thread, options),
+        options.execute ? replayExecute(session, thread, options) : replayStored(session, thread, options),
       ),
     );
+  addFormerFlag(replay, "--from <checkpoint>", "--checkpoint");
+  addFormerFlag(replay, "--at <checkpoint>", "--checkpoint");
 }
 
 interface ReplayExecuteFlags extends ClientFlags {
-  at?: string;
+  checkpoint?: string;
   values?: string;
   asNode?: string;
   inPlace?: boolean;
@@ -128,7 +132,7 @@ function refuseExecuteContradictions(flags: ReplayExecuteFlags): void {
 }
 
 async function execute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<Executed> {
-  const { at, asNode, inPlace = false, against } = flags;
+  const { asNode, inPlace = false, against } = flags;
   const values = valuesFlag(flags.values);
   const needsGraph = values !== undefined || asNode !== undefined;
   const started = await withClient(
@@ -136,7 +140,8 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
     async (client) => {
-      const threadId = await findThreadId(client, thread);
+      const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
+      const threadId = await findThreadId(client, text);
       const from =
         at === undefined ? await startOfLastRun(client, threadId) : await findState(client, threadId, { at });
       const start = from.checkpoint?.checkpoint_id ?? "";
@@ -201,7 +206,7 @@ async function showCompared(
 }
 
 interface ReplayFlags extends ClientFlags {
-  from?: string;
+  checkpoint?: string;
   to?: string;
   delay?: string;
   step?: boolean;
@@ -210,24 +215,26 @@ interface ReplayFlags extends ClientFlags {
 }
 
 /** `replay`: the stored checkpoints of a thread, one after the other; no node is executed. */
-async function replay(session: Session, thread: string, flags: ReplayFlags): Promise<number> {
+async function replayStored(session: Session, thread: string, flags: ReplayFlags): Promise<number> {
   const delay = optionalNumber("--delay", flags.delay) ?? 0;
   refuseContradictions(session, flags);
   const stop = abortOnStop(session.io);
   let isInterrupted = false;
   try {
     await withClient(session, flags, {}, async (client) => {
-      const threadId = await findThreadId(client, thread);
+      const { thread: text, checkpoint: from } = namedCheckpoint(thread, flags.checkpoint);
+      const range = { from, to: flags.to };
+      const threadId = await findThreadId(client, text);
       const found = await client.threads.get(threadId);
       warnHidden(session.print, client, [found]);
       session.print.note(`thread ${threadId}  ${found.status}  ${client.place}`);
       const { print } = session;
-      const steps = () => stepsOf(client, threadId, flags);
+      const steps = () => stepsOf(client, threadId, range);
       if (print.isJson) await printJsonList(print, documents(steps(), flags));
       else if (flags.format === "html")
         await print.parts(replayPage(pageHead(found, client.place), pageSteps(steps())));
       else if (flags.step) {
-        const history = await openHistory(client, threadId, flags);
+        const history = await openHistory(client, threadId, range);
         isInterrupted = await stepThrough(session, history, { ...flags, signal: stop.signal });
       } else await play(session, steps(), { ...flags, delay, signal: stop.signal });
     });

@@ -3,11 +3,12 @@ import { type Client, foundOnly, graphIdOf } from "../../client/client.js";
 import { RunSoFar } from "../../client/run-events.js";
 import { reportedTokens, type StreamMode } from "../../models/run.js";
 import { GraphServeError } from "../../support/errors.js";
-import { newId } from "../../support/ids.js";
+import { canonicalUuid, newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
+import { findCheckpoint, namedCheckpoint, type NamedCheckpoint } from "../find.js";
 import { clientOf } from "../open-client.js";
-import { addStorageOptions, clientOptions, type PlaceFlags } from "../options.js";
+import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
 import { nextCommand, outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
@@ -23,13 +24,13 @@ export function runCommand(command: Command, run: Runner): void {
       )
       .option("-i, --input <json>", "input: JSON, @file, or - for stdin")
       .option("--message <text>", "input: one message of the user")
-      .option("--thread <id>", "thread to run on, or new", "new")
+      .option("--thread <id>", "thread to run on, or new; with @ and a checkpoint: where to start", "new")
       .option("--stream <modes>", "stream modes, separated by commas")
       .option("--run-config <json>", "config of the run")
       .option("--context <json>", "context of the run")
       .option("--resume <json>", "answer to the open interrupt")
       .option("--goto <node>", "node to go to")
-      .option("--checkpoint <id>", "checkpoint to start from")
+      .addOption(checkpointOption("start from this checkpoint"))
       .addOption(
         new Option(
           "--durability <mode>",
@@ -59,7 +60,9 @@ const WATCHED_MODES: readonly StreamMode[] = ["messages-tuple", "tasks", "custom
 const RAW_MODES: readonly StreamMode[] = ["values", "updates", "messages-tuple", "custom"];
 
 /** `run`: one run of a graph, or a conversation with it. */
-async function runGraph(session: Session, graph: string | undefined, flags: RunFlags): Promise<number> {
+async function runGraph(session: Session, graph: string | undefined, given: RunFlags): Promise<number> {
+  const named = namedCheckpoint(given.thread, given.checkpoint);
+  const flags = { ...given, ...named };
   const body = await runBody(flags, session.io);
   const modes = modesOf(session, flags);
   const closers = new Closers();
@@ -68,6 +71,7 @@ async function runGraph(session: Session, graph: string | undefined, flags: RunF
   try {
     const client = await clientOf(session, flags, { access: "run", graph });
     closers.add(() => client.close());
+    if (named.checkpoint !== undefined) body.checkpoint_id = await checkpointId(client, named);
     const runner = new RunCommand(session, client, { graph, flags, modes, signal: stop.signal });
     if (!flags.interactive || body.input !== undefined || body.command) await runner.execute(body);
     if (flags.interactive) await runner.converse();
@@ -75,6 +79,14 @@ async function runGraph(session: Session, graph: string | undefined, flags: RunF
   } finally {
     await closers.close();
   }
+}
+
+/** An id is taken as it is: whether it is there, the run tells. */
+async function checkpointId(client: Client, { thread, checkpoint = "" }: NamedCheckpoint): Promise<string> {
+  const id = canonicalUuid(checkpoint);
+  if (id !== undefined) return id;
+  const { state } = await findCheckpoint(client, thread, { checkpoint });
+  return state.checkpoint?.checkpoint_id ?? checkpoint;
 }
 
 function modesOf({ print }: Session, { stream }: RunFlags): StreamMode[] {

@@ -1,10 +1,10 @@
 import type { Command } from "@commander-js/extra-typings";
 import { type Run, RUN_STATUSES } from "../../models/run.js";
-import { examples, type Runner } from "../command.js";
-import { printRun, runColumns } from "../inspect/run.js";
-import { addClientOptions, optionalNumber, wholeNumber } from "../options.js";
+import { addFormerCommand, examples, type Runner } from "../command.js";
+import { runColumns } from "../inspect/run.js";
+import { addClientOptions, optionalNumber, THREAD, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
-import { findRun, findThreadId } from "../find.js";
+import { findThreadId } from "../find.js";
 import { withClient } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 import type { ClientFlags } from "../options.js";
@@ -18,7 +18,7 @@ export function runsCommand(runs: Command, run: Runner): void {
     runs
       .command("list")
       .description("List the runs of a thread, newest first.")
-      .argument("<thread>", "id of the thread, or its beginning")
+      .argument("<thread>", THREAD)
       .option(
         "--status <status>",
         "only runs that are pending, running, success, error, timeout or interrupted",
@@ -37,21 +37,14 @@ export function runsCommand(runs: Command, run: Runner): void {
       run(command, async (session) => listRuns(session, thread, options)),
     );
   addClientOptions(
-    runs
-      .command("get")
-      .description("Show a run.")
-      .argument("<thread>", "id of the thread, or its beginning")
+    addFormerCommand(runs, "get", "inspect run")
+      .argument("<thread>", THREAD)
       .argument("<run>", "id of the run"),
-  )
-    .addHelpText(
-      "after",
-      examples(
-        "graph-serve runs get 0198c0de-0000-7000-8000-000000000000 0198c0de-0000-7000-8000-000000000001 --json",
-      ),
-    )
-    .action((thread, runId, options, command) =>
-      run(command, async (session) => getRun(session, thread, runId, options)),
-    );
+  ).action((thread, runId, options, command) =>
+    run(command, async (session) =>
+      (await import("./inspect.js")).inspectRun(session, runId, { ...options, thread }, { alone: true }),
+    ),
+  );
 }
 
 interface RunsFlags extends ClientFlags {
@@ -91,15 +84,4 @@ async function runPage(
   for await (const run of walkRuns(client, threadId, { ...query, limit: query.limit + 1 })) items.push(run);
   const hasMore = items.length > query.limit;
   return { items: items.slice(0, query.limit), next: hasMore ? query.offset + query.limit : null };
-}
-
-/** `runs get`: one run of a thread. */
-async function getRun(session: Session, thread: string, runId: string, flags: ClientFlags): Promise<number> {
-  const { print } = session;
-  await withClient(session, flags, {}, async (client) => {
-    const { run } = await findRun(client, runId, thread);
-    if (print.isJson) print.json(run);
-    else printRun(print, run);
-  });
-  return 0;
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "@commander-js/extra-typings";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError } from "../../support/errors.js";
-import { examples, type Runner } from "../command.js";
+import { addFormerCommand, addFormerFlag, examples, type Runner } from "../command.js";
 import {
   addClientOptions,
   keyValues,
@@ -10,9 +10,11 @@ import {
   clientOptions,
   timeOf,
   wholeNumber,
+  checkpointOption,
+  THREAD,
 } from "../options.js";
 import { confirm, type Session } from "../session.js";
-import { findState, findThreadId } from "../find.js";
+import { findThreadId } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 import type { ClientFlags } from "../options.js";
@@ -21,7 +23,6 @@ import {
   type FilterFlags,
   filterOf,
   oneOf,
-  printThread,
   sortOf,
   threadColumns,
   threadPage,
@@ -29,8 +30,6 @@ import {
   type ThreadRow,
 } from "../threads/list.js";
 
-const THREAD = "id of the thread, or its beginning";
-const CHECKPOINT = "a checkpoint's id or the beginning of it, a step, or -1 for the latest";
 const filters = {
   status: () => new Option("--status <status>", "only threads that are idle, busy, interrupted or error"),
   metadata: () => listOption("--metadata <k=v>", "only threads with this metadata; V is JSON, or else text"),
@@ -75,13 +74,14 @@ function addReading(threads: Command, run: Runner): void {
     )
     .action((options, command) => run(command, async (session) => listThreads(session, options)));
   addClientOptions(
-    threads.command("get").description("Show a thread with its latest values.").argument("<thread>", THREAD),
-  )
-    .addOption(clientOptions.raw())
-    .addHelpText("after", examples("graph-serve threads get 0198c0de-0000-7000-8000-000000000000 --json"))
-    .action((thread, options, command) =>
-      run(command, async (session) => getThread(session, thread, options)),
-    );
+    addFormerCommand(threads, "get", "inspect thread")
+      .argument("<thread>", THREAD)
+      .addOption(clientOptions.raw()),
+  ).action((thread, options, command) =>
+    run(command, async (session) =>
+      (await import("./inspect.js")).inspectThread(session, thread, options, { alone: true }),
+    ),
+  );
 }
 
 function addWriting(threads: Command, run: Runner): void {
@@ -102,23 +102,19 @@ function addWriting(threads: Command, run: Runner): void {
       ),
     )
     .action((options, command) => run(command, async (session) => createThread(session, options)));
-  addClientOptions(
-    threads
-      .command("copy")
-      .description("Make a thread with the latest state of another, without its history, and print its id.")
-      .argument("<thread>", THREAD)
-      .option("--at <checkpoint>", `${CHECKPOINT} (default the latest)`),
-  )
-    .addHelpText(
-      "after",
-      examples(
-        "graph-serve threads copy 0198c0de-0000-7000-8000-000000000000",
-        "graph-serve threads copy 0198c0de-0000-7000-8000-000000000000 --at -2 --json",
+  addFormerFlag(
+    addClientOptions(
+      addFormerCommand(threads, "copy", "fork")
+        .argument("<thread>", THREAD)
+        .addOption(checkpointOption("copy this checkpoint")),
+    ).action((thread, options, command) =>
+      run(command, async (session) =>
+        (await import("./fork.js")).forkThread(session, thread, options, { alone: true }),
       ),
-    )
-    .action((thread, options, command) =>
-      run(command, async (session) => copyThread(session, thread, options)),
-    );
+    ),
+    "--at <checkpoint>",
+    "--checkpoint",
+  );
   addClientOptions(
     threads
       .command("patch")
@@ -206,18 +202,6 @@ async function showThreads(
   if (next !== null) print.note(`there are more: --offset ${next}`);
 }
 
-/** `threads get`: one thread. */
-async function getThread(session: Session, thread: string, flags: ClientFlags): Promise<number> {
-  const { print } = session;
-  await withClient(session, flags, {}, async (client) => {
-    const found = await client.threads.get(await findThreadId(client, thread));
-    warnHidden(print, client, [found]);
-    if (print.isJson) print.json(found);
-    else printThread(print, found);
-  });
-  return 0;
-}
-
 interface WriteFlags extends ClientFlags {
   metadata?: string[];
   ttl?: string;
@@ -250,21 +234,6 @@ const explainTaken =
       cause: error,
     });
   };
-
-interface CopyFlags extends ClientFlags {
-  at?: string;
-}
-
-/** `threads copy`: a new thread with the latest state, or that of `--at`; prints its id. */
-function copyThread(session: Session, thread: string, flags: CopyFlags): Promise<number> {
-  const { at } = flags;
-  return change(session, flags, async (client) => {
-    const threadId = await findThreadId(client, thread);
-    if (at === undefined) return client.threads.copy(threadId);
-    const { checkpoint } = await findState(client, threadId, { at });
-    return client.threads.copy(threadId, { checkpoint_id: checkpoint?.checkpoint_id ?? undefined });
-  });
-}
 
 /** `threads patch`: metadata is merged key by key. */
 function patchThread(session: Session, thread: string, flags: WriteFlags): Promise<number> {

@@ -15,6 +15,7 @@ import {
   listOption,
   clientOptions,
   type StorageFlags,
+  THREAD,
 } from "../options.js";
 import { shortPath } from "../report-error.js";
 import { nextCommand } from "../run/outcome.js";
@@ -32,7 +33,7 @@ const options = {
 export function exportCommand(command: Command, run: Runner): void {
   addClientOptions(
     command
-      .argument("<thread>", "id of the thread, or its beginning")
+      .argument("<thread>", THREAD)
       .option("--out <file>", "write it to a file instead of stdout")
       .addOption(options.redact()),
   )
@@ -42,6 +43,7 @@ export function exportCommand(command: Command, run: Runner): void {
       examples(
         "graph-serve export 0198c0de --out thread.json",
         "graph-serve export 0198c0de --redact messages[*].content > thread.json",
+        "graph-serve export 0198c0de --url http://127.0.0.1:2024 --out thread.json",
       ),
     )
     .action((thread, flags) => run(command, async (session) => exportThread(session, thread, flags)));
@@ -50,7 +52,7 @@ export function exportCommand(command: Command, run: Runner): void {
 export function importCommand(command: Command, run: Runner): void {
   addStorageOptions(
     command
-      .argument("<file>", "file that export or pull made")
+      .argument("<file>", "file that export made")
       .option("--as <id>", "id to store it under, or new (default its own)"),
   )
     .addHelpText(
@@ -60,19 +62,14 @@ export function importCommand(command: Command, run: Runner): void {
     .action((file, flags) => run(command, async (session) => importThread(session, file, flags)));
 }
 
+/** What `export --url` was. */
 export function pullCommand(command: Command, run: Runner): void {
   command
     .argument("<url>", "address of the server")
-    .argument("<thread>", "id of the thread")
+    .argument("<thread>", THREAD)
     .addOption(clientOptions.apiKey())
     .option("--out <file>", "write it to a file instead of stdout")
     .addOption(options.redact())
-    .addHelpText(
-      "after",
-      examples(
-        "graph-serve pull http://127.0.0.1:2024 0198c0de-0000-7000-8000-000000000000 --out thread.json",
-      ),
-    )
     .action((url, thread, flags) =>
       run(command, async (session) => exportThread(session, thread, { ...flags, url })),
     );
@@ -83,7 +80,7 @@ interface ExportFlags extends ClientFlags {
   out?: string;
 }
 
-/** `export` and `pull`: a thread as one file. */
+/** `export`: a thread as one file. */
 async function exportThread(session: Session, thread: string, flags: ExportFlags): Promise<number> {
   const paths = (flags.redact ?? []).map((path) => stepsOf("--redact", path.replaceAll("[*]", ".*")));
   const { io, print } = session;
@@ -167,7 +164,7 @@ function sentTo(state: ThreadState | undefined): string | undefined {
 async function readThreadFile(path: string, file: string): Promise<ThreadFile> {
   const refuse = (why: string, cause?: unknown) =>
     new InvalidRequestError(`${file} cannot be imported: ${why}`, undefined, {
-      hint: "give it a file that graph-serve export or graph-serve pull made",
+      hint: "give it a file that graph-serve export made",
       cause,
     });
   let content: unknown;

@@ -5,14 +5,22 @@ import { escapeControl, wrapped } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
 import { openConfigured } from "../open.js";
 import { errorDocument, errorText, shortPath } from "../report-error.js";
-import { loadSettings, type Session, unheededError } from "../session.js";
+import { loadSettings, type Session, unheededError, unheededText } from "../session.js";
 import { describeGraph } from "../terminal/text.js";
 
 export function validateCommand(command: Command, run: Runner): void {
   command
     .argument("[graph...]", "files such as ./graph.ts:graph, or keys of the configuration")
-    .addHelpText("after", examples("graph-serve validate", "graph-serve validate ./graph.ts --json"))
-    .action((graphs) => run(command, async (session) => validate(session, graphs)));
+    .option("--config-only", "check the configuration, and load no graph")
+    .addHelpText(
+      "after",
+      examples(
+        "graph-serve validate",
+        "graph-serve validate ./graph.ts --json",
+        "graph-serve validate --config-only -c graph-server.config.json",
+      ),
+    )
+    .action((graphs, flags) => run(command, async (session) => validate(session, graphs, flags)));
 }
 
 interface Check {
@@ -25,15 +33,31 @@ interface Check {
 const FAULT_EXIT = 2;
 
 /** `validate`: load the configuration and each graph for itself, so that every fault is seen at once. */
-async function validate(session: Session, targets: readonly string[]): Promise<number> {
+export async function validate(
+  session: Session,
+  targets: readonly string[],
+  { configOnly = false }: { configOnly?: boolean },
+): Promise<number> {
   const config = await loadSettings(session, { graphs: targets });
   const checks: Check[] = [configCheck(config, session.io.cwd)];
+  for (const field of config.unheeded) if (!field.protects) session.print.warn(unheededText(field));
+  checks.push(...(configOnly ? [namedGraphs(config)] : await checkGraphs(config)));
+  report(session, checks);
+  return checks.every(({ status }) => status === "ok") ? 0 : FAULT_EXIT;
+}
+
+const namedGraphs = ({ settings: { graphs } }: LoadedConfig): Check => ({
+  check: "graphs",
+  status: "ok",
+  detail: `${Object.keys(graphs).join(", ") || "none"}, not loaded`,
+});
+
+async function checkGraphs(config: LoadedConfig): Promise<Check[]> {
+  const checks: Check[] = [];
   for (const id of Object.keys(config.settings.graphs)) checks.push(await checkGraph(config, id));
   if (Object.keys(config.settings.graphs).length === 0)
     checks.push({ check: "graphs", status: "fail", detail: "there is no graph to load" });
-  checks.push(...(await checkApp(config)));
-  report(session, checks);
-  return checks.every(({ status }) => status === "ok") ? 0 : FAULT_EXIT;
+  return [...checks, ...(await checkApp(config))];
 }
 
 /** What `dev` and `start` would say of it. */

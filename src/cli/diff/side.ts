@@ -5,7 +5,7 @@ import { isRecord } from "../../models/common.js";
 import { parsePath, type PathStep, valueAt } from "../../models/value-path.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId } from "../find.js";
+import { findCheckpoint } from "../find.js";
 import { warnHidden } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 
@@ -36,9 +36,7 @@ function isState(content: unknown): content is { values: unknown } {
 
 /** `thread`, `thread@step`, `thread@checkpoint`, `thread@-1`. */
 export async function threadSide({ print }: Session, client: Client, text: string): Promise<Side> {
-  const [thread = "", at] = text.split("@", 2);
-  const threadId = await findThreadId(client, thread);
-  const state = await findState(client, threadId, { at });
+  const { threadId, state } = await findCheckpoint(client, text);
   warnHidden(print, client, [await client.threads.get(threadId)]);
   const checkpoint = state.checkpoint?.checkpoint_id;
   return { label: checkpoint ? `${threadId}@${checkpoint}` : threadId, values: state.values };

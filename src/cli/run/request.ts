@@ -36,7 +36,7 @@ export type RunBody = Omit<RunCreateRequest, "assistant_id">;
  */
 export async function runBody(flags: RequestFlags, io: CliIo): Promise<RunBody> {
   refuseContradictions(flags);
-  const { resume, goto, checkpoint, durability } = flags;
+  const { resume, goto, durability } = flags;
   const input = await inputOf(flags, io);
   return {
     if_not_exists: flags.thread === "new" ? "create" : "reject",
@@ -47,7 +47,6 @@ export async function runBody(flags: RequestFlags, io: CliIo): Promise<RunBody> 
         ...(goto !== undefined && { goto }),
       },
     }),
-    ...(checkpoint !== undefined && { checkpoint_id: checkpoint }),
     ...(durability !== undefined && { durability }),
     ...objectField("config", "--run-config", flags.runConfig),
     ...objectField("context", "--context", flags.context),

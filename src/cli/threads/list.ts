@@ -12,10 +12,9 @@ import { lastMessageLine } from "../../view/text.js";
 import { keyValues } from "../options.js";
 import type { Client } from "../../client/client.js";
 import { walkRuns } from "../../client/walk.js";
-import { type Column, printFields } from "../terminal/columns.js";
+import { type Column } from "../terminal/columns.js";
 import type { Printer } from "../terminal/print.js";
 import { shownId, shownTime } from "../terminal/text.js";
-import { valueTree } from "../terminal/value-tree.js";
 
 interface PageRequest {
   limit: number;
@@ -130,20 +129,4 @@ export function threadColumns(print: Printer): Column<ThreadRow>[] {
     { title: "TOKENS", cell: ({ tokens }) => String(tokens), spare: 3 },
     { title: "LAST MESSAGE", cell: ({ thread }) => lastMessageLine(thread.values), least: LEAST_MESSAGE },
   ];
-}
-
-/** A thread's own fields and its values, in a few lines. */
-export function printThread(print: Printer, thread: Thread): void {
-  const { thread_id, status, metadata, created_at, updated_at, error, ttl, values } = thread;
-  printFields(print, [
-    ["thread", thread_id],
-    ["status", status],
-    ["created", created_at],
-    ["updated", updated_at],
-    ["metadata", JSON.stringify(metadata)],
-    ["error", error ?? undefined],
-    ["expires", ttl ? `${ttl.expires_at} (${ttl.strategy})` : undefined],
-  ]);
-  const { colors, width } = print;
-  for (const line of ["values:", ...valueTree(values, { colors, width })]) print.data(line);
 }

@@ -35,10 +35,10 @@ async function unread(argv: string[]): Promise<{ code: number | null; stderr: st
 
 it("every command ends quietly", { timeout: 240_000 }, async () => {
   const { threads, run, fork } = project;
-  const table = entries({ threads, run, fork, thread: threads.chat, ownRun: run, url: "http://127.0.0.1:9" });
+  const table = entries({ threads, run, fork, thread: threads.chat, ownRun: run });
   const calls = Object.entries(table).flatMap(([name, { succeeds }]) =>
-    // A server has nothing to say on stdout, and pull has none to ask.
-    succeeds === undefined || name === "pull" ? [] : [[...name.split(" "), ...succeeds, "-q"]],
+    // A server has nothing to say on stdout.
+    succeeds === undefined ? [] : [[...name.split(" "), ...succeeds, "-q"]],
   );
   const workers = Array.from({ length: AT_ONCE }, async () => {
     for (let argv = calls.shift(); argv; argv = calls.shift()) {

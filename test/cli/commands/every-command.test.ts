@@ -2,7 +2,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startServer, type RunningServer } from "../../../src/http/server.js";
 import { openService } from "../../../src/service.js";
 import { newId } from "../../../src/support/ids.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
@@ -16,7 +15,6 @@ const SHAPES = entries({ threads: {} } as Ids);
 const NAMES = Object.keys(SHAPES);
 
 let project: Awaited<ReturnType<typeof createProjectOfCommands>>;
-let server: RunningServer;
 let help: CommandHelp[];
 /** Threads that a command has for itself. */
 const own = new Map<string, { thread: string; ownRun: string }[]>();
@@ -39,11 +37,10 @@ beforeAll(async () => {
     const count = name === "threads delete" ? SPARE : 1;
     own.set(name, await Promise.all(Array.from({ length: count }, restore)));
   }
-  server = await startServer(service, { host: "127.0.0.1", port: 0 });
+  await service.close(0);
   help = await readHelp();
 }, 120_000);
 afterAll(async () => {
-  await server.close(0);
   await project.project.remove();
 });
 
@@ -52,7 +49,7 @@ const entryOf = (name: string): Entry => {
   const { threads, run, fork } = project;
   const threadsOfIt = own.get(name)!;
   const one = threadsOfIt.length > 1 ? threadsOfIt.pop()! : threadsOfIt[0]!;
-  return entries({ threads, run, fork, ...one, url: server.url })[name]!;
+  return entries({ threads, run, fork, ...one })[name]!;
 };
 
 const call = (name: string, argv: string[], options: CliOptions = {}) =>

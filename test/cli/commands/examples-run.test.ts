@@ -27,7 +27,6 @@ it.each([
   "init",
   "config print",
   "config path",
-  "config validate",
   "config schema",
   "openapi",
   "migrate status",

@@ -24,11 +24,10 @@ export interface Ids extends Pick<EveryKind, "threads" | "run" | "fork"> {
   thread: string;
   /** A run of it. */
   ownRun: string;
-  url: string;
 }
 
 /** By the words of the command; groups of commands are left out. Order matters: the last ones take things away. */
-export function entries({ threads, thread, ownRun, url }: Ids): Record<string, Entry> {
+export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry> {
   const file = "file of a thread";
   return {
     dev: { bad: ["./nothing.ts"] },
@@ -40,9 +39,7 @@ export function entries({ threads, thread, ownRun, url }: Ids): Record<string, E
       isData: "the final values, as JSON",
     },
     "threads list": { succeeds: [], empty: ["--status", "busy"], bad: ["--limit", "none"] },
-    "threads get": { succeeds: [thread], missing: [NOBODY], bad: ["no id"] },
     "threads create": { succeeds: ["--metadata", "a=1"], bad: ["--metadata", "a"] },
-    "threads copy": { succeeds: [thread], missing: [NOBODY], bad: ["no id"] },
     "threads patch": {
       succeeds: [thread, "--metadata", "x=1"],
       missing: [NOBODY],
@@ -59,13 +56,12 @@ export function entries({ threads, thread, ownRun, url }: Ids): Record<string, E
       missing: [NOBODY],
       bad: [thread, "--status", "done"],
     },
-    "runs get": { succeeds: [thread, ownRun], missing: [thread, NOBODY], bad: [thread, "no id"] },
     "inspect thread": { succeeds: [thread], missing: [NOBODY], bad: ["no id"] },
     "inspect run": { succeeds: [ownRun], missing: [NOBODY], bad: ["no id"] },
     "inspect checkpoint": { succeeds: [thread, "--writes"], missing: [thread, "99"], bad: [thread, "no id"] },
     "inspect state": {
       succeeds: [thread],
-      missing: [thread, "--at", "99"],
+      missing: [thread, "--checkpoint", "99"],
       bad: [thread, "--path", "a["],
       isData: "one value, to be piped on",
     },
@@ -89,13 +85,11 @@ export function entries({ threads, thread, ownRun, url }: Ids): Record<string, E
     },
     export: { succeeds: [thread], missing: [NOBODY], bad: [thread, "--redact", "a["], isData: file },
     import: { succeeds: ["thread.json", "--as", "new"], bad: ["graph.ts"] },
-    pull: { succeeds: [url, thread], missing: [url, NOBODY], bad: ["ftp://x", thread], isData: file },
     test: { succeeds: ["passes.graph.yaml"], bad: ["nothing.graph.yaml"] },
     validate: { succeeds: [], bad: ["--config", "nothing.json"] },
     init: { succeeds: ["made-here", "-t", "minimal"], bad: ["made-there", "-t", "huge"] },
     "config print": { succeeds: ["--origin"], bad: ["--config", "nothing.json"] },
     "config path": { succeeds: [], bad: ["--config", "nothing.json"], isData: "a path" },
-    "config validate": { succeeds: [], bad: ["--config", "nothing.json"] },
     "config schema": { succeeds: [], bad: ["--nothing"], isData: "a JSON schema" },
     openapi: { succeeds: [], bad: ["--check", "graph.ts"], isData: "a document" },
     schemas: { succeeds: [], bad: ["--kind", "huge"], isData: "JSON schemas" },

@@ -177,7 +177,7 @@ describe("a hostile file", () => {
     await every.project.put("hostile.json", file);
     const { code, stdout } = await run("import", "hostile.json", "--json", ...at("./hostile.db"));
     expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "invalid_request" } }]);
-    expect((await run("threads", "get", every.threads.odd, ...at("./hostile.db"))).code).toBe(4);
+    expect((await run("inspect", "thread", every.threads.odd, ...at("./hostile.db"))).code).toBe(4);
   });
 });
 

@@ -1,0 +1,103 @@
+/** Names of commands and flags of the release before: they work, stand in no help, and say what to use. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningServer } from "../../src/http/server.js";
+import { cli } from "./harness.js";
+import { seedProject, serveSeeded, type Seeded } from "./seeded.js";
+
+let seeded: Seeded;
+let server: RunningServer;
+beforeAll(async () => {
+  seeded = await seedProject();
+  server = await serveSeeded(seeded.project);
+});
+afterAll(async () => {
+  await server.close(0);
+  await seeded.project.remove();
+});
+
+const run = (...argv: string[]) => cli(argv, { cwd: seeded.project.dir });
+
+/** What a former command prints as JSON, and what its line on stderr says. */
+async function former(...argv: string[]) {
+  const { code, stdout, stderr } = await run(...argv, "--json");
+  expect({ argv, code }).toEqual({ argv, code: 0 });
+  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  return { document: JSON.parse(stdout) as Record<string, unknown>, note: stderr };
+}
+
+describe("a former command", () => {
+  it("threads get prints the thread alone", async () => {
+    const { document, note } = await former("threads", "get", seeded.chat);
+    const { stdout } = await run("inspect", "thread", seeded.chat, "--json");
+    expect(document).toEqual((JSON.parse(stdout) as { thread: unknown }).thread);
+    expect(note).toContain("graph-serve inspect thread");
+  });
+
+  it("runs get prints the run alone", async () => {
+    const { document, note } = await former("runs", "get", seeded.chat, seeded.run);
+    expect(document).toMatchObject({ run_id: seeded.run, thread_id: seeded.chat, kwargs: {} });
+    expect(note).toContain("graph-serve inspect run");
+  });
+
+  it("threads copy prints the new thread", async () => {
+    const { document, note } = await former("threads", "copy", seeded.chat, "--checkpoint", "0");
+    expect(document).toMatchObject({
+      metadata: { forked_from: seeded.chat },
+      values: { messages: [{ content: "one" }] },
+    });
+    expect(note).toContain("graph-serve fork");
+  });
+
+  it("pull prints what export --url does", async () => {
+    const { document, note } = await former("pull", server.url, seeded.chat);
+    const { stdout } = await run("export", seeded.chat, "--url", server.url);
+    expect(document).toEqual(JSON.parse(stdout));
+    expect(note).toContain("graph-serve export THREAD --url URL");
+  });
+
+  it("config validate checks what validate --config-only does", async () => {
+    const { document, note } = await former("config", "validate");
+    const { stdout } = await run("validate", "--config-only", "--json");
+    expect(document).toEqual(JSON.parse(stdout));
+    expect(note).toContain("graph-serve validate --config-only");
+  });
+
+  it("says nothing with --quiet", async () => {
+    expect((await run("threads", "get", seeded.chat, "-q")).stderr).toBe("");
+  });
+});
+
+describe("a former flag", () => {
+  it.each([
+    ["inspect state THREAD --at 0", "inspect state THREAD --checkpoint 0"],
+    ["inspect state THREAD --at -1", "inspect state THREAD@-1"],
+    ["replay THREAD --from 1", "replay THREAD --checkpoint 1"],
+    ["replay THREAD --from 1", "replay THREAD@1"],
+  ])("%s is %s", async (before, now) => {
+    const wordsOf = (line: string) => line.replace("THREAD", seeded.chat).split(" ");
+    const [old, current] = [await run(...wordsOf(before), "--json"), await run(...wordsOf(now), "--json")];
+    expect(old.stdout).toBe(current.stdout);
+    expect(old.stderr).toMatch(/^note {2}--(at|from) is --checkpoint now\n/);
+  });
+
+  it("says where fork and state set begin", async () => {
+    for (const argv of [
+      ["fork", seeded.chat, "--at", "0"],
+      ["state", "set", seeded.chat, "--values", "{}", "--at", "0"],
+    ]) {
+      const { code, stderr } = await run(...argv);
+      expect({ argv, code }).toEqual({ argv, code: 0 });
+      expect(stderr).toContain("--at is --checkpoint now");
+    }
+  });
+});
+
+it("former names stand in no help", async () => {
+  const helps = await Promise.all(
+    [["threads"], ["runs"], ["config"], ["inspect", "state"], ["fork"], ["replay"], []].map(async (path) => {
+      const { stdout } = await run(...path, "--help");
+      return stdout;
+    }),
+  );
+  expect(helps.join("\n")).not.toMatch(/^ {2}(get|copy|validate \[options\]|pull)\b|--at\b|--from\b/m);
+});
