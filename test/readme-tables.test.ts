@@ -1,9 +1,10 @@
 /** The tables of README.md and docs/ against the program. `npx vitest run test/readme-tables.test.ts -u` renews them. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { describe, expect, it } from "vitest";
 import { SCHEMES } from "../src/config/settings.js";
+import { untold } from "./helpers/bounds.js";
 import { generatedTexts } from "./helpers/generated-docs.js";
 import { DOCUMENTS, ROOT } from "./helpers/markdown.js";
 
@@ -29,6 +30,14 @@ describe("the tables that come from the program", () => {
   it("each has its place", () => {
     const all = DOCUMENTS.map((document) => readFileSync(join(ROOT, document), "utf8")).join("\n");
     expect(Array.from(all.matchAll(PLACE), ([, , name]) => name).sort()).toEqual(Object.keys(texts).sort());
+  });
+});
+
+describe("docs/safety.md", () => {
+  it("tells every constant that is named as a bound", () => {
+    const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+    const server = files.filter((file) => /^(?!cli|testing|view|client).*\.ts$/.test(file));
+    expect(untold(server)).toEqual([]);
   });
 });
 

@@ -182,9 +182,11 @@ export const RUN_FIELDS = [
 
 export const SelectedRun = Selected(RunModel, "SelectedRun");
 
+const MOST_RUNS_OF_BATCH = 100;
+
 export const RunBatch = Type.Array(RunCreateRequest, {
   minItems: 1,
-  maxItems: 100,
+  maxItems: MOST_RUNS_OF_BATCH,
   title: "RunBatch",
   description: "Runs to execute.",
 });

@@ -24,6 +24,8 @@ const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
 export type TtlStrategy = (typeof TTL_STRATEGIES)[number];
 /** Longest time to live: 365 days, in minutes. */
 export const MAX_TTL_MINUTES = 525_600;
+/** Values that one search may extract. */
+export const MOST_EXTRACTED = 10;
 
 const ThreadTtl = Type.Object(
   {
@@ -182,7 +184,9 @@ export const ThreadSearchRequest = Type.Object(
     sort_order: Opt(SortOrder, { description: "Sort direction; desc when left out." }),
     select: Opt(Selection(THREAD_FIELDS)),
     extract: Opt(
-      Type.Record(Type.String(), Type.String({ maxLength: MAX_PATH_LENGTH }), { maxProperties: 10 }),
+      Type.Record(Type.String(), Type.String({ maxLength: MAX_PATH_LENGTH }), {
+        maxProperties: MOST_EXTRACTED,
+      }),
       {
         description: "Values to pick into `extracted`, by name, such as values.messages[-1].content.",
       },

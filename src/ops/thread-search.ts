@@ -1,6 +1,7 @@
 /** Thread search: filters first, then the page (spec, Threads). */
 import type { JsonObject, LazyPage, Page } from "../models/common.js";
 import {
+  MOST_EXTRACTED,
   type Thread,
   THREAD_FIELDS,
   type ThreadCountRequest,
@@ -108,8 +109,8 @@ function filterOf({ ids, metadata, values, status }: ThreadCountRequest): Thread
 }
 
 function queryOf(request: ThreadSearchRequest): Omit<ThreadQuery, "limit" | "offset"> {
-  if (request.extract && Object.keys(request.extract).length > 10) {
-    throw InvalidRequestError.at(["body", "extract"], "at most 10 values can be extracted");
+  if (request.extract && Object.keys(request.extract).length > MOST_EXTRACTED) {
+    throw InvalidRequestError.at(["body", "extract"], `at most ${MOST_EXTRACTED} values can be extracted`);
   }
   return {
     ...filterOf(request),

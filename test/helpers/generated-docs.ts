@@ -9,6 +9,7 @@ import { buildOpenApi } from "../../src/http/openapi.js";
 import type { Route } from "../../src/http/route.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { SDK_METHODS } from "../clients/sdk-methods.js";
+import { BOUNDS, settingOf, valueOf, type Bound } from "./bounds.js";
 import { caseFileReference } from "./case-file-docs.js";
 import { readHelp, type CommandHelp, type HelpEntry } from "./cli-help.js";
 import { ROOT } from "./markdown.js";
@@ -27,6 +28,9 @@ export async function generatedTexts(): Promise<Record<string, string>> {
     errors: errorTable(),
     "case-files": caseFileReference(table),
     "sdk-methods": sdkMethods(),
+    ...Object.fromEntries(
+      Object.entries(BOUNDS).map(([name, bounds]) => [`bounds-${name}`, boundTable(bounds)]),
+    ),
     versions: versions(),
   };
 }
@@ -216,6 +220,16 @@ function sdkMethods(): string {
     note,
   ]);
   return table(["Call", "What comes of it", "Status", "To know"], rows);
+}
+
+function boundTable(bounds: readonly Bound[]): string {
+  const rows = bounds.map((bound) => [
+    bound.what,
+    valueOf(bound),
+    settingOf(bound) && code(settingOf(bound)),
+    bound.beyond,
+  ]);
+  return table(["What", "At most", "Setting", "Beyond it"], rows);
 }
 
 type Versions = Partial<Record<string, string>>;

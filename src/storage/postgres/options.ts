@@ -6,6 +6,9 @@ import type { StorageOptions } from "../storage.js";
 
 /** How long a connection may take to come about, and a caller waits for a free one, in milliseconds. */
 export const CONNECT_TIMEOUT = 10_000;
+const STATEMENT_TIMEOUT = 10_000;
+/** Connections (spec, Persistence 6). */
+const POOL_SIZE = 10;
 
 export interface PostgresOptions {
   uri: string;
@@ -45,9 +48,9 @@ export function readPostgresOptions({
   if (unknown !== undefined) throw invalid(unknown, `is not known; known are ${OPTION_NAMES.join(", ")}`);
   return {
     uri,
-    poolSize: positive(options, "pool_max_size", 10),
+    poolSize: positive(options, "pool_max_size", POOL_SIZE),
     schema: schemaName(options.schema),
-    statementTimeout: positive(options, "statement_timeout_ms", 10_000),
+    statementTimeout: positive(options, "statement_timeout_ms", STATEMENT_TIMEOUT),
     prepare: flag(options, "prepare", true),
     lockUri: lockUri(options.lock_uri),
     readOnly,

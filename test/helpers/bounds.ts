@@ -1,0 +1,302 @@
+/** Every bound of the server, for docs/safety.md: its value is read from the settings or the constant that holds it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TSchema } from "@sinclair/typebox";
+import { SettingsSchema, type SettingName } from "../../src/config/settings.js";
+import { ROOT } from "./markdown.js";
+
+type Unit = "bytes" | "text" | "characters" | "ms" | "seconds" | "minutes" | "";
+
+export interface Bound {
+  what: string;
+  /** A setting, or where its constant stands: `ops/run-log.ts MAX_FRAMES`. */
+  from: SettingName | `${string}.ts ${string}`;
+  /** What sets it, where that is an option of a setting. */
+  setting?: string;
+  unit: Unit;
+  /** What happens beyond it. */
+  beyond: string;
+}
+
+const bound = (what: string, from: Bound["from"], unit: Unit, beyond: string): Bound => ({
+  what,
+  from,
+  unit,
+  beyond,
+});
+
+const AWAY = "503 `storage_unavailable`";
+const REFUSED = "422 `invalid_request`";
+
+export const BOUNDS = {
+  requests: [
+    bound("A body, also once it is unpacked", "body_limit", "bytes", "413 `payload_too_large`"),
+    bound("Levels of a body", "http/body.ts MAX_DEPTH", "", REFUSED),
+    bound(
+      "Time in which a request has to arrive",
+      "http/server.ts REQUEST_TIMEOUT_MS",
+      "ms",
+      "408, the connection is closed",
+    ),
+    bound("`limit` of a list, and the ids that a request names", "models/common.ts MAX_LIMIT", "", REFUSED),
+    bound(
+      "`limit` of a list that does not say",
+      "models/common.ts DEFAULT_LIMIT",
+      "",
+      "`X-Pagination-Next` of a search says where the rest begins",
+    ),
+    bound(
+      "Namespaces of a list that does not say",
+      "ops/store-items.ts DEFAULT_NAMESPACES",
+      "",
+      "ask with `offset`",
+    ),
+    bound("Values in a filter, inner ones counted", "ops/request-bounds.ts MAX_FILTER_VALUES", "", REFUSED),
+    bound("Keys and texts of a filter", "ops/request-bounds.ts MAX_FILTER_CHARACTERS", "text", REFUSED),
+    bound("Keys of a thread's metadata", "ops/request-bounds.ts MAX_METADATA_KEYS", "", REFUSED),
+    bound("A path of `extract`", "models/value-path.ts MAX_PATH_LENGTH", "characters", REFUSED),
+    bound("Values to `extract`", "models/thread.ts MOST_EXTRACTED", "", REFUSED),
+    bound("Runs of a batch", "models/run.ts MOST_RUNS_OF_BATCH", "", REFUSED),
+    bound(
+      "Runs of a thread that `POST /runs/cancel` looks at, newest first",
+      "ops/cancel.ts MOST_RUNS",
+      "",
+      "older ones go on: call again",
+    ),
+    bound("Time to live of a thread or an item", "models/thread.ts MAX_TTL_MINUTES", "minutes", REFUSED),
+  ],
+  runs: [
+    bound("Callers that wait for one thread", "max_queued_runs", "", "409 `thread_busy`"),
+    bound(
+      "Execution of a run, waiting not counted",
+      "run_timeout_seconds",
+      "seconds",
+      "the run ends as `timeout`",
+    ),
+    bound(
+      "Time in which a graph has to heed that its run was stopped",
+      "ops/live-run.ts ABORT_GRACE_MS",
+      "ms",
+      "the run ends without it, its later writes are refused",
+    ),
+    bound(
+      "Attempts of a run that fails in the network before its first event",
+      "ops/execute.ts MAX_ATTEMPTS",
+      "",
+      "the run ends as `error`",
+    ),
+    bound(
+      "Levels of a value that a graph yields",
+      "support/unserializable.ts MAX_DEPTH",
+      "",
+      "the run ends as `error` and names the key",
+    ),
+    bound(
+      "Message of what a graph throws",
+      "support/errors.ts LONGEST_MESSAGE",
+      "characters",
+      "the rest is cut off",
+    ),
+    bound(
+      "Causes of what a graph throws",
+      "support/errors.ts MOST_CAUSES",
+      "",
+      "the others are not looked at",
+    ),
+    bound(
+      "Parts of messages that wait until it is known whether they may be seen",
+      "graphs/held-messages.ts MAX_PARTS",
+      "",
+      "the oldest are never streamed",
+    ),
+    bound(
+      "Wait for an export that is a promise",
+      "graphs/awaited.ts LOAD_LIMIT_MS",
+      "ms",
+      "the graph does not load",
+    ),
+    bound(
+      "Runs in flight when the server stops",
+      "shutdown_grace_seconds",
+      "seconds",
+      "they are stopped and end as `interrupted`",
+    ),
+    bound(
+      "Silence of a process, until its runs count as cut off",
+      "ops/recovery.ts SILENT_MS",
+      "ms",
+      "they end as `error`, their threads go on",
+    ),
+    bound(
+      "Thread of a stateless run that could not be removed at once",
+      "ops/stateless-runs.ts LEFTOVER_TTL_MINUTES",
+      "minutes",
+      "the sweep removes it",
+    ),
+  ],
+  readers: [
+    bound(
+      "Frames of a run",
+      "ops/run-log.ts MAX_FRAMES",
+      "",
+      "the oldest go; who needs them gets a summary, or a connection that breaks",
+    ),
+    bound("Frames of a run, by size", "ops/run-log.ts MAX_CHARACTERS_A_RUN", "text", "the oldest go"),
+    bound(
+      "Frames of an ended run, by time",
+      "ops/run-log.ts KEEP_MS",
+      "ms",
+      "later readers get `metadata`, the final `values` and `end`",
+    ),
+    bound(
+      "Frames of all ended runs",
+      "ops/run-log.ts MAX_CHARACTERS_OF_ALL",
+      "text",
+      "those of the oldest run go",
+    ),
+    bound(
+      "What clients have yet to read, of all together",
+      "max_unread_bytes",
+      "bytes",
+      "those that read nothing for longest are cut off",
+    ),
+    bound(
+      "Time in which a client reads nothing of its answer",
+      "unread_timeout_seconds",
+      "seconds",
+      "it is cut off",
+    ),
+    bound("Silence of an event stream", "http/sse.ts HEARTBEAT_MS", "ms", "a comment is sent"),
+    bound(
+      "Runs and items of a list that are read ahead of the client, by size",
+      "support/read-ahead.ts PAGE_CHARACTERS",
+      "text",
+      "smaller pages are read, of one at least",
+    ),
+    bound(
+      "The same, while their size is not known",
+      "support/read-ahead.ts FIRST_PAGE",
+      "",
+      "the next page is fitted to it",
+    ),
+    bound(
+      "The same, however small they are",
+      "support/read-ahead.ts LARGEST_PAGE",
+      "",
+      "the next page follows",
+    ),
+    bound(
+      "States that a list of threads reads ahead",
+      "support/read-ahead.ts READS",
+      "",
+      "the next one is read when one was taken",
+    ),
+    bound(
+      "Checkpoints that a history reads at once",
+      "storage/postgres/saver.ts PAGE",
+      "",
+      "the next page is read when they were taken",
+    ),
+    bound(
+      "Text of a list before some of it is sent",
+      "http/respond.ts SMALL",
+      "bytes",
+      "it is sent in parts, and a fault from then on breaks the connection",
+    ),
+  ],
+  storage: [
+    {
+      ...bound(
+        "Connections of a pool (PostgreSQL)",
+        "storage/postgres/options.ts POOL_SIZE",
+        "",
+        "calls wait",
+      ),
+      setting: "checkpointer_options.pool_max_size",
+    },
+    {
+      ...bound("A statement (PostgreSQL)", "storage/postgres/options.ts STATEMENT_TIMEOUT", "ms", AWAY),
+      setting: "checkpointer_options.statement_timeout_ms",
+    },
+    bound("Connecting (PostgreSQL)", "storage/postgres/options.ts CONNECT_TIMEOUT", "ms", AWAY),
+    bound("A call, or a place in the pool (MongoDB)", "storage/mongodb/open.ts TIMEOUT", "ms", AWAY),
+    bound("A call (Redis)", "storage/redis/client.ts TIMEOUT", "ms", AWAY),
+    bound(
+      "Another process that holds the file (SQLite)",
+      "storage/sqlite/errors.ts BUSY_TIMEOUT",
+      "ms",
+      AWAY,
+    ),
+    bound("The look of `/ready` into the stores", "ops/readiness.ts DEADLINE_MS", "ms", "503"),
+  ],
+} satisfies Record<string, Bound[]>;
+
+/** Constants whose names are those of bounds, and that bound nothing which a client or a graph could feel. */
+const INWARD = [
+  "graphs/held-messages.ts MAX_DEPTH",
+  "ops/unfinished-step.ts MOST_RUNS",
+  "storage/stored-json.ts MOST_LEVELS",
+  "storage/redis/client.ts LONGEST_PAUSE",
+  "storage/mongodb/locks.ts LONGEST_PAUSE",
+  "storage/postgres/lock-session.ts LONGEST_PAUSE",
+  "storage/postgres/threads.ts LONGEST_LIST",
+  "storage/rows.ts LONGEST_FACT",
+  "storage/sqlite/threads.ts MOST_FACTS",
+  "storage/sqlite/values.ts LONGEST_CHAIN",
+  "support/errors.ts LONGEST_NAME",
+  "support/secrets.ts LONGEST_NAME",
+  "support/unserializable.ts MOST_VALUES",
+  "support/unserializable.ts LONGEST_PATH",
+];
+
+const PLACE = /^(\S+\.ts) (\w+)$/;
+const CONSTANT = /^(?:export )?const (\w+) = ([\d_]+(?: \* [\d_]+)*);$/gm;
+
+/** Numbers of a source file by the names of their constants. */
+function constantsOf(file: string): Map<string, number> {
+  const text = readFileSync(join(ROOT, "src", file), "utf8");
+  const product = (factors: string) =>
+    factors.split(" * ").reduce((value, factor) => value * Number(factor.replaceAll("_", "")), 1);
+  return new Map(
+    Array.from(text.matchAll(CONSTANT), ([, name = "", factors = ""]) => [name, product(factors)]),
+  );
+}
+
+/** The value of a bound as one reads it; a setting without a default has none. */
+export function valueOf({ from, unit }: Bound): string {
+  const [, file, name = ""] = PLACE.exec(from) ?? [];
+  const value = file
+    ? constantsOf(file).get(name)
+    : ((SettingsSchema.properties[from as SettingName] as TSchema).default as number | undefined);
+  if (value !== undefined) return inUnit(value, unit);
+  if (file) throw new Error(`src/${file} has no number ${name}`);
+  return "none";
+}
+
+function inUnit(value: number, unit: Unit): string {
+  if (unit === "ms") return value < 120_000 ? `${value / 1000} s` : `${value / 60_000} min`;
+  if (unit === "seconds") return `${value} s`;
+  if (unit === "minutes") return value < 1440 ? `${value} min` : `${value / 1440} days`;
+  const MB = 1024 * 1024;
+  const size = value < MB ? `${value / 1024} KB` : `${value / MB} MB`;
+  if (unit === "bytes") return size;
+  if (unit === "text") return `about ${size}`;
+  const text = value.toLocaleString("en-US");
+  return unit === "characters" ? `${text} characters` : text;
+}
+
+/** Where a bound is set; empty for those that are fixed. */
+export const settingOf = ({ from, setting = PLACE.test(from) ? "" : from }: Bound): string => setting;
+
+/** Constants of these source files that are named as bounds are, and are not told above. */
+export function untold(files: readonly string[]): string[] {
+  const told = new Set<string>([
+    ...Object.values(BOUNDS)
+      .flat()
+      .map(({ from }) => from),
+    ...INWARD,
+  ]);
+  return files
+    .flatMap((file) => [...constantsOf(file).keys()].map((name) => `${file} ${name}`))
+    .filter((place) => / (MAX|MOST|LONGEST|LARGEST)_/.test(place) && !told.has(place));
+}
