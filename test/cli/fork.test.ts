@@ -214,7 +214,7 @@ describe("replay with execution", () => {
   });
 });
 
-it("a server forks and branches as well", async () => {
+it("fork forks and branches through a server as well", async () => {
   const server = startCli(
     ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
     { cwd: project.dir },

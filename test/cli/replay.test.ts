@@ -171,7 +171,7 @@ describe("bad input", () => {
   });
 });
 
-it("the same frames come from a server", async () => {
+it("replay takes the same steps from a server", async () => {
   const server = startCli(
     ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
     { cwd: project.dir },

@@ -38,7 +38,11 @@ const streams: [
     "background",
     (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id, { modes: ["values"] }),
   ],
-  ["a run that nobody streams", "create", (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id)],
+  [
+    "a run that nobody streams",
+    "create",
+    (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id),
+  ],
   ["a stateless run", "stateless", async (service, { run_id }) => service.runs.joinStatelessStream(run_id)],
 ];
 

@@ -32,25 +32,29 @@ async function join(url: string, path: string): Promise<Socket> {
   return socket;
 }
 
-it("of an ended run share its frames, and are cut off in time", { timeout: 120_000 }, async () => {
-  const logger = recordingLogger();
-  const settings = { unread_timeout_seconds: 15 };
-  const server = await startTestServer({ graphs: { large: graph }, settings, logger });
-  const { thread_id } = await server.service.threads.create({});
-  const run = { assistant_id: "large", input: { done: false }, stream_mode: ["custom" as const] };
-  const whole = await allEvents(await server.fetch("POST", `/threads/${thread_id}/runs/stream`, run));
-  const { run_id } = whole[0]?.data as { run_id: string };
-  const path = `/threads/${thread_id}/runs/${run_id}/stream`;
-  const follow = async () => allEvents(await server.fetch("GET", path));
-  expect(await follow()).toEqual(whole);
+it(
+  "mute readers of an ended run share its frames, and are cut off in time",
+  { timeout: 120_000 },
+  async () => {
+    const logger = recordingLogger();
+    const settings = { unread_timeout_seconds: 15 };
+    const server = await startTestServer({ graphs: { large: graph }, settings, logger });
+    const { thread_id } = await server.service.threads.create({});
+    const run = { assistant_id: "large", input: { done: false }, stream_mode: ["custom" as const] };
+    const whole = await allEvents(await server.fetch("POST", `/threads/${thread_id}/runs/stream`, run));
+    const { run_id } = whole[0]?.data as { run_id: string };
+    const path = `/threads/${thread_id}/runs/${run_id}/stream`;
+    const follow = async () => allEvents(await server.fetch("GET", path));
+    expect(await follow()).toEqual(whole);
 
-  const before = await bytesInUse();
-  const sockets = await Promise.all(Array.from({ length: READERS }, () => join(server.url, path)));
-  expect(sockets.filter(({ destroyed }) => destroyed)).toEqual([]);
-  expect((await bytesInUse()) - before).toBeLessThan(READERS * 0.3 * MB);
-  expect(await follow()).toEqual(whole);
+    const before = await bytesInUse();
+    const sockets = await Promise.all(Array.from({ length: READERS }, () => join(server.url, path)));
+    expect(sockets.filter(({ destroyed }) => destroyed)).toEqual([]);
+    expect((await bytesInUse()) - before).toBeLessThan(READERS * 0.3 * MB);
+    expect(await follow()).toEqual(whole);
 
-  const cut = () => logger.of("warn").filter((message) => message.includes("read nothing for 15 s")).length;
-  await expect.poll(cut, { timeout: 60_000 }).toBe(READERS);
-  expect(logger.lines.find(({ level }) => level === "warn")?.fields).toMatchObject({ run_id });
-});
+    const cut = () => logger.of("warn").filter((message) => message.includes("read nothing for 15 s")).length;
+    await expect.poll(cut, { timeout: 60_000 }).toBe(READERS);
+    expect(logger.lines.find(({ level }) => level === "warn")?.fields).toMatchObject({ run_id });
+  },
+);

@@ -41,7 +41,7 @@ async function kill(): Promise<void> {
 }
 
 it(
-  "the state and inspect tell whose it is, until a run with new input drops it",
+  "after a kill, the state and inspect tell whose the unfinished superstep is, until a run with new input drops it",
   { timeout: 120_000 },
   async () => {
     let request = await start();

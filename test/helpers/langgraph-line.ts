@@ -1,7 +1,9 @@
 /** What differs between the releases of LangGraph that the tests run with; see scripts/test-newest.mjs. */
 import { createRequire } from "node:module";
 
-const { version } = createRequire(import.meta.url)("@langchain/langgraph/package.json") as { version: string };
+const { version } = createRequire(import.meta.url)("@langchain/langgraph/package.json") as {
+  version: string;
+};
 const [major = 0, minor = 0] = version.split(".").map(Number);
 const isAtLeast = (wanted: number): boolean => major > 1 || minor >= wanted;
 

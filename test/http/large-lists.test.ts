@@ -48,23 +48,27 @@ const doors: [what: string, method: string, path: string, body: object][] = [
   ["an item", "PUT", "/store/items", { namespace: ["a"], key: "k", value: { list: LONG } }],
 ];
 
-it.each(["memory", "sqlite"])("are kept like any other on %s", { timeout: 120_000 }, async (scheme) => {
-  const { request } = await startTestServer({
-    graphs: { keep: graph },
-    settings: {
-      checkpointer_scheme: scheme,
-      ...(scheme === "sqlite" && { checkpointer_uri: ":memory:" }),
-    },
-  });
-  await request("POST", "/threads", { thread_id: THREAD });
-  for (const [what, method, path, body] of doors) {
-    const answer = await request(method, path, body);
-    expect([200, 204], `${what}: ${answer.text.slice(0, 300)}`).toContain(answer.status);
-    if (path.endsWith("/runs")) expect(answer.body, what).toMatchObject({ status: "success", error: null });
-  }
-  const thread = await request("GET", `/threads/${THREAD}`);
-  const { metadata, values } = thread.body as { metadata: { list: number[] }; values: { items: number[] } };
-  const item = await request("GET", "/store/items?namespace=a&key=k");
-  const { value } = item.body as { value: { list: number[] } };
-  for (const list of [metadata.list, values.items, value.list]) expect(String(list)).toBe(String(LONG));
-});
+it.each(["memory", "sqlite"])(
+  "lists of 150,000 elements are kept like any other on %s",
+  { timeout: 120_000 },
+  async (scheme) => {
+    const { request } = await startTestServer({
+      graphs: { keep: graph },
+      settings: {
+        checkpointer_scheme: scheme,
+        ...(scheme === "sqlite" && { checkpointer_uri: ":memory:" }),
+      },
+    });
+    await request("POST", "/threads", { thread_id: THREAD });
+    for (const [what, method, path, body] of doors) {
+      const answer = await request(method, path, body);
+      expect([200, 204], `${what}: ${answer.text.slice(0, 300)}`).toContain(answer.status);
+      if (path.endsWith("/runs")) expect(answer.body, what).toMatchObject({ status: "success", error: null });
+    }
+    const thread = await request("GET", `/threads/${THREAD}`);
+    const { metadata, values } = thread.body as { metadata: { list: number[] }; values: { items: number[] } };
+    const item = await request("GET", "/store/items?namespace=a&key=k");
+    const { value } = item.body as { value: { list: number[] } };
+    for (const list of [metadata.list, values.items, value.list]) expect(String(list)).toBe(String(LONG));
+  },
+);

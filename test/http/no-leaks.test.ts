@@ -41,11 +41,11 @@ describe.each(WALKED)("what $id hides", (walked) => {
   });
 });
 
-it("is nowhere else", async () => {
+it("what graphs hide is in no answer of any other route", async () => {
   expect(await sightsOf(walkTheRest)).toEqual([]);
 });
 
-it("every route was asked", () => {
+it("the walk for hidden values asked every route", () => {
   expect(ROUTES.map(({ id }) => id).filter((id) => !routes.has(id))).toEqual([]);
 });
 

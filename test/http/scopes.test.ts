@@ -256,7 +256,7 @@ onEveryBackend("a scope", (backend) => {
   });
 });
 
-it("of a stateless run is compared whole", async () => {
+it("the scope of a stateless run is compared whole", async () => {
   const settings = { checkpointer_scheme: "memory", checkpointer_options: {} };
   const storage = await openBackend({ name: "memory", durable: false, cwd: ".", settings });
   const authenticate: Authenticate = ({ headers }) => ({

@@ -40,7 +40,7 @@ function unfinished({ unfinished_step: step, tasks }: ThreadState) {
   );
 }
 
-it("of a run that has ended there is none", async () => {
+it("a run that has ended leaves no unfinished superstep", async () => {
   const { run, state, request, threadId } = await open();
   await run({ how: "ends" });
   expect(unfinished(await state())).toBeUndefined();
@@ -53,7 +53,7 @@ it("of a run that has ended there is none", async () => {
 });
 
 it.each(["asks", "throws"])(
-  "of a superstep in which another node %s, it tells the run and who ended",
+  "an unfinished superstep in which another node %s names the run and the tasks that ended",
   async (right) => {
     const { run, state, request, threadId } = await open();
     const { run_id } = await run({ how: right });
@@ -71,7 +71,7 @@ it.each(["asks", "throws"])(
   },
 );
 
-it("of a run that went on from the checkpoint of another, it tells that run", async () => {
+it("an unfinished superstep that a second run went on with names that run", async () => {
   const { run, state } = await open();
   const first = await run({ how: "asks twice" });
   const second = await run(null, { command: { resume: "once" } });
@@ -80,7 +80,7 @@ it("of a run that went on from the checkpoint of another, it tells that run", as
   expect(second.run_id).not.toBe(first.run_id);
 });
 
-it("a run with new input drops it, one that resumes takes it up", async () => {
+it("an unfinished superstep is dropped by a run with new input, and taken up by one that resumes", async () => {
   const { run, state } = await open();
   await run({ how: "throws" });
   await run({ how: "asks" });
@@ -92,7 +92,7 @@ it("a run with new input drops it, one that resumes takes it up", async () => {
   expect(unfinished(ended)).toBeUndefined();
 });
 
-it("it is told while its run is in flight, and of a queued run nothing is said", async () => {
+it("an unfinished superstep is told while its run is in flight; a queued run has none", async () => {
   const { run, state, request, threadId } = await open();
   const gate = newId();
   const path = `/threads/${threadId}/runs`;
@@ -109,7 +109,7 @@ it("it is told while its run is in flight, and of a queued run nothing is said",
   expect(unfinished(await state())).toBeUndefined();
 });
 
-it("of a task that writes nothing it is told, too", async () => {
+it("an unfinished superstep names tasks that write nothing, too", async () => {
   const State = Annotation.Root({ a: Annotation<number>() });
   const graph = new StateGraph(State)
     .addNode("silent", () => ({}))
@@ -127,7 +127,7 @@ it("of a task that writes nothing it is told, too", async () => {
   expect(unfinished(body as ThreadState)).toEqual({ run_id, tasks: ["silent"] });
 });
 
-it("of a thread that is a copy, the run is not known", async () => {
+it("an unfinished superstep of a copied thread names no run", async () => {
   const { run, request, threadId } = await open();
   await run({ how: "asks" });
   const { thread_id } = (await request("POST", `/threads/${threadId}/copy`)).body as { thread_id: string };

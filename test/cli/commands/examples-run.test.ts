@@ -31,7 +31,7 @@ it.each([
   "openapi",
   "migrate status",
   "migrate up",
-])("those of %s", async (name) => {
+])("the examples of %s work", async (name) => {
   const examples = await examplesOf(name);
   expect(examples.length).toBeGreaterThan(0);
   for (const example of examples) {
@@ -43,7 +43,7 @@ it.each([
   }
 });
 
-it("those of run, but for the one that answers a question", async () => {
+it("the examples of run work, but for the one that answers a question", async () => {
   const examples = (await examplesOf("run")).filter((example) => !/--resume|--url/.test(example));
   expect(examples.length).toBeGreaterThan(1);
   for (const example of examples) {
@@ -52,7 +52,7 @@ it("those of run, but for the one that answers a question", async () => {
   }
 });
 
-it.each(["dev", "start"])("those of %s, on a free port", async (name) => {
+it.each(["dev", "start"])("the examples of %s work, on a free port", async (name) => {
   for (const example of await examplesOf(name)) {
     const argv = wordsOf(example).filter((word, place, words) => word !== "-p" && words[place - 1] !== "-p");
     const running = startCli([...argv, "-p", "0"], { cwd: project.dir });
@@ -63,7 +63,7 @@ it.each(["dev", "start"])("those of %s, on a free port", async (name) => {
   }
 });
 
-it("the table of commands on the page is that of the program", async () => {
+it("the table of commands in docs/cli.md is that of the program", async () => {
   const page = await readFile(join(import.meta.dirname, "../../../docs/cli.md"), "utf8");
   const named = (await readHelp()).filter(({ name, commands }) => name !== "" && commands.length === 0);
   for (const { name, examples } of named) {

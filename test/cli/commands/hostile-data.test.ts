@@ -12,7 +12,7 @@ afterAll(() => project.project.remove());
 const FORMS: [string, string[], CliOptions][] = [
   ["a pipe", [], {}],
   ["a terminal without colours", [], { isTTY: true, columns: 80, env: { NO_COLOR: "1" } }],
-  ["a narrow one", [], { isTTY: true, columns: 40, env: { NO_COLOR: "1" } }],
+  ["a narrow terminal", [], { isTTY: true, columns: 40, env: { NO_COLOR: "1" } }],
   ["a program", ["--json"], {}],
   ["a program, by lines", ["--jsonl"], {}],
   ["a reader of faults", ["--verbose"], {}],
@@ -63,13 +63,20 @@ function showing(thread: string, run: string): string[][] {
   ];
 }
 
-it.each(FORMS)("%s gets no control character", { timeout: 120_000 }, async (_, flags, options) => {
-  const { asking, askingRun, failed, failedRun } = project.hostile;
-  for (const argv of [...showing(asking, askingRun), ...showing(failed, failedRun)]) {
-    const { code, stdout, stderr } = await cli([...argv, ...flags], { cwd: project.project.dir, ...options });
-    const found = CONTROL.exec(stdout + stderr);
-    const near =
-      found && JSON.stringify((stdout + stderr).slice(Math.max(0, found.index - 40), found.index + 20));
-    expect({ argv, near, ours: code === 70 }).toEqual({ argv, near: null, ours: false });
-  }
-});
+it.each(FORMS)(
+  "a hostile thread sends no control character to %s",
+  { timeout: 120_000 },
+  async (_, flags, options) => {
+    const { asking, askingRun, failed, failedRun } = project.hostile;
+    for (const argv of [...showing(asking, askingRun), ...showing(failed, failedRun)]) {
+      const { code, stdout, stderr } = await cli([...argv, ...flags], {
+        cwd: project.project.dir,
+        ...options,
+      });
+      const found = CONTROL.exec(stdout + stderr);
+      const near =
+        found && JSON.stringify((stdout + stderr).slice(Math.max(0, found.index - 40), found.index + 20));
+      expect({ argv, near, ours: code === 70 }).toEqual({ argv, near: null, ours: false });
+    }
+  },
+);
