@@ -26,5 +26,9 @@ export default tseslint.config(
       "no-console": "error",
     },
   },
+  {
+    files: ["src/**", "pages/**"],
+    rules: { "max-lines-per-function": ["error", { max: 60, skipComments: true }] },
+  },
   { files: ["**/*.js", "**/*.mjs", "**/*.cjs"], extends: [tseslint.configs.disableTypeChecked] },
 );

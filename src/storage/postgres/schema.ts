@@ -15,6 +15,7 @@ const SETUP_TIMEOUT = 300_000;
  * whatever the processes' clocks say.
  */
 const MIGRATIONS: readonly ((s: string) => string)[] = [
+  // eslint-disable-next-line max-lines-per-function -- one text, a statement after another
   (s) => `
   CREATE TABLE ${s}.gs_threads (
     thread_id text COLLATE "C" PRIMARY KEY,
