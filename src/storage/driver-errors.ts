@@ -11,6 +11,19 @@ export interface Explanation {
 /** Says in plain words what a driver's error means; undefined for an error that is not the driver's. */
 export type ExplainError = (error: unknown) => Explanation | undefined;
 
+export const AWAY: Explanation = {
+  message: "cannot be reached",
+  hint: "start the server, or correct checkpointer_uri",
+};
+
+/** Explains what `meaningOf` knows, in sentences about the server, and without the driver's text: that may hold values. */
+export const explainServer =
+  (server: string, meaningOf: ExplainError): ExplainError =>
+  (error) => {
+    const meaning = meaningOf(error);
+    return meaning && { ...meaning, message: `${server} ${meaning.message}` };
+  };
+
 /** The error to throw in place of `error`: the driver's become errors of ours, others stay as they are. */
 export function storageError(error: unknown, explain: ExplainError): unknown {
   const explained = explain(error);

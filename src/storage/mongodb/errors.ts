@@ -1,5 +1,5 @@
 import { GraphServeError } from "../../support/errors.js";
-import type { ExplainError, Explanation } from "../driver-errors.js";
+import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver-errors.js";
 
 /** What a document of MongoDB holds at most, and what we leave of it for the fields around a large value. */
 const DOCUMENT_LIMIT = 16 * 1024 * 1024;
@@ -24,10 +24,6 @@ const TOO_LARGE: Explanation = {
   code: "payload_too_large",
 };
 
-const AWAY: Explanation = {
-  message: "cannot be reached",
-  hint: "start the server, or correct checkpointer_uri",
-};
 const LOGIN: Explanation = {
   message: "refused the login",
   hint: "check user, password and authSource in checkpointer_uri",
@@ -83,16 +79,9 @@ const DRIVER_ERRORS: Record<string, Explanation> = {
   MongoWriteConcernError: { message: "did not store a write on enough servers", hint: "try again" },
 };
 
-/**
- * What an error of the driver means, said of the servers at `hosts` and without the driver's text: that may hold names
- * and values.
- */
-export function explainMongodb(hosts: string): ExplainError {
-  return (error) => {
-    const meaning = meaningOf(error);
-    return meaning && { ...meaning, message: `MongoDB at ${hosts} ${meaning.message}` };
-  };
-}
+/** What an error of the driver means, said of the servers at `hosts`. */
+export const explainMongodb = (hosts: string): ExplainError =>
+  explainServer(`MongoDB at ${hosts}`, meaningOf);
 
 function meaningOf(error: unknown): Explanation | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -1,4 +1,4 @@
-import type { ExplainError, Explanation } from "../driver-errors.js";
+import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver-errors.js";
 
 /** By SQLSTATE: a whole code, or the class that its first two characters name. */
 const SERVER_ERRORS: Record<string, Explanation> = {
@@ -37,10 +37,6 @@ const SERVER_ERRORS: Record<string, Explanation> = {
   "57P": { message: "is shutting down or starting up", hint: "try again" },
 };
 
-const UNREACHABLE: Explanation = {
-  message: "cannot be reached",
-  hint: "start the server, or correct checkpointer_uri",
-};
 const NETWORK_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/;
 
@@ -63,16 +59,9 @@ const DRIVER_ERRORS: [RegExp, Explanation][] = [
   [/SASL|password/i, { message: "refused the login", hint: "check user and password in checkpointer_uri" }],
 ];
 
-/**
- * What an error of pg means, said of the server at `address` and without the driver's text: that may hold names and
- * values.
- */
-export function explainPostgres(address: string): ExplainError {
-  return (error) => {
-    const meaning = meaningOf(error);
-    return meaning && { ...meaning, message: `PostgreSQL at ${address} ${meaning.message}` };
-  };
-}
+/** What an error of pg means, said of the server at `address`. */
+export const explainPostgres = (address: string): ExplainError =>
+  explainServer(`PostgreSQL at ${address}`, meaningOf);
 
 function meaningOf(error: unknown): Explanation | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -84,6 +73,6 @@ function meaningOf(error: unknown): Explanation | undefined {
       SERVER_ERRORS[code.slice(0, 2)] ?? { message: "refused a call" }
     );
   }
-  if (typeof code === "string" && NETWORK_CODES.test(code)) return UNREACHABLE;
+  if (typeof code === "string" && NETWORK_CODES.test(code)) return AWAY;
   return DRIVER_ERRORS.find(([text]) => text.test(error.message))?.[1];
 }

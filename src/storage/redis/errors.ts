@@ -1,9 +1,5 @@
-import type { ExplainError, Explanation } from "../driver-errors.js";
+import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver-errors.js";
 
-const AWAY: Explanation = {
-  message: "cannot be reached",
-  hint: "start the server, or correct checkpointer_uri",
-};
 const LOGIN: Explanation = {
   message: "refused the login",
   hint: "check user and password in checkpointer_uri",
@@ -51,13 +47,8 @@ const DRIVER_ERRORS: Record<string, Explanation> = {
 const NETWORK_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)$/;
 
-/** What an error of node-redis means, said of the server at `host` and without the driver's text. */
-export function explainRedis(host: string): ExplainError {
-  return (error) => {
-    const meaning = meaningOf(error);
-    return meaning && { ...meaning, message: `Redis at ${host} ${meaning.message}` };
-  };
-}
+/** What an error of node-redis means, said of the server at `host`. */
+export const explainRedis = (host: string): ExplainError => explainServer(`Redis at ${host}`, meaningOf);
 
 function meaningOf(error: unknown): Explanation | undefined {
   if (!(error instanceof Error)) return undefined;
