@@ -3,7 +3,7 @@ import type { ThreadRow } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
-import { removeThread } from "./thread-removal.js";
+import { removeThread } from "./thread-state.js";
 import { recoverRuns, selfOf } from "./recovery.js";
 import { keepLatest } from "./threads.js";
 

@@ -1,9 +1,9 @@
 /** State of a thread: read it, edit it, walk its history (spec, Threads). */
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
-import type { GraphConfig } from "../graphs/graph.js";
+import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
 import { readState } from "../graphs/read-state.js";
-import { checkpointOf, threadStateOf } from "../graphs/snapshot.js";
+import { checkpointOf, endedTasks, threadStateOf } from "../graphs/snapshot.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import type {
   CheckpointLike,
@@ -12,9 +12,10 @@ import type {
   ThreadState,
   ThreadStateSearchRequest,
   ThreadStateUpdateRequest,
+  UnfinishedStep,
 } from "../models/state.js";
 import { allOf } from "../support/read-ahead.js";
-import type { ThreadRow } from "../storage/storage.js";
+import type { RunRow, ThreadRow } from "../storage/storage.js";
 import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
@@ -22,7 +23,6 @@ import { assertFilter } from "./request-bounds.js";
 import { checkpointConfigurable, type CheckpointConfigurable, requireCheckpoint } from "./run-request.js";
 import { claim, noteWriter, scopeOf, threadRow } from "./thread-origin.js";
 import { latestSnapshot, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
-import { unfinishedStep, unfinishedStepAt } from "./unfinished-step.js";
 
 export class States {
   readonly #context: OpsContext;
@@ -161,4 +161,53 @@ function selectorOf(like: CheckpointLike): CheckpointSelector {
   if (typeof like === "string") return { checkpoint_id: like };
   if (!isRecord(like)) throw InvalidRequestError.at(["body", "before"], "must be a checkpoint id or config");
   return like.configurable ?? like.checkpoint ?? like;
+}
+
+// What a state shows of a superstep that has not ended: whose it is.
+
+/** Runs that are looked through for the one that executed the superstep. */
+const MOST_RUNS = 10;
+
+/** The superstep after a thread's latest checkpoint, when tasks of it have ended though it has not. */
+async function unfinishedStep(
+  context: OpsContext,
+  threadId: string,
+  snapshot: Snapshot,
+): Promise<UnfinishedStep | undefined> {
+  const tasks = endedTasks(snapshot);
+  if (tasks.length === 0) return undefined;
+  return { run_id: await runOf(context, threadId, snapshot.metadata?.run_id), tasks };
+}
+
+/** As `unfinishedStep`, for a checkpoint that was asked for by its id and may not be the latest. */
+async function unfinishedStepAt(
+  context: OpsContext,
+  threadId: string,
+  snapshot: Snapshot,
+): Promise<UnfinishedStep | undefined> {
+  const { checkpoint_ns, checkpoint_id } = snapshot.config.configurable ?? {};
+  if (endedTasks(snapshot).length === 0) return undefined;
+  const latest = await context.storage.checkpointer.getTuple({
+    configurable: { thread_id: threadId, checkpoint_ns },
+  });
+  // The step of any other has ended, or is given up.
+  return latest?.checkpoint.id === checkpoint_id ? unfinishedStep(context, threadId, snapshot) : undefined;
+}
+
+/**
+ * The run that wrote the checkpoint, or a later one that went on from it: with new input it would have begun by writing
+ * a checkpoint of its own.
+ */
+async function runOf(
+  { storage: { runs } }: OpsContext,
+  threadId: string,
+  writer: unknown,
+): Promise<string | null> {
+  const newestFirst = await runs.list({ threadId, limit: MOST_RUNS, offset: 0 });
+  const run = newestFirst.find((row) => row.run_id === writer || wentOn(row));
+  return run?.run_id ?? (typeof writer === "string" ? writer : null);
+}
+
+function wentOn({ status, kwargs: { input, command } }: RunRow): boolean {
+  return status !== "pending" && (command != null || input == null);
 }
