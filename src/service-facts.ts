@@ -21,7 +21,7 @@ export async function graphSummaries(registry: GraphRegistry): Promise<GraphSumm
   );
 }
 
-/** Identity of the server (spec, Health and info). */
+/** Identity of the server (docs/specification.md#requests-and-answers). */
 export function serverInfo(langgraphVersion: string): ServerInfo {
   return {
     status: "ok",

@@ -109,7 +109,7 @@ export class Service extends Operations {
     return this.#hooks.httpApp;
   }
 
-  /** Identity of the server (spec, Health and info). */
+  /** Identity of the server (docs/specification.md#requests-and-answers). */
   info(): ServerInfo {
     return serverInfo(this.#langgraphVersion);
   }

@@ -226,7 +226,7 @@ function corsWarnings({ cors_origins, cors_credentials }: Settings): string[] {
   return warnings;
 }
 
-/** A URI whose scheme is not the one that was chosen is ignored (spec, Persistence 3). */
+/** A URI whose scheme is not the one that was chosen is ignored (docs/specification.md#storage, 3). */
 function uriWarnings({ checkpointer_scheme: scheme, checkpointer_uri: uri }: Settings): string[] {
   if (uri === undefined || uriFits(scheme, uri)) return [];
   const kind = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1];

@@ -238,7 +238,7 @@ interface MessageRules {
 const RULES: Record<Content, MessageRules> = {
   messages: { input: "all", write: "all" },
   other: { input: "none", write: "none" },
-  // A run's input becomes messages wherever nothing speaks against it (spec, RunCreateRequest).
+  // A run's input becomes messages wherever nothing speaks against it (docs/specification.md#run-requests, 3).
   unknown: { input: "all", write: "recognised" },
 };
 

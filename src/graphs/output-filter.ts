@@ -1,4 +1,6 @@
-/** What clients may see of a graph's values, namespace by namespace (spec, Thread; fails closed). */
+/**
+ * What clients may see of a graph's values, namespace by namespace (docs/specification.md#threads, 6; fails closed).
+ */
 import { isRecord, type JsonObject } from "../models/common.js";
 
 /** Key of open interrupts in streamed values; always visible, or nobody could answer them. */

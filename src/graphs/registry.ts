@@ -1,4 +1,6 @@
-/** The graphs of the mapping: which ids name them, and the graph to call for each (spec, Assistants). */
+/**
+ * The graphs of the mapping: which ids name them, and the graph to call for each (docs/specification.md#assistants).
+ */
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { NotFoundError } from "../support/errors.js";
 import { assistantUuid, canonicalUuid } from "../support/ids.js";

@@ -1,4 +1,4 @@
-/** LangGraph's stream chunks -> the events of a run's stream, as JSON text (stream modes of the spec). */
+/** LangGraph's stream chunks -> the events of a run's stream, as JSON text (docs/specification.md#streams). */
 import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../models/common.js";
@@ -58,7 +58,7 @@ export class StreamFrames {
   lastValues: unknown = undefined;
   /** What the graph waits for, once it stopped; empty at a breakpoint. */
   interrupts: unknown[] | undefined;
-  /** True once a mode event went out: from then on nothing may be tried again (spec, Stream modes 7). */
+  /** True once a mode event went out: from then on nothing may be tried again (docs/specification.md#streams, 7). */
   emitted = false;
 
   readonly #options: StreamFramesOptions;

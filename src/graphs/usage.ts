@@ -1,4 +1,4 @@
-/** Counts the tokens of a run (spec, Token usage). */
+/** Counts the tokens of a run (docs/specification.md#token-usage). */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/callbacks/manager";
 import type { LLMResult } from "@langchain/core/outputs";
@@ -93,7 +93,7 @@ export class RunUsage extends BaseCallbackHandler {
 
   /**
    * Tokens of the run. When no call reported any, the sum over all AI messages of `state`, the final values: then
-   * cumulative over the thread (spec, Token usage 4 and 5).
+   * cumulative over the thread (docs/specification.md#token-usage, 4 and 5).
    */
   total(state: unknown): TokenUsage {
     if (this.#counts.total_tokens > 0) return { ...this.#counts, source: "callbacks" };

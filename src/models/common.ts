@@ -61,7 +61,7 @@ export const SORT_ORDERS = ["asc", "desc"] as const;
 export const SortOrder = StringEnum(SORT_ORDERS, { description: "Sort direction." });
 export type SortOrder = (typeof SORT_ORDERS)[number];
 
-/** `limit` of every list: 1 to 1000, default 10 (spec, Limits). */
+/** `limit` of every list: 1 to 1000, default 10 (docs/specification.md#limits). */
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 1000;
 export const Limit = Type.Integer({

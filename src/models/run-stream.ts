@@ -25,8 +25,8 @@ export interface RunStream {
    */
   frames: AsyncIterable<readonly RunFrame[]>;
   /**
-   * The subscriber is gone: the frames end, and the run is interrupted unless it asked otherwise (spec, States and
-   * transitions).
+   * The subscriber is gone: the frames end, and the run is interrupted unless it asked otherwise
+   * (docs/specification.md#states).
    */
   disconnect(): void;
   /** True when the run goes on without its subscriber, who may come back for the rest. */

@@ -1,4 +1,4 @@
-/** Assistants: the one named entry point of version 1, or one a graph (spec, Assistants). */
+/** Assistants: the one named entry point of version 1, or one a graph (docs/specification.md#assistants). */
 import { drawGraph, subgraphSchemas } from "../graphs/draw.js";
 import { graphSchemas } from "../graphs/schemas.js";
 import { visibleSchemas } from "../graphs/visible-schemas.js";

@@ -183,7 +183,8 @@ export class Execution {
 
   /**
    * Run the graph to its end and hand what it yields to the frames. A network failure before the first event is tried
-   * again; the input is sent again only when no checkpoint took it (no duplicated input, spec, Stream modes 7).
+   * again; the input is sent again only when no checkpoint took it (no duplicated input,
+   * docs/specification.md#streams, 7).
    */
   async #callGraph(): Promise<void> {
     const { signal } = this.#controller;
@@ -285,7 +286,7 @@ export class Execution {
   }
 }
 
-// Which failures may be tried again, and when (spec, Stream modes 7).
+// Which failures may be tried again, and when (docs/specification.md#streams, 7).
 
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 2000;

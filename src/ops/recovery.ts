@@ -1,4 +1,4 @@
-/** Settles runs whose process died (spec, States; a run never stays `running` without one). */
+/** Settles runs whose process died (docs/specification.md#states, 4; a run never stays `running` without one). */
 import { hostname } from "node:os";
 import { StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";

@@ -42,7 +42,7 @@ export interface CheckedRequest extends CallOptions {
   since: number;
 }
 
-/** @throws UnsupportedOptionError (`unsupported_option`; spec, RunCreateRequest rule 2) */
+/** @throws UnsupportedOptionError (`unsupported_option`; docs/specification.md#run-requests, 2) */
 export function refuseUnsupported(request: RunCreateRequest): void {
   if (request.after_seconds != null)
     throw new UnsupportedOptionError("after_seconds", "scheduled runs are out of scope");
@@ -148,7 +148,7 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
   };
 }
 
-/** Invocation parameters as the run's row keeps them (spec, Run: kwargs). */
+/** Invocation parameters as the run's row keeps them (docs/specification.md#runs, 1). */
 function kwargsOf(request: RunCreateRequest): JsonObject {
   return {
     input: request.input ?? null,

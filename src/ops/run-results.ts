@@ -1,6 +1,6 @@
 /**
- * How runs end: what an ending makes of the run's row, its thread, its last frame and its answer (spec, States and
- * transitions); and storing it, also when the storage is away for a while.
+ * How runs end: what an ending makes of the run's row, its thread, its last frame and its answer
+ * (docs/specification.md#states); and storing it, also when the storage is away for a while.
  */
 import { INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../graphs/output-filter.js";
 import { toWire, yieldedToWire } from "../graphs/serialize.js";

@@ -1,4 +1,4 @@
-/** Runs, in the words of the SDK: create, stream, wait, join, cancel, list (spec, Runs). */
+/** Runs, in the words of the SDK: create, stream, wait, join, cancel, list (docs/specification.md#runs). */
 import { DEFAULT_LIMIT } from "../models/common.js";
 import type { JoinedStream, RunStream, WaitingRun } from "../models/run-stream.js";
 import {
@@ -69,7 +69,7 @@ export class Runs {
     return enqueueRun(this.#context, threadId, request, { log: new RunLog(stateless), atEnd });
   }
 
-  /** Resolves as soon as the run is accepted: lock held, row stored (spec, Concurrency rules 2). */
+  /** Resolves as soon as the run is accepted: lock held, row stored (docs/specification.md#concurrency, 2). */
   async stream(
     threadId: string,
     request: RunCreateRequest,

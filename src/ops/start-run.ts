@@ -1,4 +1,4 @@
-/** From a request to a run in flight: checks, lock, row, execution (spec, Concurrency rules). */
+/** From a request to a run in flight: checks, lock, row, execution (docs/specification.md#concurrency). */
 import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import type { Run, RunCreateRequest } from "../models/run.js";

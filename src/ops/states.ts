@@ -1,4 +1,4 @@
-/** State of a thread: read it, edit it, walk its history (spec, Threads). */
+/** State of a thread: read it, edit it, walk its history (docs/specification.md#threads). */
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";

@@ -1,4 +1,4 @@
-/** Thread search: filters first, then the page (spec, Threads). */
+/** Thread search: filters first, then the page (docs/specification.md#threads). */
 import type { JsonObject, LazyPage, Page } from "../models/common.js";
 import {
   MOST_EXTRACTED,

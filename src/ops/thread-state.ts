@@ -84,7 +84,7 @@ async function threadContent(context: OpsContext, row: ThreadRow): Promise<Threa
 
 /**
  * As `threadContent`, but a state that cannot be read is shown empty: the stored status is kept, and the log tells
- * why (spec, Thread).
+ * why (docs/specification.md#threads, 7).
  */
 export async function readableContent(context: OpsContext, row: ThreadRow): Promise<ThreadContent> {
   try {

@@ -1,4 +1,4 @@
-/** Threads: create, find, change, copy, delete (spec, Threads). */
+/** Threads: create, find, change, copy, delete (docs/specification.md#threads). */
 import {
   assertPlainData,
   coerceCommand,

@@ -62,7 +62,8 @@ const BACKENDS: Record<string, Backend> = {
 export const STORAGE_SCHEMES: readonly string[] = Object.keys(BACKENDS);
 
 /**
- * Open both stores of the scheme. The scheme alone selects them: a URI of another one is ignored (spec, Persistence 3).
+ * Open both stores of the scheme. The scheme alone selects them: a URI of another one is ignored
+ * (docs/specification.md#storage, 3).
  * A scheme may also name a module of one's own that opens them; see `OpenCustomStorage`.
  * @throws ConfigError when the scheme is unknown, or needs a URI and has none (`config_invalid`)
  * @throws StorageUnavailableError when the storage cannot be reached (`storage_unavailable`)

@@ -70,7 +70,7 @@ export interface RunRow {
   metadata: JsonObject;
   kwargs: JsonObject;
   multitask_strategy: MultitaskStrategy;
-  /** Always present; the message on failure, else null (spec, Persistence 5). */
+  /** Always present; the message on failure, else null (docs/specification.md#storage, 5). */
   error: string | null;
   usage: TokenUsage | null;
   /** Process that executes the run: see `Owner`. */
@@ -182,7 +182,8 @@ export interface Checkpointer extends BaseCheckpointSaver {
   store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void>;
   /**
    * Write the latest checkpoint of `sourceId` in each of `namespaces`, with its pending writes, under `targetId`: no
-   * history, `metadata.source` is "fork", no run_id (spec, Thread behaviour 3). A checkpoint with delta channels takes
+   * history, `metadata.source` is "fork", no run_id (docs/specification.md#threads, 3). A checkpoint with delta
+   * channels takes
    * the ancestors along that its values are rebuilt from. With `at` the root checkpoint of that id is copied instead
    * of the latest, without what was written after it.
    */
@@ -229,7 +230,7 @@ export interface StorageOptions {
   checkpointer_scheme: string;
   checkpointer_uri?: string;
   checkpointer_options: {
-    /** Connections of the pool of a relational server; default 10 (spec, Persistence 6). */
+    /** Connections of the pool of a relational server; default 10 (docs/specification.md#storage, 6). */
     pool_max_size?: number;
     [option: string]: unknown;
   };
@@ -330,7 +331,7 @@ export interface AcquireOptions {
   signal?: AbortSignal;
 }
 
-/** One lease a thread at a time; waiters are served in order of arrival (spec, Concurrency rules). */
+/** One lease a thread at a time; waiters are served in order of arrival (docs/specification.md#concurrency). */
 export interface ThreadLocks {
   /**
    * @throws ThreadBusyError when the thread's queue is full (`thread_busy`)

@@ -87,7 +87,7 @@ export class InvalidRequestError extends GraphServeError {
   }
 }
 
-/** A well-formed option that this version refuses (spec, RunCreateRequest rule 2). */
+/** A well-formed option that this version refuses (docs/specification.md#run-requests, 2). */
 export class UnsupportedOptionError extends GraphServeError {
   constructor(option: string, why: string) {
     super("unsupported_option", `${option} is not supported: ${why}`);

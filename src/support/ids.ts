@@ -20,7 +20,7 @@ export function timeOfId(id: string): number | undefined {
 
 /**
  * The canonical lower-case form of a UUID given plain, in braces, as a URN or without hyphens; undefined for
- * anything else (spec, Assistants 5).
+ * anything else (docs/specification.md#assistants, 5).
  */
 export function canonicalUuid(text: string): string | undefined {
   const hex = text
@@ -45,7 +45,7 @@ export function requireUuid(text: string, loc: Issue["loc"]): string {
   return lower;
 }
 
-/** The deterministic assistant id: UUID version 5 in the URL namespace (spec, Assistants 4). */
+/** The deterministic assistant id: UUID version 5 in the URL namespace (docs/specification.md#assistants, 4). */
 export function assistantUuid(namespace: string, assistantId: string): string {
   return v5(`${namespace}/${assistantId}`, v5.URL);
 }

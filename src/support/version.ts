@@ -5,5 +5,8 @@ function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Version of this package, as reported by the health, info and initial-message endpoints (spec, Versioning 2). */
+/**
+ * Version of this package, as reported by the health, info and initial-message endpoints
+ * (docs/specification.md#versions, 2).
+ */
 export const VERSION = packageVersion();

@@ -7,7 +7,7 @@ import type { StorageOptions } from "../storage.js";
 /** How long a connection may take to come about, and a caller waits for a free one, in milliseconds. */
 export const CONNECT_TIMEOUT = 10_000;
 const STATEMENT_TIMEOUT = 10_000;
-/** Connections (spec, Persistence 6). */
+/** Connections (docs/specification.md#storage, 6). */
 const POOL_SIZE = 10;
 
 export interface PostgresOptions {

@@ -1,6 +1,6 @@
 import type { ExplainError } from "../driver-errors.js";
 
-/** How long a call waits for another process's write, in milliseconds (spec, Persistence 7). */
+/** How long a call waits for another process's write, in milliseconds (docs/specification.md#storage, 7). */
 export const BUSY_TIMEOUT = 10_000;
 
 const MEANINGS: Record<string, { message: string; hint?: string }> = {

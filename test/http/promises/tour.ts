@@ -1,4 +1,4 @@
-/** A tour of the whole interface (spec, Endpoints): what is answered on it is the same on every backend. */
+/** A tour of the whole interface (docs/specification.md#requests-and-answers): what is answered on it is the same on every backend. */
 import { graph as chat } from "../../fixtures/graphs/chat.js";
 import { graph as custom } from "../../fixtures/graphs/custom.js";
 import { graph as fail } from "../../fixtures/graphs/fail.js";
