@@ -31,7 +31,7 @@ const REFUSED = "422 `invalid_request`";
 export const BOUNDS = {
   requests: [
     bound("A body, also once it is unpacked", "body_limit", "bytes", "413 `payload_too_large`"),
-    bound("Levels of a body", "http/body.ts MAX_DEPTH", "", REFUSED),
+    bound("Levels of a body", "http/request.ts MAX_DEPTH", "", REFUSED),
     bound(
       "Time in which a request has to arrive",
       "http/server.ts REQUEST_TIMEOUT_MS",
@@ -75,7 +75,7 @@ export const BOUNDS = {
     ),
     bound(
       "Time in which a graph has to heed that its run was stopped",
-      "ops/live-run.ts ABORT_GRACE_MS",
+      "ops/execute.ts ABORT_GRACE_MS",
       "ms",
       "the run ends without it, its later writes are refused",
     ),
@@ -166,7 +166,7 @@ export const BOUNDS = {
       "seconds",
       "it is cut off",
     ),
-    bound("Silence of an event stream", "http/sse.ts HEARTBEAT_MS", "ms", "a comment is sent"),
+    bound("Silence of an event stream", "http/outlet.ts HEARTBEAT_MS", "ms", "a comment is sent"),
     bound(
       "Runs and items of a list that are read ahead of the client, by size",
       "support/read-ahead.ts PAGE_CHARACTERS",
@@ -234,8 +234,8 @@ export const BOUNDS = {
 /** Constants whose names are those of bounds, and that bound nothing which a client or a graph could feel. */
 const INWARD = [
   "graphs/held-messages.ts MAX_DEPTH",
-  "ops/unfinished-step.ts MOST_RUNS",
-  "storage/stored-json.ts MOST_LEVELS",
+  "ops/states.ts MOST_RUNS",
+  "storage/serializer.ts MOST_LEVELS",
   "storage/redis/client.ts LONGEST_PAUSE",
   "storage/mongodb/locks.ts LONGEST_PAUSE",
   "storage/postgres/lock-session.ts LONGEST_PAUSE",
