@@ -14,7 +14,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ops: ["support", "models", "graphs", "storage", "ops"],
   service: ["support", "models", "config", "graphs", "storage", "ops", "service"],
   http: ["support", "models", "service", "http"],
-  client: ["support", "models", "service", "client"],
+  // Lists are read from the rows of a storage, without what a service loads.
+  client: ["support", "models", "storage", "service", "client"],
   testing: ["support", "models", "config", "service", "client", "testing"],
   cli: ["support", "models", "view", "config", "service", "http", "client", "testing", "cli"],
   index: ["support", "models", "config", "graphs", "storage", "service", "http"],

@@ -4,6 +4,7 @@ import { canonicalUuid, timeOfId } from "../support/ids.js";
 import type { Run } from "../models/run.js";
 import type { ThreadState } from "../models/state.js";
 import type { Client } from "../client/client.js";
+import type { RowsClient } from "../client/rows.js";
 import { walkStates, walkThreads } from "../client/walk.js";
 
 /** Shortest beginning of an id that is looked for. */
@@ -13,7 +14,7 @@ const SHORTEST = 4;
  * The id of the thread that `text` names: the id in any form, or its beginning.
  * @throws NotFoundError (`thread_not_found`), InvalidRequestError when several begin so (`invalid_request`)
  */
-export async function findThreadId(client: Client, text: string): Promise<string> {
+export async function findThreadId(client: Pick<RowsClient, "threads">, text: string): Promise<string> {
   const id = canonicalUuid(text);
   if (id !== undefined) return id;
   const start = startOfId("thread", text);

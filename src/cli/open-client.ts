@@ -1,6 +1,7 @@
 /** Decides whom a command asks: a server, the storage itself, or the dev server that holds what no storage does. */
 import { type Client } from "../client/client.js";
 import { openClient } from "../client/open.js";
+import type { RowsClient } from "../client/rows.js";
 import type { ServerAddress } from "../client/server.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { Thread } from "../models/thread.js";
@@ -12,11 +13,12 @@ import {
   makeStateFolder,
   openConfigured,
   readMarker,
+  storageConfig,
   usesStateFolder,
   withDevStorage,
 } from "./open.js";
 import { type ClientFlags, impliedScheme, settingsOfFlags, storageSettings } from "./options.js";
-import { loadSettings, type Session } from "./session.js";
+import { loadSettings, type Session, setVariables } from "./session.js";
 import type { Printer } from "./terminal/print.js";
 
 interface ClientNeeds {
@@ -60,6 +62,27 @@ export async function withClient<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = await clientOf(session, flags, needs);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * As `withClient`, for work that rows alone can answer: then neither LangGraph nor a graph is loaded.
+ * @throws as `clientOf`
+ */
+export async function withRows<T>(
+  session: Session,
+  flags: ClientFlags,
+  work: (client: RowsClient) => Promise<T>,
+): Promise<T> {
+  const config = flags.url === undefined ? await storageConfig(session, flags) : undefined;
+  if (!config || keepsNothing(config)) return withClient(session, flags, {}, work);
+  setVariables(config.env);
+  const { openRowsClient } = await import("../client/rows.js");
+  const client = await openRowsClient({ ...config.settings, cwd: config.baseDir });
   try {
     return await work(client);
   } finally {

@@ -5,6 +5,7 @@ import type { Run, RunFilter } from "../models/run.js";
 import type { ThreadState, ThreadStateSearchRequest } from "../models/state.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import type { Client } from "./client.js";
+import type { ListedRun, RowsClient } from "./rows.js";
 
 /** A state may hold megabytes: few at once, and fewer still until the first is shown. */
 function* pageSizes(): Generator<number, never> {
@@ -38,7 +39,7 @@ export async function* walkStates(
 
 /** Threads that match, in the order of the request; `limit` and `offset` as there. */
 export async function* walkThreads(
-  client: Client,
+  client: Pick<RowsClient, "threads">,
   { limit, offset, ...request }: ThreadSearchRequest = {},
 ): AsyncGenerator<Partial<Thread>> {
   let start = offset ?? 0;
@@ -53,11 +54,11 @@ export async function* walkThreads(
 }
 
 /** Runs of a thread, newest first. */
-export async function* walkRuns(
-  client: Client,
+export async function* walkRuns<Listed extends ListedRun = Run>(
+  client: { runs: { list(threadId: string, filter: RunFilter): Promise<Listed[]> } },
   threadId: string,
   { limit = Infinity, offset = 0, status }: RunFilter = {},
-): AsyncGenerator<Run> {
+): AsyncGenerator<Listed> {
   let start = offset;
   for (let left = limit; left > 0;) {
     const wanted = Math.min(left, MAX_LIMIT);

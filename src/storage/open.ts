@@ -5,7 +5,7 @@ import { isMongodbUri } from "./mongodb/schema.js";
 import { isPostgresUri } from "./postgres/options.js";
 import { isRedisUri } from "./redis/options.js";
 import { isSqliteUri } from "./sqlite/open.js";
-import type { SchemaState, Storage, StorageOptions } from "./storage.js";
+import type { RowStorage, SchemaState, Storage, StorageOptions } from "./storage.js";
 
 export interface OpenOptions extends StorageOptions {
   /** Folder that a relative path is resolved against; the process's own when left out. */
@@ -16,6 +16,8 @@ interface Backend {
   /** Whether a connection string is of this scheme. */
   matches(uri: string): boolean;
   open(options: OpenOptions): Promise<Storage>;
+  /** The rows alone, for reading; where it is left out, all is opened. */
+  openRows?(options: OpenOptions): Promise<RowStorage>;
   /** What tables and documents stand at, where they have versions. Changes nothing. */
   schema?(options: OpenOptions): Promise<SchemaState>;
 }
@@ -23,6 +25,7 @@ interface Backend {
 const postgres: Backend = {
   matches: isPostgresUri,
   open: async (options) => (await import("./postgres/open.js")).openPostgres(options),
+  openRows: async (options) => (await import("./postgres/open.js")).openPostgresRows(options),
   schema: async (options) => (await import("./postgres/open.js")).postgresSchema(options),
 };
 
@@ -49,6 +52,7 @@ const BACKENDS: Record<string, Backend> = {
   sqlite: {
     matches: isSqliteUri,
     open: async (options) => (await import("./sqlite/open.js")).openSqlite(options),
+    openRows: async (options) => (await import("./sqlite/open.js")).openSqliteRows(options),
     schema: async (options) => (await import("./sqlite/open.js")).sqliteSchema(options),
   },
   postgres,
@@ -71,6 +75,15 @@ export const STORAGE_SCHEMES: readonly string[] = Object.keys(BACKENDS);
 export async function openStorage(options: OpenOptions): Promise<Storage> {
   const { backend, own } = choose(options);
   return backend.open(own);
+}
+
+/**
+ * Open the rows of threads and runs for reading.
+ * @throws as `openStorage`
+ */
+export async function openRows(options: OpenOptions): Promise<RowStorage> {
+  const { backend, own } = choose({ ...options, readOnly: true });
+  return backend.openRows ? backend.openRows(own) : backend.open(own);
 }
 
 /**

@@ -225,6 +225,9 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+/** The rows of a storage, opened for reading alone: its checkpoints need LangGraph's packages, these do not. */
+export type RowStorage = Pick<Storage, "scheme" | "location" | "threads" | "runs" | "close">;
+
 /** What a backend is opened with; a resolved configuration fits it. */
 export interface StorageOptions {
   checkpointer_scheme: string;

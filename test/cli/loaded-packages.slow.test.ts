@@ -56,3 +56,12 @@ it.each(["threads list", "inspect thread THREAD", "history THREAD", "replay THRE
     for (const name of [...OF_SERVERS, ...OF_OTHER_STORAGES]) expect(packages).not.toContain(name);
   },
 );
+
+it.each(["threads list", "threads list --status idle", "runs list THREAD"])(
+  "%s loads neither LangGraph nor a graph",
+  async (words) => {
+    const packages = await packagesOf([...words.replace("THREAD", project.threadId).split(" "), ...STORAGE]);
+    expect(packages).toContain("better-sqlite3");
+    expect([...packages].filter((name) => /^(@langchain\/|langsmith|zod|jiti|tsx)/.test(name))).toEqual([]);
+  },
+);

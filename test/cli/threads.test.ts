@@ -28,12 +28,17 @@ const list = async (...argv: string[]): Promise<Listed> => {
 const idsOf = ({ items }: Listed): string[] => items.map(({ thread_id }) => thread_id);
 
 describe("threads list", () => {
-  it("the table has a row a thread", async () => {
-    const { stdout } = await threads(["list"]);
+  const COLUMNS = ["ID", "STATUS", "UPDATED", "RUNS", "TOKENS"];
+
+  it.each([
+    [[], COLUMNS, ""],
+    [["--messages"], [...COLUMNS, "LAST MESSAGE"], " +ai: echo: other two"],
+  ])("the table has a row a thread: %j", async (flags, columns, message) => {
+    const { stdout } = await threads(["list", ...flags]);
     const [head = "", ...rows] = stdout.trimEnd().split("\n");
-    expect(head.split(/ {2,}/)).toEqual(["ID", "STATUS", "UPDATED", "RUNS", "TOKENS", "LAST MESSAGE"]);
+    expect(head.split(/ {2,}/)).toEqual(columns);
     expect(rows).toHaveLength(4);
-    expect(rows[0]).toMatch(new RegExp(`^${seeded.chat} +idle +\\S+ +3 +0 +ai: echo: other two$`));
+    expect(rows[0]).toMatch(new RegExp(`^${seeded.chat} +idle +\\S+ +3 +0${message}$`));
   });
 
   it("filters and sorts", async () => {

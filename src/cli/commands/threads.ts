@@ -15,8 +15,9 @@ import {
 } from "../options.js";
 import { confirm, type Session } from "../session.js";
 import { findThreadId } from "../find.js";
-import { warnHidden, withClient } from "../open-client.js";
+import { warnHidden, withClient, withRows } from "../open-client.js";
 import type { Client } from "../../client/client.js";
+import type { RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
 import { printColumns } from "../terminal/columns.js";
 import {
@@ -26,6 +27,7 @@ import {
   sortOf,
   threadColumns,
   threadPage,
+  type ThreadPage,
   threadRow,
   type ThreadRow,
 } from "../threads/list.js";
@@ -54,6 +56,7 @@ function addReading(threads: Command, run: Runner): void {
       .addOption(filters.status())
       .addOption(filters.metadata())
       .addOption(filters.values())
+      .option("--messages", "show the last message of each, for which the graphs are loaded")
       .option("--limit <n>", "most threads to list", "10")
       .option("--offset <n>", "threads to skip")
       .option(
@@ -164,6 +167,7 @@ function addRemoving(threads: Command, run: Runner): void {
 }
 
 interface ListFlags extends ClientFlags, FilterFlags {
+  messages?: boolean;
   limit: string;
   offset?: string;
   sort?: string;
@@ -179,26 +183,33 @@ async function listThreads(session: Session, flags: ListFlags): Promise<number> 
     offset: optionalNumber("--offset", flags.offset) ?? 0,
     since: flags.since === undefined ? undefined : timeOf("--since", flags.since),
   };
+  const asJson = print.flags.jsonl === true || print.flags.json === true;
+  if (!asJson && !flags.messages && !request.values) {
+    await withRows(session, flags, async (client) =>
+      showThreads(session, client, await threadPage(client, request, page)),
+    );
+    return 0;
+  }
   await withClient(session, flags, {}, async (client) => {
     const { items, next } = await threadPage(client, request, page);
     warnHidden(print, client, items);
     if (print.flags.jsonl) items.forEach((thread) => print.json(thread));
     else if (print.flags.json) print.json({ items, next });
-    else await showThreads(session, client, items, next);
+    else await showThreads(session, client, { items, next }, flags);
   });
   return 0;
 }
 
 async function showThreads(
   { print }: Session,
-  client: Client,
-  threads: Partial<Thread>[],
-  next: number | null,
+  client: RowsClient,
+  { items: threads, next }: ThreadPage,
+  columns: { messages?: boolean } = {},
 ): Promise<void> {
   if (threads.length === 0) print.note(`no such threads in ${client.place}`);
   const rows: ThreadRow[] = [];
   for (const thread of threads) rows.push(await threadRow(client, thread));
-  await printColumns(print, threadColumns(print), rows);
+  await printColumns(print, threadColumns(print, columns), rows);
   if (next !== null) print.note(`there are more: --offset ${next}`);
 }
 

@@ -1,5 +1,6 @@
 /** What `inspect run` finds: a run superstep by superstep. */
 import { reportedTokens, type Run, type TokenUsage } from "../../models/run.js";
+import type { ListedRun } from "../../client/rows.js";
 import type { ThreadState } from "../../models/state.js";
 import { asked, entryOf, type HistoryEntry, ownNodes, RunStarts } from "../history/entries.js";
 import type { Client } from "../../client/client.js";
@@ -130,13 +131,13 @@ export function printRun(print: Printer, run: Run): void {
 const ENDED = new Set<Run["status"]>(["success", "error", "timeout", "interrupted"]);
 
 /** How long a run took from its acceptance to its end. */
-function runMs({ status, created_at, updated_at }: Run): number | undefined {
+function runMs({ status, created_at, updated_at }: ListedRun): number | undefined {
   return ENDED.has(status) ? msBetween(created_at, updated_at) : undefined;
 }
 
 const LEAST_ERROR = 10;
 
-export function runColumns(print: Printer): Column<Run>[] {
+export function runColumns(print: Printer): Column<ListedRun>[] {
   return [
     { title: "RUN", cell: ({ run_id }) => shownId(print, run_id) },
     { title: "STATUS", cell: ({ status }) => status },

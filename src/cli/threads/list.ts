@@ -10,7 +10,7 @@ import { InvalidRequestError } from "../../support/errors.js";
 import { nearest } from "../../support/nearest.js";
 import { lastMessageLine } from "../../view/text.js";
 import { keyValues } from "../options.js";
-import type { Client } from "../../client/client.js";
+import type { RowsClient } from "../../client/rows.js";
 import { walkRuns } from "../../client/walk.js";
 import { type Column } from "../terminal/columns.js";
 import type { Printer } from "../terminal/print.js";
@@ -23,7 +23,7 @@ interface PageRequest {
   since?: string;
 }
 
-interface ThreadPage {
+export interface ThreadPage {
   items: Partial<Thread>[];
   /** Offset at which the search goes on, also when `since` left some of what it found out; null at the end. */
   next: number | null;
@@ -31,7 +31,7 @@ interface ThreadPage {
 
 /** One page of the threads that match, of any length. */
 export async function threadPage(
-  client: Client,
+  client: RowsClient,
   request: ThreadSearchRequest,
   { limit, offset, since }: PageRequest,
 ): Promise<ThreadPage> {
@@ -101,12 +101,12 @@ export interface ThreadRow {
 }
 
 /** The thread with what its runs add up to. */
-export async function threadRow(client: Client, thread: Partial<Thread>): Promise<ThreadRow> {
+export async function threadRow(client: RowsClient, thread: Partial<Thread>): Promise<ThreadRow> {
   return { thread, ...(await runTotals(client, thread.thread_id ?? "")) };
 }
 
 export async function runTotals(
-  client: Client,
+  client: RowsClient,
   threadId: string,
 ): Promise<{ runs: number; tokens: number; errors: number }> {
   const totals = { runs: 0, tokens: 0, errors: 0 };
@@ -120,13 +120,15 @@ export async function runTotals(
 
 const LEAST_MESSAGE = 8;
 
-export function threadColumns(print: Printer): Column<ThreadRow>[] {
-  return [
+export function threadColumns(print: Printer, { messages = false } = {}): Column<ThreadRow>[] {
+  const columns: Column<ThreadRow>[] = [
     { title: "ID", cell: ({ thread }) => shownId(print, thread.thread_id ?? "") },
     { title: "STATUS", cell: ({ thread }) => thread.status ?? "" },
     { title: "UPDATED", cell: ({ thread }) => shownTime(print, thread.updated_at), spare: 1 },
     { title: "RUNS", cell: ({ runs }) => String(runs), spare: 2 },
     { title: "TOKENS", cell: ({ tokens }) => String(tokens), spare: 3 },
-    { title: "LAST MESSAGE", cell: ({ thread }) => lastMessageLine(thread.values), least: LEAST_MESSAGE },
   ];
+  if (!messages) return columns;
+  const last = ({ thread }: ThreadRow) => lastMessageLine(thread.values);
+  return [...columns, { title: "LAST MESSAGE", cell: last, least: LEAST_MESSAGE }];
 }

@@ -1,7 +1,13 @@
 import type { Client } from "pg";
-import { wrapCheckpointer } from "../checkpointer.js";
 import { SharedThreadLocks } from "../shared-locks.js";
-import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
+import type {
+  Checkpointer,
+  RowStorage,
+  SchemaState,
+  Storage,
+  StorageOptions,
+  ThreadLocks,
+} from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
@@ -18,7 +24,6 @@ import {
 } from "./options.js";
 import { PostgresPool } from "./pool.js";
 import { createPostgresOwners, PostgresRuns } from "./runs.js";
-import { FastPostgresSaver } from "./saver.js";
 import { isMissing, migrate, requireTables, SCHEMA_VERSION, versionOf } from "./schema.js";
 import { PostgresThreads } from "./threads.js";
 
@@ -34,15 +39,16 @@ import { PostgresThreads } from "./threads.js";
 export async function openPostgres(storageOptions: StorageOptions): Promise<Storage> {
   const options = readPostgresOptions(storageOptions);
   const driver = await loadPostgresDriver();
-  const { server, database } = addressOf(driver, { connectionString: options.uri }, "checkpointer_uri");
-  const pool = new PostgresPool(driver, options, explainPostgres(server));
+  const pool = openPool(driver, options);
+  const { schema } = options;
   try {
     const locks = await prepare(pool, driver, options, storageOptions.max_queued_runs);
     return {
-      ...storesOf(pool, options),
-      scheme: "postgres",
+      ...rowsOf(pool, driver, options),
       durable: true,
-      location: `postgresql://${server}/${database}`,
+      owners: createPostgresOwners(pool, schema),
+      items: createPostgresItems(pool, schema),
+      checkpointer: await checkpointerOf(pool, schema),
       locks: locks.threads,
       close: async () => {
         await locks.close();
@@ -75,19 +81,49 @@ async function prepare(
   };
 }
 
-function storesOf(pool: PostgresPool, { schema }: PostgresOptions) {
-  const saver = new FastPostgresSaver(pool, schema);
+/** @throws as `openPostgres` */
+export async function openPostgresRows(storageOptions: StorageOptions): Promise<RowStorage> {
+  const options = readPostgresOptions(storageOptions);
+  const driver = await loadPostgresDriver();
+  const pool = openPool(driver, options);
+  try {
+    await requireTables(pool, options.schema);
+    return rowsOf(pool, driver, options);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+const placeOf = (driver: PostgresDriver, { uri }: PostgresOptions) =>
+  addressOf(driver, { connectionString: uri }, "checkpointer_uri");
+
+const openPool = (driver: PostgresDriver, options: PostgresOptions) =>
+  new PostgresPool(driver, options, explainPostgres(placeOf(driver, options).server));
+
+function rowsOf(pool: PostgresPool, driver: PostgresDriver, options: PostgresOptions) {
+  const { server, database } = placeOf(driver, options);
   return {
-    threads: new PostgresThreads(pool, schema),
-    runs: new PostgresRuns(pool, schema),
-    owners: createPostgresOwners(pool, schema),
-    items: createPostgresItems(pool, schema),
-    checkpointer: wrapCheckpointer(saver, {
-      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
-      namespaces: (threadId) => saver.namespaces(threadId),
-      explain: pool.explain,
-    }),
+    scheme: "postgres",
+    location: `postgresql://${server}/${database}`,
+    threads: new PostgresThreads(pool, options.schema),
+    runs: new PostgresRuns(pool, options.schema),
+    close: () => pool.close(),
   };
+}
+
+/** LangGraph's packages are loaded with it. */
+async function checkpointerOf(pool: PostgresPool, schema: string): Promise<Checkpointer> {
+  const [{ wrapCheckpointer }, { FastPostgresSaver }] = await Promise.all([
+    import("../checkpointer.js"),
+    import("./saver.js"),
+  ]);
+  const saver = new FastPostgresSaver(pool, schema);
+  return wrapCheckpointer(saver, {
+    keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+    namespaces: (threadId) => saver.namespaces(threadId),
+    explain: pool.explain,
+  });
 }
 
 function openLocks(driver: PostgresDriver, { uri, lockUri, schema }: PostgresOptions) {

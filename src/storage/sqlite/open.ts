@@ -3,14 +3,19 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
-import { wrapCheckpointer } from "../checkpointer.js";
-import type { SchemaState, Storage, StorageFinding, StorageOptions } from "../storage.js";
+import type {
+  Checkpointer,
+  RowStorage,
+  SchemaState,
+  Storage,
+  StorageFinding,
+  StorageOptions,
+} from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
 import { createSqliteOwners, SqliteRuns } from "./runs.js";
-import { SqliteSaver } from "./saver.js";
 import { migrate, SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
 
@@ -23,15 +28,49 @@ type SqliteOptions = StorageOptions & { cwd?: string };
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = locationOf(options);
-  const driver = await loadSqliteDriver();
-  const stores = openStores(location, driver, options.readOnly ?? false);
+  const db = openFile(location, await loadSqliteDriver(), options.readOnly ?? false);
+  const file = new SqliteFile(db);
+  return {
+    ...rowsOf(db, file, location),
+    durable: location !== IN_MEMORY,
+    owners: createSqliteOwners(file),
+    items: createSqliteItems(file),
+    checkpointer: await checkpointerOf(db),
+    locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
+    findings: () => sqliteFindings(db),
+  };
+}
+
+/** @throws as `openSqlite` */
+export async function openSqliteRows(options: SqliteOptions): Promise<RowStorage> {
+  const location = locationOf(options);
+  const db = openFile(location, await loadSqliteDriver(), true);
+  return rowsOf(db, new SqliteFile(db), location);
+}
+
+function rowsOf(db: Database, file: SqliteFile, location: string) {
+  const threads = new SqliteThreads(file);
   return {
     scheme: "sqlite",
-    durable: location !== IN_MEMORY,
     location,
-    ...stores,
-    locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
+    threads,
+    runs: new SqliteRuns(file, threads),
+    close: async () => void db.close(),
   };
+}
+
+/** LangGraph's packages are loaded with it. */
+async function checkpointerOf(db: Database): Promise<Checkpointer> {
+  const [{ wrapCheckpointer }, { SqliteSaver }] = await Promise.all([
+    import("../checkpointer.js"),
+    import("./saver.js"),
+  ]);
+  const saver = new SqliteSaver(db);
+  return wrapCheckpointer(saver, {
+    keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+    namespaces: (threadId) => saver.namespaces(threadId),
+    explain: explainSqlite,
+  });
 }
 
 /** @throws ConfigError (`config_invalid`) */
@@ -42,17 +81,14 @@ export function locationOf({ checkpointer_uri: uri, cwd = process.cwd() }: Sqlit
   });
 }
 
-function openStores(location: string, driver: SqliteDriver, readOnly: boolean) {
+function openFile(location: string, driver: SqliteDriver, readOnly: boolean): Database {
   let db: Database | undefined;
   try {
-    if (readOnly) {
-      db = openForReading(location, driver);
-      return storesOf(db);
-    }
+    if (readOnly) return openForReading(location, driver);
     if (location !== IN_MEMORY) mkdirSync(path.dirname(location), { recursive: true });
     db = driver.open(location);
     prepare(db);
-    return storesOf(db);
+    return db;
   } catch (error) {
     db?.close();
     throw openError(location, error);
@@ -70,25 +106,6 @@ function prepare(db: Database): void {
 /** SQLite opens a file that it cannot write as well: only a write tells. */
 function assertWritable(db: Database): void {
   db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
-}
-
-function storesOf(db: Database) {
-  const file = new SqliteFile(db);
-  const threads = new SqliteThreads(file);
-  const saver = new SqliteSaver(db);
-  return {
-    threads,
-    runs: new SqliteRuns(file, threads),
-    owners: createSqliteOwners(file),
-    checkpointer: wrapCheckpointer(saver, {
-      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
-      namespaces: (threadId) => saver.namespaces(threadId),
-      explain: explainSqlite,
-    }),
-    items: createSqliteItems(file),
-    findings: () => sqliteFindings(db),
-    close: async () => void db.close(),
-  };
 }
 
 /** Names the file: whoever starts the server has to know which. Later errors reach clients, and do not. */

@@ -1,0 +1,70 @@
+/** What stands in the rows of a storage: for lists, which need neither LangGraph nor a graph. */
+import { DEFAULT_LIMIT } from "../models/common.js";
+import type { Run, RunFilter } from "../models/run.js";
+import type { Thread, ThreadSearchRequest } from "../models/thread.js";
+import { type OpenOptions, openRows } from "../storage/open.js";
+import type { RowStorage, ThreadRow } from "../storage/storage.js";
+import { NotFoundError } from "../support/errors.js";
+
+/** A run without what it was called with, which may hold secrets. */
+export type ListedRun = Omit<Run, "kwargs">;
+
+/** The part of a `Client` that rows can answer. */
+export interface RowsClient {
+  readonly threads: { search(request: ThreadSearchRequest): Promise<Partial<Thread>[]> };
+  readonly runs: { list(threadId: string, filter: RunFilter): Promise<ListedRun[]> };
+  readonly place: string;
+  close(): Promise<void>;
+}
+
+/** @throws StorageUnavailableError (`storage_unavailable`), ConfigError (`config_invalid`) */
+export async function openRowsClient(options: OpenOptions): Promise<RowsClient> {
+  const rows = await openRows(options);
+  const { scheme, location } = rows;
+  return {
+    threads: { search: (request) => searchThreads(rows, request) },
+    runs: { list: (threadId, filter) => listRuns(rows, threadId, filter) },
+    place: location === undefined ? scheme : `${scheme} ${location}`,
+    close: () => rows.close(),
+  };
+}
+
+async function searchThreads(
+  { threads }: RowStorage,
+  { ids, metadata, status, sort_by, sort_order, limit, offset }: ThreadSearchRequest,
+): Promise<Partial<Thread>[]> {
+  const found = await threads.search({
+    ...(ids && { ids }),
+    ...(metadata && { metadata }),
+    ...(status && { status }),
+    sortBy: sort_by ?? "updated_at",
+    sortOrder: sort_order ?? "desc",
+    limit: limit ?? DEFAULT_LIMIT,
+    offset: offset ?? 0,
+  });
+  return found.rows.map(listedThread);
+}
+
+const listedThread = ({ thread_id, created_at, updated_at, status, metadata, error }: ThreadRow) => ({
+  thread_id,
+  created_at,
+  updated_at,
+  status,
+  metadata,
+  error,
+});
+
+async function listRuns(
+  { threads, runs }: RowStorage,
+  threadId: string,
+  { limit, offset, status }: RunFilter,
+): Promise<ListedRun[]> {
+  if (!(await threads.get(threadId))) throw new NotFoundError("thread", threadId);
+  const rows = await runs.list({
+    threadId,
+    limit: limit ?? DEFAULT_LIMIT,
+    offset: offset ?? 0,
+    ...(status && { status }),
+  });
+  return rows.map(({ owner: _, kwargs: __, ...run }) => run);
+}
