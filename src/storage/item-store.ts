@@ -15,7 +15,7 @@ import { isRecord, type JsonObject } from "../models/common.js";
 import { InvalidRequestError } from "../support/errors.js";
 import { allOf, inPages } from "../support/read-ahead.js";
 import { because, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
-import { verdictOn } from "./serializer.js";
+import { verdictOn } from "./saver-parts.js";
 import type { ItemRow, ItemTable, StoredItem } from "./storage.js";
 
 const now = (): string => new Date().toISOString();

@@ -1,4 +1,4 @@
-/** What the savers of this package have in common, whatever they keep checkpoints in. */
+/** What savers are made of, whatever they keep checkpoints in: places, numbers of writes, serializers. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type Checkpoint,
@@ -6,9 +6,12 @@ import {
   type CheckpointTuple,
   maxChannelVersion,
   type PendingWrite,
+  type SerializerProtocol,
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import { GraphServeError } from "../support/errors.js";
+import { because, type Fault, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
 
 export interface Place {
   thread_id: string;
@@ -105,4 +108,193 @@ export function addSends(checkpoint: Checkpoint, sends: unknown[]): void {
   checkpoint.channel_values[TASKS] = sends;
   checkpoint.channel_versions[TASKS] =
     versions.length > 0 ? versions.reduce((a, b) => maxChannelVersion(a, b)) : 1;
+}
+
+// Serializers store nothing that cannot be read again.
+
+/**
+ * The serializer for a saver that keeps everything as text: it stores a value that is bytes as LangGraph stores bytes
+ * inside a value. Otherwise MemorySaver parses such a write as JSON, and SqliteSaver reads it as UTF-8.
+ */
+export function textSerializer(inner: SerializerProtocol): SerializerProtocol {
+  return {
+    dumpsTyped: (value: unknown) =>
+      inner.dumpsTyped(value instanceof Uint8Array ? bytesRecord(value) : value),
+    loadsTyped: (type, data) => inner.loadsTyped(type, data) as Promise<unknown>,
+  };
+}
+
+function bytesRecord(bytes: Uint8Array) {
+  return { lc: 2, type: "constructor", id: ["Uint8Array"], method: "from", args: [Array.from(bytes)] };
+}
+
+/** What LangGraph's serializer gives for a value that it cannot serialise, in the value's place. */
+const LOST = "[unable to serialize, circular reference is too complex to analyze]";
+const LOST_BYTES = Buffer.from(JSON.stringify(LOST));
+
+/**
+ * The serializer that gives nothing which cannot be read again. LangGraph's own gives a text in the place of values that
+ * JSON does not have, nothing at all for functions, and of objects that look like LangChain's what only some of them
+ * are read back from. Values are looked at when something is wrong with what became of them, not before.
+ * `dumpsTyped` throws an UnserializableError.
+ */
+export function strictSerializer(inner: SerializerProtocol): SerializerProtocol {
+  const loadsTyped = async (type: string, data: Uint8Array | string): Promise<unknown> => {
+    // What was left of functions before they were refused.
+    if (type === "json" && data.length === 0) return undefined;
+    return (await inner.loadsTyped(type, data)) as unknown;
+  };
+  return {
+    loadsTyped,
+    async dumpsTyped(value: unknown) {
+      const [type, bytes] = await dump(inner, value);
+      if (type !== "json") return [type, bytes];
+      if (bytes.length === 0 || isLost(value, bytes)) throw refused(value);
+      const { isDeep, isDoubtful, hasProto } = verdictOn(bytes);
+      if (isDeep) throw refused(value, faultIn(value, { name: NAME }) ?? TOO_DEEP);
+      const json = hasProto ? withoutProto(bytes) : bytes;
+      if (isDoubtful) await assertReadable(value, () => loadsTyped(type, json));
+      return [type, json];
+    },
+  };
+}
+
+async function assertReadable(value: unknown, read: () => Promise<unknown>): Promise<void> {
+  try {
+    await read();
+  } catch (error) {
+    throw refused(value, { path: NAME, what: `would not be read back: ${whyUnreadable(error)}` }, error);
+  }
+}
+
+/** What a value that stands for itself is called. */
+const NAME = "value";
+const TOO_DEEP: Fault = { path: NAME, what: `is nested more than ${MAX_DEPTH} deep` };
+
+async function dump(inner: SerializerProtocol, value: unknown): Promise<[string, Uint8Array]> {
+  try {
+    return await inner.dumpsTyped(value);
+  } catch (error) {
+    // Of the storage, for instance one that finds the value too large.
+    if (error instanceof GraphServeError) throw error;
+    const unknown = { path: NAME, what: `cannot be read: ${because(error)}` };
+    throw refused(value, faultIn(value, { name: NAME }) ?? unknown, error);
+  }
+}
+
+/** LangChain's reason without the object that it tells in full: what is in it may be hidden from clients. */
+function whyUnreadable(error: unknown): string {
+  const [reason = "", object = ""] = because(error).split(" -> ", 2);
+  const [id] = /\[[^\]]*\]/.exec(object) ?? [];
+  return id === undefined ? reason : `${reason} ${id}`;
+}
+
+const isLost = (value: unknown, bytes: Uint8Array): boolean =>
+  bytes.length === LOST_BYTES.length && value !== LOST && LOST_BYTES.equals(bytes);
+
+function refused(value: unknown, fault?: Fault, cause?: unknown): UnserializableError {
+  const found = fault ?? faultIn(value, { name: NAME }) ?? { path: NAME, what: "cannot be turned into JSON" };
+  return new UnserializableError("a value cannot be stored", found, cause);
+}
+
+// What can be told of a serialised value from its bytes alone, in one pass over them.
+
+/** A checkpoint that is stored whole has the values of its channels a few levels down. */
+const LEVELS_AROUND = 8;
+const MOST_LEVELS = MAX_DEPTH + LEVELS_AROUND;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const ONE = 0x31;
+/** By byte: whether it goes a level down or up, where it stands outside of a text. */
+const STEPS = new Int8Array(256);
+for (const opening of "{[") STEPS[opening.charCodeAt(0)] = 1;
+for (const closing of "}]") STEPS[closing.charCodeAt(0)] = -1;
+
+const LC = Buffer.from("lc");
+const PROTO = Buffer.from("__proto__");
+/**
+ * Keys at which the reading back of LangChain's objects may fail, and what follows where it surely does not: a message
+ * of LangChain's own, not one of a class that only the project knows; fields that constructors take for granted.
+ */
+const MARKS: readonly (readonly [key: Buffer, surely: RegExp])[] = [
+  [
+    LC,
+    /^1,"type":"constructor","id":\["langchain_core","messages","(AI|Human|System|Tool|Function|Chat|Remove)Message(Chunk)?"\],"kwargs":\{/,
+  ],
+  [Buffer.from("response_metadata"), /^\{/],
+  [Buffer.from("tool_call_chunks"), /^\[[\]{]/],
+];
+/** More than the longest match of a mark. */
+const LOOK_AHEAD = 120;
+/** LangChain reads its objects back to 50 levels, and puts levels of its own around some. */
+const LEVELS_OF_LC = 40;
+
+interface Verdict {
+  /** Nested deeper than values may be; nothing else is known then. */
+  isDeep: boolean;
+  /** Reading it back may fail. */
+  isDoubtful: boolean;
+  /** Has keys `__proto__`: reading it back would make prototypes of what they hold. */
+  hasProto: boolean;
+}
+
+export function verdictOn(json: Uint8Array): Verdict {
+  const verdict = { isDeep: false, isDoubtful: false, hasProto: false };
+  let depth = 0;
+  /** Depth of the outermost of LangChain's objects around. */
+  let lcDepth = Infinity;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at] as number;
+    if (byte !== QUOTE) {
+      const step = STEPS[byte] as number;
+      if (step === 0) continue;
+      depth += step;
+      if (depth > MOST_LEVELS) return { ...verdict, isDeep: true };
+      if (depth < lcDepth) lcDepth = Infinity;
+      else if (depth - lcDepth > LEVELS_OF_LC) verdict.isDoubtful = true;
+      continue;
+    }
+    const end = endOfText(json, at + 1);
+    if (json[end + 1] === COLON) {
+      if (isKey(json, at + 1, end, PROTO)) verdict.hasProto = true;
+      else if (isKey(json, at + 1, end, LC) && json[end + 2] === ONE && depth < lcDepth) lcDepth = depth;
+      if (isDoubtful(json, at + 1, end)) verdict.isDoubtful = true;
+    }
+    at = end;
+  }
+  return verdict;
+}
+
+/** Where the text ends whose first character stands at `from`. */
+function endOfText(json: Uint8Array, from: number): number {
+  for (let at = from; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+  }
+  return json.length;
+}
+
+function isKey(json: Uint8Array, start: number, end: number, key: Buffer): boolean {
+  if (end - start !== key.length) return false;
+  for (let at = 0; at < key.length; at++) if (json[start + at] !== key[at]) return false;
+  return true;
+}
+
+/** Whether the key from `start` to `end` is a mark, and something else follows than what is surely read back. */
+function isDoubtful(json: Uint8Array, start: number, end: number): boolean {
+  const mark = MARKS.find(([key]) => isKey(json, start, end, key));
+  if (!mark || (mark[0] === LC && json[end + 2] !== ONE)) return false;
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  return !mark[1].test(bytes.toString("latin1", end + 2, end + 2 + LOOK_AHEAD));
+}
+
+/** The JSON without the keys `__proto__` and what they hold. */
+function withoutProto(json: Uint8Array): Uint8Array {
+  const value: unknown = JSON.parse(new TextDecoder().decode(json), (key, inner: unknown) =>
+    key === "__proto__" ? undefined : inner,
+  );
+  return new TextEncoder().encode(JSON.stringify(value));
 }

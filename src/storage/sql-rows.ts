@@ -42,9 +42,6 @@ export interface TtlColumns {
   ttl_minutes: number | null;
 }
 
-export const ttlOf = ({ ttl_strategy: strategy, ttl_minutes }: TtlColumns): ThreadRow["ttl"] =>
-  strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes };
-
 /** A run joined with its owner, whose columns are null when nothing is known of it. */
 export type OwnedRun = Omit<UnfinishedRun, "owner"> & { [Column in keyof Owner]: Owner[Column] | null };
 

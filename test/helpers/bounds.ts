@@ -235,7 +235,7 @@ export const BOUNDS = {
 const INWARD = [
   "graphs/held-messages.ts MAX_DEPTH",
   "ops/states.ts MOST_RUNS",
-  "storage/serializer.ts MOST_LEVELS",
+  "storage/saver-parts.ts MOST_LEVELS",
   "storage/redis/client.ts LONGEST_PAUSE",
   "storage/mongodb/locks.ts LONGEST_PAUSE",
   "storage/postgres/lock-session.ts LONGEST_PAUSE",

@@ -8,8 +8,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointKey } from "../checkpointer.js";
-import { checkpointOf, numbered } from "../saver-parts.js";
-import { textSerializer } from "../serializer.js";
+import { checkpointOf, numbered, textSerializer } from "../saver-parts.js";
 
 interface Key extends CheckpointKey {
   thread_id: string;

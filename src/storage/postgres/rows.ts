@@ -1,6 +1,6 @@
 /** Rows as PostgreSQL keeps them: what goes into statements, what comes out. */
 import { expiryOf } from "../rows.js";
-import { type TtlColumns, ttlOf } from "../sql-rows.js";
+import type { TtlColumns } from "../sql-rows.js";
 import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../storage.js";
 
 /** pg parses JSON columns itself. */
@@ -25,7 +25,7 @@ export const storeThread = (row: ThreadRow): unknown[] => [
 
 export function readThread(stored: StoredThread): ThreadRow {
   const { thread_id, created_at, updated_at, state_updated_at, metadata, config, status, error } = stored;
-  const { scope, graphs } = stored;
+  const { scope, graphs, ttl_strategy: strategy, ttl_minutes } = stored;
   return {
     thread_id,
     created_at,
@@ -37,7 +37,7 @@ export function readThread(stored: StoredThread): ThreadRow {
     config,
     status,
     error,
-    ttl: ttlOf(stored),
+    ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
   };
 }
 

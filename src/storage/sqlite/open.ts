@@ -10,6 +10,7 @@ import type {
   Storage,
   StorageFinding,
   StorageOptions,
+  ThreadLocks,
 } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
@@ -30,13 +31,17 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = locationOf(options);
   const db = openFile(location, await loadSqliteDriver(), options.readOnly ?? false);
   const file = new SqliteFile(db);
+  let locks: ThreadLocks | undefined;
   return {
     ...rowsOf(db, file, location),
     durable: location !== IN_MEMORY,
     owners: createSqliteOwners(file),
     items: createSqliteItems(file),
     checkpointer: await checkpointerOf(db),
-    locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
+    /** Made when they are asked for: who only reads needs none. */
+    get locks() {
+      return (locks ??= createThreadLocks({ maxWaiting: options.max_queued_runs }));
+    },
     findings: () => sqliteFindings(db),
   };
 }

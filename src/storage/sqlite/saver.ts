@@ -18,9 +18,9 @@ import {
   configOf,
   numbered,
   placeOf,
+  textSerializer,
   tupleOf,
 } from "../saver-parts.js";
-import { textSerializer } from "../serializer.js";
 import { SqliteValues } from "./values.js";
 
 /** Checkpoints that are read in one go. */

@@ -1,7 +1,7 @@
 import { filterInTurns } from "../../support/event-loop.js";
 import type { JsonObject } from "../../models/common.js";
 import { containing, expiryOf, factsOf, patchThread, splitFilter } from "../rows.js";
-import { THREAD_COLUMNS, type TtlColumns, ttlOf } from "../sql-rows.js";
+import { THREAD_COLUMNS, type TtlColumns } from "../sql-rows.js";
 import type {
   ThreadFilter,
   ThreadPage,
@@ -33,13 +33,13 @@ function storeThread(row: ThreadRow): StoredThread {
 }
 
 function readThread(stored: StoredThread): ThreadRow {
-  const { ttl_strategy: _1, ttl_minutes: _2, expires_at: _3, ...fields } = stored;
+  const { ttl_strategy: strategy, ttl_minutes, expires_at: _derived, ...fields } = stored;
   return {
     ...fields,
     metadata: JSON.parse(stored.metadata) as JsonObject,
     config: JSON.parse(stored.config) as JsonObject,
     graphs: stored.graphs === null ? null : (JSON.parse(stored.graphs) as string[]),
-    ttl: ttlOf(stored),
+    ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
   };
 }
 
