@@ -21,7 +21,8 @@ const MOST_GROWTH = 1.1;
 /** Threads that are left before the oldest is deleted. */
 const THREADS = 150;
 /** Between the beginnings of two journeys: about a third of a core. */
-const PAUSE_MS = 120;
+const PAUSE_MS = 150;
+const MOST_UNDER_WAY = 40;
 /** For journeys under way to end, and readers that do not read to be cut off, before memory is measured. */
 const SETTLE_MS = 12_000;
 const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
@@ -43,7 +44,8 @@ class Soak {
   readonly #threads: string[] = [];
   readonly #underWay = new Set<Promise<void>>();
   readonly counts = new Map<string, number>();
-  readonly failures: string[] = [];
+  /** The last of each journey. */
+  readonly failures = new Map<string, string>();
 
   constructor(server: ChildProcess, url: string) {
     this.#server = server;
@@ -59,6 +61,8 @@ class Soak {
       this.#underWay.add(journey);
       void journey.then(() => this.#underWay.delete(journey));
       await sleep(PAUSE_MS);
+      // A machine with other things to do gets less work, not a queue of it.
+      while (this.#underWay.size >= MOST_UNDER_WAY) await Promise.race(this.#underWay);
     }
   }
 
@@ -72,26 +76,29 @@ class Soak {
   }
 
   async #journey(name: string, turn: number): Promise<void> {
+    const client = this.#client;
+    const made: string[] = [];
+    const thread = async () => {
+      const { thread_id } = await client.threads.create();
+      made.push(thread_id);
+      return thread_id;
+    };
     try {
-      await JOURNEYS[name]?.({
-        client: this.#client,
-        url: this.#url,
-        turn,
-        thread: () => this.#thread(),
-      });
+      await JOURNEYS[name]?.({ client, url: this.#url, turn, thread });
       this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
     } catch (error) {
-      this.failures.push(`${name}: ${String(error)}`);
+      this.failures.set(name, String(error));
     }
+    await this.#leaveBehind(made);
   }
 
-  async #thread(): Promise<string> {
-    const { thread_id } = await this.#client.threads.create();
-    this.#threads.push(thread_id);
-    const oldest = this.#threads.length > THREADS ? this.#threads.shift() : undefined;
-    // Journeys delete some themselves.
-    if (oldest) await this.#client.threads.delete(oldest).catch(() => undefined);
-    return thread_id;
+  /** Threads stay for a while. */
+  async #leaveBehind(made: readonly string[]): Promise<void> {
+    this.#threads.push(...made);
+    for (const oldest of this.#threads.splice(0, Math.max(0, this.#threads.length - THREADS))) {
+      // Journeys delete some themselves.
+      await this.#client.threads.delete(oldest).catch(() => undefined);
+    }
   }
 }
 
@@ -116,8 +123,8 @@ async function soak(scheme: string): Promise<boolean> {
     const growth = after / before;
     say(`${scheme}: after ${minutes} min ${(after / MB).toFixed(1)} MB, ${growth.toFixed(3)} of that`);
     say(`${scheme}: ${[...work.counts].map(([name, count]) => `${name} ${count}`).join(", ")}`);
-    for (const failure of new Set(work.failures)) say(`${scheme}: failed: ${failure}`);
-    return growth <= MOST_GROWTH && work.failures.length === 0;
+    for (const [name, failure] of work.failures) say(`${scheme}: ${name} failed: ${failure}`);
+    return growth <= MOST_GROWTH && work.failures.size === 0;
   } finally {
     server.kill("SIGKILL");
     await rm(folder, { recursive: true, force: true });
