@@ -4,6 +4,7 @@ import { parseSettingText, splitList, variableOf } from "../config/environment.j
 import { type SettingName, type SettingsInput, SettingsSchema } from "../config/settings.js";
 import type { JsonObject } from "../models/common.js";
 import { InvalidRequestError } from "../support/errors.js";
+import { didYouMean } from "../support/nearest.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 
 /** Flags that every command has. */
@@ -229,6 +230,19 @@ function jsonOrText(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/**
+ * The one of the known words that a flag says.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  const similar = didYouMean(text, known);
+  throw new InvalidRequestError(`${flag} does not know "${text}"`, undefined, {
+    hint: `${similar === undefined ? "" : `${similar} `}There are: ${known.join(", ")}`,
+  });
 }
 
 // Numbers and times that flags spell.

@@ -1,10 +1,10 @@
 /** Settings from environment variables, and the variables of env files. */
-import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
 import { nearest } from "../support/nearest.js";
+import { readIfThere } from "../support/read-text.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "./settings.js";
@@ -57,12 +57,8 @@ export function misspelledVariables(env: Variables): string[] {
 
 /** The variables of an env file; undefined when there is no such file. */
 async function readEnvFile(file: string): Promise<Record<string, string> | undefined> {
-  try {
-    return parseEnv(await readFile(file, "utf8")) as Record<string, string>;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const text = await readIfThere(file);
+  return text === undefined ? undefined : (parseEnv(text) as Record<string, string>);
 }
 
 // Puts environment variables into the strings of a configuration.

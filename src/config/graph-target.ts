@@ -2,7 +2,7 @@
 import { basename, extname, isAbsolute, relative, resolve } from "node:path";
 import { ConfigError } from "../support/errors.js";
 import { parseModuleTarget, type ModuleTarget } from "../support/module-target.js";
-import { nearest } from "../support/nearest.js";
+import { didYouMean } from "../support/nearest.js";
 
 type GraphTarget = ModuleTarget;
 
@@ -46,11 +46,11 @@ function fileId(target: string, configured: Readonly<Record<string, string>>): s
   return name === "graph" || name === "index" ? "agent" : name;
 }
 
-function neitherKeyNorFile(target: string, keys: string[]): ConfigError {
-  const similar = nearest(target, keys);
+/** What is said of a target that is no key of `graphs`, and does not look like a file. */
+export function neitherKeyNorFile(target: string, keys: readonly string[]): ConfigError {
   const known = keys.length > 0 ? `the graphs: ${keys.join(", ")}` : "name a file, such as ./graph.ts:graph";
   return new ConfigError(`"${target}" is neither a graph of the configuration nor a file`, {
-    hint: similar === undefined ? known : `did you mean "${similar}"?`,
+    hint: didYouMean(target, keys) ?? known,
   });
 }
 

@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { ConfigError, type SourceLocation } from "../support/errors.js";
 import { storageModule } from "../support/module-target.js";
-import { nearest } from "../support/nearest.js";
+import { didYouMean } from "../support/nearest.js";
 import {
   flagOf,
   loadVariables,
@@ -172,12 +172,10 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
   };
   const { checkpointer_scheme: scheme, default_assistant_id: defaultId } = settings;
   if (!SCHEMES.some((known) => known === scheme) && !storageModule(scheme)) {
-    const similar = nearest(scheme, SCHEMES);
-    const hint = similar === undefined ? `use one of: ${SCHEMES.join(", ")}` : `did you mean "${similar}"?`;
     fail(
       "checkpointer_scheme",
       `unknown checkpointer_scheme "${scheme}"; there are ${SCHEMES.join(", ")}`,
-      hint,
+      didYouMean(scheme, SCHEMES) ?? `use one of: ${SCHEMES.join(", ")}`,
     );
   }
   const ids = Object.keys(settings.graphs);

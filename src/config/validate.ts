@@ -2,7 +2,7 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
-import { nearest } from "../support/nearest.js";
+import { didYouMean } from "../support/nearest.js";
 import { SettingsSchema, type SettingsInput } from "./settings.js";
 
 /** One fault of the settings: where, what, and how to put it right. */
@@ -58,11 +58,10 @@ function toFault(error: ErrorObject): SettingFault {
 function unknownKey(error: ErrorObject, path: SettingPath): SettingFault {
   const key = (error.params as { additionalProperty: string }).additionalProperty;
   const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
-  const similar = nearest(key, known);
   return {
     path: [...path, key],
     message: path.length > 0 ? `unknown key "${key}" in ${path.join(".")}` : `unknown setting "${key}"`,
-    hint: similar === undefined ? `known are: ${known.join(", ")}` : `did you mean "${similar}"?`,
+    hint: didYouMean(key, known) ?? `known are: ${known.join(", ")}`,
   };
 }
 

@@ -1,5 +1,4 @@
 /** The execution of a graph: every run, blocking or streamed, goes through here. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { GraphConfig } from "../graphs/graph.js";
 import { unsendable } from "../graphs/serialize.js";
 import { frameworkModes, StreamFrames } from "../graphs/stream-frames.js";
@@ -9,6 +8,7 @@ import type { Run, StreamMode, TokenUsage } from "../models/run.js";
 import { now } from "../storage/rows.js";
 import type { ThreadLease } from "../storage/storage.js";
 import { attempt, causesOf, errorMessage } from "../support/errors.js";
+import { pause } from "../support/pause.js";
 import { nextTurn, RunContext, takeAll, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "./context.js";
 import type { Origin } from "./run-checkpointer.js";
@@ -306,14 +306,5 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** Wait before the next attempt: 2 s, then 4 s. Rejects with the signal's reason when it aborts. */
-async function pauseBefore(
-  attempt: number,
-  signal: AbortSignal,
-  firstPauseMs = FIRST_PAUSE_MS,
-): Promise<void> {
-  try {
-    await sleep(firstPauseMs * 2 ** (attempt - 2), undefined, { signal });
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  }
-}
+const pauseBefore = (attempt: number, signal: AbortSignal, firstPauseMs = FIRST_PAUSE_MS): Promise<void> =>
+  pause(firstPauseMs * 2 ** (attempt - 2), signal);

@@ -1,5 +1,4 @@
 /** Following a run that somebody started earlier: its answer, or its frames. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { toJson } from "../graphs/serialize.js";
 import type { JsonObject } from "../models/common.js";
 import type { JoinedStream, RunFrame, WaitingRun } from "../models/run-stream.js";
@@ -8,6 +7,7 @@ import { isFinished } from "../storage/rows.js";
 import type { RunRow, ThreadLease } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
+import { pause } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
 import { recoverRuns } from "./recovery.js";
@@ -216,16 +216,8 @@ export async function endElsewhere(
   for (let looks = 1; ; looks += 1) {
     const row = await context.storage.runs.get(thread_id, run_id);
     if (!row || isFinished(row)) return row;
-    await pause(signal);
+    await pause(LOOK_MS, signal);
     if (looks % LOOKS_A_RECOVERY === 0) await recoverRuns(context, { threadId: thread_id });
-  }
-}
-
-async function pause(signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleep(LOOK_MS, undefined, { signal });
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { ConfigError } from "../support/errors.js";
 import { type ModuleTarget, storageModule } from "../support/module-target.js";
-import { nearest } from "../support/nearest.js";
+import { didYouMean } from "../support/nearest.js";
 import { isMongodbUri } from "./mongodb/schema.js";
 import { isPostgresUri } from "./postgres/options.js";
 import { isRedisUri } from "./redis/options.js";
@@ -120,9 +120,9 @@ function backendOf(scheme: string): Backend {
   if (backend) return backend;
   const module = storageModule(scheme);
   if (module) return customBackend(module);
-  const similar = nearest(scheme.toLowerCase(), STORAGE_SCHEMES);
+  const similar = didYouMean(scheme.toLowerCase(), STORAGE_SCHEMES);
   throw new ConfigError(`checkpointer_scheme ${JSON.stringify(scheme)} is not known`, {
-    hint: `${similar ? `did you mean "${similar}"? ` : ""}The schemes are: ${STORAGE_SCHEMES.join(", ")}`,
+    hint: `${similar ? `${similar} ` : ""}The schemes are: ${STORAGE_SCHEMES.join(", ")}`,
   });
 }
 

@@ -13,6 +13,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** The hint for a word that is none of the known ones; undefined when it is close to none of them. */
+export function didYouMean(word: string, known: Iterable<string>): string | undefined {
+  const similar = nearest(word, known);
+  return similar === undefined ? undefined : `did you mean "${similar}"?`;
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];

@@ -7,7 +7,7 @@ import type { ConfigDocument, SettingPath } from "../config/document.js";
 import { parsePath } from "../models/value-path.js";
 import { codeFrame } from "../support/code-frame.js";
 import { ConfigError, type Issue, type SourceLocation } from "../support/errors.js";
-import { nearest } from "../support/nearest.js";
+import { didYouMean } from "../support/nearest.js";
 import {
   CaseFileSchema,
   type CaseFileSource,
@@ -217,11 +217,10 @@ function toFault(error: ErrorObject): Fault {
 function unknownKey(error: ErrorObject, path: string[]): Fault {
   const key = (error.params as { additionalProperty: string }).additionalProperty;
   const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {});
-  const similar = nearest(key, known);
   return {
     path: [...path, key],
     message: `unknown key "${key}" in ${placeText(path)}`,
-    hint: similar === undefined ? `known are: ${known.join(", ")}` : `did you mean "${similar}"?`,
+    hint: didYouMean(key, known) ?? `known are: ${known.join(", ")}`,
   };
 }
 
@@ -302,13 +301,13 @@ function matcherFaults(matcher: unknown, path: SettingPath): Fault[] {
 function misspelledVerb(keys: string[], path: SettingPath): Fault[] {
   const [only] = keys;
   if (keys.length !== 1 || only === undefined) return [];
-  const similar = nearest(only, VERBS);
+  const similar = didYouMean(only, VERBS);
   if (similar === undefined) return [];
   return [
     {
       path: [...path, only],
       message: `unknown verb "${only}"`,
-      hint: `did you mean "${similar}"? A value that looks so: {equals: ...}`,
+      hint: `${similar} A value that looks so: {equals: ...}`,
     },
   ];
 }

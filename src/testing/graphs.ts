@@ -2,12 +2,11 @@
 import { resolve } from "node:path";
 import type { Client } from "../client/client.js";
 import { openClient } from "../client/open.js";
-import { parseGraphTarget } from "../config/graph-target.js";
+import { neitherKeyNorFile, parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { GraphDrawing } from "../models/assistant.js";
 import type { Service } from "../service.js";
 import { ConfigError } from "../support/errors.js";
-import { nearest } from "../support/nearest.js";
 
 /** A graph that is ready to be run. */
 export interface GraphUnderTest {
@@ -139,12 +138,7 @@ export function graphOfRequest(
   const configured = graphs[id];
   if (configured !== undefined) return { id, source: configured };
   const { path, exportName } = parseGraphTarget(id);
-  if (!/[\\/.]/.test(path)) {
-    const similar = nearest(id, ids);
-    throw new ConfigError(`"${id}" is neither a graph of the configuration nor a file`, {
-      hint: similar === undefined ? `the graphs: ${ids.join(", ") || "none"}` : `did you mean "${similar}"?`,
-    });
-  }
+  if (!/[\\/.]/.test(path)) throw neitherKeyNorFile(id, ids);
   const file = resolve(folder, path);
   return { id: "agent", source: exportName === undefined ? file : `${file}:${exportName}` };
 }

@@ -1,8 +1,9 @@
 /** Snapshots: what a run showed, without what is new in every run, kept in a file beside the cases. */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError, errorMessage } from "../support/errors.js";
+import { readIfThere } from "../support/read-text.js";
 import type { JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Seen } from "./expectations.js";
@@ -70,9 +71,8 @@ export class SnapshotFile {
 
 async function readSnapshots(path: string): Promise<Snapshots> {
   try {
-    return JSON.parse(await readFile(path, "utf8")) as Snapshots;
+    return JSON.parse((await readIfThere(path)) ?? "{}") as Snapshots;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw new ConfigError(`${basename(path)} cannot be read: ${errorMessage(error)}`, {
       hint: "delete it, and run the cases once to write it anew",
       location: { file: path },

@@ -170,7 +170,7 @@ describe("run flags", () => {
     [["-i", "{"], "--input is not JSON"],
     [["-i", "@nowhere.json"], "nowhere.json cannot be read"],
     [["--message", "a", "--context", "[1]"], "--context must be a JSON object"],
-    [["--message", "a", "--stream", "valus"], 'unknown stream mode "valus"'],
+    [["--message", "a", "--stream", "valus"], '--stream does not know "valus"'],
     [["--message", "a", "--url", "ftp://x"], "--url must be an http address"],
   ])("%j is a usage fault", async (argv, message) => {
     const { code, stdout, stderr } = await run(argv);

@@ -243,7 +243,7 @@ describe("flags", () => {
   it.each([
     [["--server", "--url", "http://127.0.0.1:1"], "--server and --url exclude each other"],
     [["--record", "--url", "http://127.0.0.1:1"], "--record works in this process only"],
-    [["--reporter", "juni"], "did you mean junit?"],
+    [["--reporter", "juni"], 'did you mean "junit"?'],
     [["--shard", "4/3"], "--shard must be i/n"],
     [["--timeout", "0"], "--timeout must be a whole number"],
     [["-u", "--ci"], "--update and --ci exclude each other"],

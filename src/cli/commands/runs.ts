@@ -2,7 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import { type Run, type RunFilter, RUN_STATUSES } from "../../models/run.js";
 import { addFormerCommand, examples, type Runner } from "../command.js";
 import { runColumns } from "../inspect/run.js";
-import { addClientOptions, optionalNumber, THREAD, wholeNumber } from "../options.js";
+import { addClientOptions, oneOf, optionalNumber, THREAD, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
 import { findThreadId } from "../find.js";
 import { withClient, withRows } from "../open-client.js";
@@ -10,7 +10,6 @@ import type { ListedRun } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
 import { walkRuns } from "../../client/walk.js";
 import { printColumns } from "../terminal/columns.js";
-import { oneOf } from "../threads/list.js";
 
 export function runsCommand(runs: Command, run: Runner): void {
   runs.addHelpText("after", examples("graph-serve runs list 0198c0de-0000-7000-8000-000000000000"));

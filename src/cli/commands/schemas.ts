@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "@commander-js/extra-typings";
 import type { GraphSchema } from "../../models/assistant.js";
@@ -23,6 +23,7 @@ import type { Session } from "../session.js";
 import { findGraph } from "../find.js";
 import { withClient } from "../open-client.js";
 import type { ClientFlags } from "../options.js";
+import { readIfThere } from "../../support/read-text.js";
 
 export function schemasCommand(command: Command, run: Runner): void {
   command
@@ -199,11 +200,12 @@ async function check(session: Session, { graphId, kinds, schemas }: Derived, out
 /** A committed schema; null when there is none. */
 async function readCommitted(file: string): Promise<JsonObject | null> {
   try {
-    const schema = JSON.parse(await readFile(file, "utf8")) as unknown;
+    const text = await readIfThere(file);
+    if (text === undefined) return null;
+    const schema = JSON.parse(text) as unknown;
     if (isRecord(schema)) return schema;
     throw new Error("it holds no JSON object");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw new ConfigError(`${file} cannot be read as a JSON schema: ${errorMessage(error)}`, {
       hint: "write it again: graph-serve schemas --out DIR",
       cause: error,

@@ -11,6 +11,7 @@ import {
   timeOf,
   wholeNumber,
   checkpointOption,
+  oneOf,
   THREAD,
 } from "../options.js";
 import { confirm, type Session } from "../session.js";
@@ -23,7 +24,6 @@ import { printColumns } from "../terminal/columns.js";
 import {
   type FilterFlags,
   filterOf,
-  oneOf,
   sortOf,
   threadColumns,
   threadPage,

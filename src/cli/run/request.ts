@@ -2,12 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { nearest } from "../../support/nearest.js";
 import { splitList } from "../../config/environment.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 import type { JsonObject } from "../../models/common.js";
 import { STREAM_MODES, type RunCreateRequest, type StreamMode } from "../../models/run.js";
-import { parseJsonFlag } from "../options.js";
+import { oneOf, parseJsonFlag } from "../options.js";
 import type { CliIo } from "../io.js";
 
 export interface RequestFlags {
@@ -118,12 +117,5 @@ function objectField(name: "config" | "context", flag: string, text: string | un
  */
 export function streamModes(text: string | undefined, fallback: readonly StreamMode[]): StreamMode[] {
   if (text === undefined) return [...fallback];
-  return splitList(text).map((word) => {
-    const mode = STREAM_MODES.find((known) => known === word);
-    if (mode) return mode;
-    const similar = nearest(word, STREAM_MODES);
-    throw new InvalidRequestError(`unknown stream mode "${word}"`, undefined, {
-      hint: similar === undefined ? `there are ${STREAM_MODES.join(", ")}` : `did you mean "${similar}"?`,
-    });
-  });
+  return splitList(text).map((word) => oneOf("--stream", word, STREAM_MODES));
 }

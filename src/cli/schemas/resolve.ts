@@ -1,9 +1,8 @@
 /** Reading JSON schemas: references followed, notes for humans left out, unions taken apart. */
 import { splitList } from "../../config/environment.js";
+import { oneOf } from "../options.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
-import { InvalidRequestError } from "../../support/errors.js";
-import { nearest } from "../../support/nearest.js";
 
 /** A schema as it stands in its document, which its references lead into. */
 export interface SchemaNode {
@@ -98,17 +97,9 @@ export type SchemaKind = (typeof SCHEMA_KINDS)[number];
  */
 export function schemaKinds(text: string | undefined): SchemaKind[] {
   if (text === undefined) return [...SCHEMA_KINDS];
-  const asked = splitList(text);
-  for (const word of asked) if (!SCHEMA_KINDS.some((kind) => kind === word)) throw unknownKind(word);
-  if (asked.length === 0) throw unknownKind(text);
-  return SCHEMA_KINDS.filter((kind) => asked.includes(kind));
-}
-
-function unknownKind(word: string): InvalidRequestError {
-  const similar = nearest(word, SCHEMA_KINDS);
-  return new InvalidRequestError(`unknown kind of schema "${word}"`, undefined, {
-    hint: similar === undefined ? `there are ${SCHEMA_KINDS.join(", ")}` : `did you mean "${similar}"?`,
-  });
+  const words = splitList(text);
+  const kinds = (words.length === 0 ? [text] : words).map((word) => oneOf("--kind", word, SCHEMA_KINDS));
+  return SCHEMA_KINDS.filter((kind) => kinds.includes(kind));
 }
 
 /** The schema of one kind; null where nothing is known. */

@@ -1,8 +1,7 @@
 /** The flags of `test`, read. */
 import { InvalidRequestError } from "../../support/errors.js";
-import { nearest } from "../../support/nearest.js";
 import type { SnapshotPolicy } from "../../testing/snapshot.js";
-import { optionalNumber, wholeNumber } from "../options.js";
+import { oneOf, optionalNumber, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
 import { REPORTERS, type ReporterName } from "./reporters/reporter.js";
 
@@ -59,7 +58,7 @@ export function testOptions({ print, io }: Session, flags: TestFlags): TestOptio
   return {
     ...(flags.testName !== undefined && { name: flags.testName }),
     snapshots: flags.update ? "update" : isCi ? "check" : "write",
-    reporter: reporterOf(flags.reporter ?? (print.isJson ? "json" : "list")),
+    reporter: oneOf("--reporter", flags.reporter ?? (print.isJson ? "json" : "list"), REPORTERS),
     retries: optionalNumber("--retries", flags.retries) ?? 0,
     concurrency: optionalNumber("--concurrency", flags.concurrency, 1) ?? 1,
     timeoutSeconds: wholeNumber("--timeout", flags.timeout, 1),
@@ -94,15 +93,6 @@ function refuseContradictions(flags: TestFlags): void {
   }
   if (flags.transcripts !== undefined && flags.fromRun === undefined)
     throw new InvalidRequestError("--transcripts goes with --from-run");
-}
-
-function reporterOf(text: string): ReporterName {
-  const found = REPORTERS.find((name) => name === text);
-  if (found !== undefined) return found;
-  const similar = nearest(text, REPORTERS);
-  throw new InvalidRequestError(`unknown reporter "${text}"; there are ${REPORTERS.join(", ")}`, undefined, {
-    hint: similar === undefined ? undefined : `did you mean ${similar}?`,
-  });
 }
 
 function shardOf(text: string): { index: number; count: number } {

@@ -1,5 +1,5 @@
 /** One pass over the cases: which there are, where they run, and what came of them. */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { LoadedConfig } from "../../config/load.js";
 import type { ConfigDocument } from "../../config/document.js";
@@ -7,6 +7,7 @@ import { parseConfigText } from "../../config/parse.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord } from "../../models/common.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
+import { readIfThere } from "../../support/read-text.js";
 import { findCaseFiles } from "../../testing/case-files.js";
 import { Coverage } from "../../testing/coverage.js";
 import { type GraphPlanner, type GraphUnderTest, localGraphs } from "../../testing/graphs.js";
@@ -212,11 +213,7 @@ function changes(graph: string, before: GraphSchema, now: GraphSchema, document:
 }
 
 async function readLock(file: string): Promise<ConfigDocument> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "{}";
-    throw error;
-  });
-  const document = parseConfigText(file, text, "json");
+  const document = parseConfigText(file, (await readIfThere(file)) ?? "{}", "json");
   if (isRecord(document.value)) return document;
   throw new ConfigError("the locked schemas are no JSON object", {
     hint: "delete the file, and run the command again to write it anew",

@@ -6,10 +6,8 @@ import {
   THREAD_STATUSES,
   type ThreadSearchRequest,
 } from "../../models/thread.js";
-import { InvalidRequestError } from "../../support/errors.js";
-import { nearest } from "../../support/nearest.js";
 import { lastMessageLine } from "../../view/text.js";
-import { keyValues } from "../options.js";
+import { keyValues, oneOf } from "../options.js";
 import type { RowsClient } from "../../client/rows.js";
 import { walkRuns } from "../../client/walk.js";
 import { type Column } from "../terminal/columns.js";
@@ -80,16 +78,6 @@ export function sortOf(text: string | undefined): ThreadSearchRequest {
     sort_by: oneOf("--sort", field, THREAD_SORT_FIELDS),
     ...(order !== undefined && { sort_order: oneOf("--sort", order, SORT_ORDERS) }),
   };
-}
-
-/** @throws InvalidRequestError (`invalid_request`) */
-export function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
-  const found = known.find((one) => one === text);
-  if (found !== undefined) return found;
-  const similar = nearest(text, known);
-  throw new InvalidRequestError(`${flag} does not know "${text}"`, undefined, {
-    hint: `${similar === undefined ? "" : `did you mean ${similar}? `}There are: ${known.join(", ")}`,
-  });
 }
 
 // Threads as the rows of a table.

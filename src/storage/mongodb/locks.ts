@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Collection, Db } from "mongodb";
 import { explained, type ExplainError } from "../driver-errors.js";
 import { type RemoteLock, type RemoteLocks, SharedThreadLocks } from "../shared-locks.js";
 import type { ThreadLocks } from "../storage.js";
 import { isDuplicate } from "./errors.js";
 import { SessionKeeper, type Session, type Timing } from "./sessions.js";
+import { pause } from "../../support/pause.js";
 
 /** Milliseconds between two looks of a waiter, by chance, so that waiters do not look in step. */
 const SHORTEST_PAUSE = 100;
@@ -144,15 +144,5 @@ class MongodbLocks implements RemoteLocks {
     if (tokens.length === 0) return;
     await this.#locks.deleteMany({ token: { $in: tokens } });
     for (const token of tokens) this.#leftovers.delete(token);
-  }
-}
-
-/** Rejects with the signal's reason. */
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
   }
 }

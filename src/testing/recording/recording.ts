@@ -1,9 +1,9 @@
 /** The calls of one case: recorded as they happen, or answered from the recording. */
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError, errorMessage, errorName } from "../../support/errors.js";
+import { readIfThere } from "../../support/read-text.js";
 import { firstDifference, normalized } from "../normalized.js";
 import type { Redact } from "../redact.js";
 import { mismatch, type Mismatch } from "../result.js";
@@ -177,10 +177,7 @@ const VERSION = 1;
  * @throws ConfigError with the line that cannot be read (`config_invalid`)
  */
 export async function readRecording(file: string): Promise<RecordedCall[] | undefined> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
+  const text = await readIfThere(file);
   if (text === undefined) return undefined;
   const [head, ...lines] = text.split("\n");
   const format = parseLine(file, head ?? "", 1);
