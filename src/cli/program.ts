@@ -1,16 +1,18 @@
 /** The program: global flags, the commands by name, and what a call of it that cannot be read is answered. */
 import { Command, CommanderError, Option } from "@commander-js/extra-typings";
 import { nearest } from "../support/nearest.js";
-import { InvalidRequestError } from "../support/errors.js";
+import { errorMessage, errorName, GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { currentRun } from "../support/event-loop.js";
 import { VERSION } from "../support/version.js";
 import { settingOption } from "./options.js";
 import type { CliIo } from "./io.js";
-import { createSession } from "./session.js";
+import { errorText } from "./report-error.js";
+import { createSession, type Session, type UnhandledErrors } from "./session.js";
 import { addFormerCommand, examples, formerNames, type Runner } from "./command.js";
 import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.js";
-import { watchUnhandled } from "./unhandled.js";
 
 const USAGE_EXIT = 2;
+const FAILED_EXIT = 1;
 const DEFAULT_WIDTH = 80;
 
 /** Parse the arguments and run what they ask for; returns the exit code. */
@@ -139,4 +141,52 @@ function optionNames(command: CommandTree): string[] {
 
 function pathOf(command: CommandTree): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
+}
+
+// Errors that nothing handles: of a promise that nobody awaits, of a timer, of a callback.
+
+/**
+ * Do the work of a command. An error that nothing handles fails the run that caused it; where there is none that goes
+ * on, it is shown, and the command fails. `session.unhandled` takes them otherwise.
+ */
+async function watchUnhandled(session: Session, work: () => Promise<number>): Promise<number> {
+  let isFailed = false;
+  const rejection = (error: unknown) => {
+    if (currentRun()?.fail(error)) return;
+    isFailed = true;
+    showUnhandled(session, error);
+  };
+  const exception = (error: unknown) => {
+    rejection(error);
+    // Nobody knows what still waits for what was cut short.
+    if (isFailed) process.exit(FAILED_EXIT);
+  };
+  const stopListening = listen(session.io, {
+    rejection: (error) => (session.unhandled?.rejection ?? rejection)(error),
+    exception: (error) => (session.unhandled?.exception ?? exception)(error),
+  });
+  try {
+    const exitCode = await work();
+    return exitCode === 0 && isFailed ? FAILED_EXIT : exitCode;
+  } finally {
+    stopListening();
+  }
+}
+
+function listen(io: CliIo, { rejection, exception }: UnhandledErrors): () => void {
+  // Then the process is a test's.
+  if (io.signal) return () => undefined;
+  process.on("unhandledRejection", rejection).on("uncaughtException", exception);
+  return () => {
+    process.off("unhandledRejection", rejection).off("uncaughtException", exception);
+  };
+}
+
+function showUnhandled({ io, print }: Session, error: unknown): void {
+  const fault = new GraphServeError(
+    "run_failed",
+    `nothing handled an error\n${errorName(error)}: ${errorMessage(error)}`,
+    { cause: error },
+  );
+  io.stderr.write(errorText(fault, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose }));
 }

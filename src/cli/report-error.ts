@@ -4,7 +4,7 @@ import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "..
 import { maskPasswords } from "../support/secrets.js";
 import { escapeControl } from "../view/text.js";
 import type { CliIo } from "./io.js";
-import type { Colors } from "./terminal/table.js";
+import type { Colors } from "./terminal/print.js";
 import { Printer, type PrintFlags } from "./terminal/print.js";
 
 const INTERNAL_EXIT = 70;

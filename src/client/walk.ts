@@ -1,7 +1,7 @@
 /** Walks over lists of any length in pages, so that memory holds one page at a time. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_LIMIT } from "../models/common.js";
-import type { Run, RunFilter } from "../models/run.js";
+import { reportedTokens, type Run, type RunFilter } from "../models/run.js";
 import type { ThreadState, ThreadStateSearchRequest } from "../models/state.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import type { Client } from "./client.js";
@@ -72,6 +72,20 @@ export async function* walkRuns<Listed extends ListedRun = Run>(
     left -= runs.length;
     start += runs.length;
   }
+}
+
+/** What the runs of a thread add up to; `errors` counts those that ended in error or ran out of time. */
+export async function runTotals(
+  client: Pick<RowsClient, "runs">,
+  threadId: string,
+): Promise<{ runs: number; tokens: number; errors: number }> {
+  const totals = { runs: 0, tokens: 0, errors: 0 };
+  for await (const { usage, status } of walkRuns(client, threadId)) {
+    totals.runs += 1;
+    totals.tokens += reportedTokens(usage).total_tokens;
+    if (status === "error" || status === "timeout") totals.errors += 1;
+  }
+  return totals;
 }
 
 // States of a thread from the oldest on, which no storage lists: their ids are collected first, the states read again.

@@ -6,6 +6,7 @@ import { ConfigError } from "../../support/errors.js";
 import { addFormerCommand, examples, type Runner } from "../command.js";
 import { shortPath } from "../report-error.js";
 import { loadSettings, type Session } from "../session.js";
+import { printTable } from "../terminal/table.js";
 
 export function configCommand(config: Command, run: Runner): void {
   config.addHelpText("after", examples("graph-serve config print --origin", "graph-serve config path"));
@@ -54,7 +55,7 @@ async function printConfig(session: Session, flags: ConfigPrintFlags): Promise<n
     typeof value === "string" ? value : JSON.stringify(value),
     ...(flags.origin ? [originText(config.origins[name as SettingName], io.cwd)] : []),
   ]);
-  await print.table(["SETTING", "VALUE", ...(flags.origin ? ["ORIGIN"] : [])], rows);
+  printTable(print, ["SETTING", "VALUE", ...(flags.origin ? ["ORIGIN"] : [])], rows);
   return 0;
 }
 

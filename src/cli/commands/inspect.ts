@@ -6,8 +6,7 @@ import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
 import { printInspectedRun, superstepsOf } from "../inspect/run.js";
-import { inspectedThread, printInspectedThread } from "../inspect/thread.js";
-import { unfinishedFields } from "../inspect/unfinished.js";
+import { inspectedThread, printInspectedThread, unfinishedFields } from "../inspect/thread.js";
 import {
   addClientOptions,
   checkpointOption,
@@ -19,7 +18,7 @@ import {
 import type { Session } from "../session.js";
 import { findCheckpoint, findRun, findThreadId } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
-import { printFields } from "../terminal/columns.js";
+import { printFields } from "../terminal/table.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine } from "../terminal/text.js";
@@ -146,7 +145,7 @@ export async function inspectThread(
     const found = await inspectedThread(client, await findThreadId(client, thread));
     warnHidden(print, client, [found.thread]);
     if (print.isJson) print.json(flags.values ? found.thread.values : alone ? found.thread : found);
-    else await printInspectedThread(session, client, found, flags);
+    else printInspectedThread(session, client, found, flags);
   });
   return 0;
 }

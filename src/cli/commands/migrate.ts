@@ -13,6 +13,7 @@ import { prepareProcess, storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
 import type { Session } from "../session.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
+import { printTable } from "../terminal/table.js";
 
 const side = (name: "from" | "to", what: string) => ({
   uri: () => new Option(`--${name} <uri>`, `connection string of ${what} (default the configured storage)`),
@@ -68,7 +69,7 @@ async function migrateStatus(session: Session, flags: StorageFlags): Promise<num
   const { storageSchema } = await import("../../migration.js");
   const place = configuredPlace(config);
   const state = await storageSchema(place);
-  await printState(session, place.checkpointer_scheme, state);
+  printState(session, place.checkpointer_scheme, state);
   return state.parts.every((part) => stateOf(part) === "current") ? 0 : BEHIND_EXIT;
 }
 
@@ -81,7 +82,7 @@ async function migrateUp(session: Session, flags: StorageFlags): Promise<number>
   const before = await storageSchema(place);
   await bringUp(place);
   const after = await storageSchema(place);
-  await printState(session, place.checkpointer_scheme, after, before);
+  printState(session, place.checkpointer_scheme, after, before);
   return 0;
 }
 
@@ -104,7 +105,7 @@ async function migrateCopy(session: Session, flags: CopyFlags): Promise<number> 
       onProgress: (progress) => view.show(progress),
     });
     view.end();
-    await printReport(print, report);
+    printReport(print, report);
     return exitCodeOf(report);
   } catch (error) {
     view.end();
@@ -131,12 +132,12 @@ const TEXTS: Readonly<Record<PartState, string>> = {
   newer: "refuse it: a later release wrote it",
 };
 
-async function printState(
+function printState(
   { print }: Session,
   scheme: string,
   { location, parts }: SchemaState,
   before?: SchemaState,
-): Promise<void> {
+): void {
   const versionBefore = (name: string) => before?.parts.find((part) => part.name === name)?.version;
   const items = parts.map((part) => ({ ...part, state: stateOf(part) }));
   if (print.isJson) {
@@ -146,7 +147,8 @@ async function printState(
   }
   print.note(`${scheme}${location === undefined ? "" : ` ${location}`}`);
   if (items.length === 0) return print.note("this storage has no versions: there is nothing to do");
-  await print.table(
+  printTable(
+    print,
     ["PART", "VERSION", "OF THIS RELEASE", before ? "BEFORE" : "UP WOULD"],
     items.map(({ name, version, wanted, state }) => [
       name,

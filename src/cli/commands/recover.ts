@@ -6,6 +6,7 @@ import { examples, type Runner } from "../command.js";
 import { openStorageOf, storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
 import type { Session } from "../session.js";
+import { printTable } from "../terminal/table.js";
 
 export function recoverCommand(command: Command, run: Runner): void {
   addStorageOptions(command.option("--apply", "mark them as failed, and set their threads right"))
@@ -29,7 +30,7 @@ async function recover(session: Session, { apply = false, ...flags }: RecoverFla
   if (apply && stale.length > 0) await settle(config);
   // A database may keep the threads of a dead process for some seconds more.
   const left = apply && stale.length > 0 ? await staleRuns(config) : stale;
-  await report(session, stale, { apply, left: left.length });
+  report(session, stale, { apply, left: left.length });
   return 0;
 }
 
@@ -48,11 +49,11 @@ async function settle(config: LoadedConfig): Promise<void> {
   await service.close(0);
 }
 
-async function report(
+function report(
   { print }: Session,
   stale: UnfinishedRun[],
   { apply, left }: { apply: boolean; left: number },
-): Promise<void> {
+): void {
   if (print.flags.json) {
     print.json({
       items: stale.map(({ run_id, thread_id, owner }) => ({ run_id, thread_id, owner: owner ?? null })),
@@ -65,7 +66,8 @@ async function report(
     print.note("no run was left unfinished");
     return;
   }
-  await print.table(
+  printTable(
+    print,
     ["RUN", "THREAD", "OWNER", "LAST SEEN"],
     stale.map(({ run_id, thread_id, owner }) => [
       run_id,

@@ -9,7 +9,7 @@ import { withClient, withRows } from "../open-client.js";
 import type { ListedRun } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
 import { walkRuns } from "../../client/walk.js";
-import { printColumns } from "../terminal/columns.js";
+import { printColumns } from "../terminal/table.js";
 
 export function runsCommand(runs: Command, run: Runner): void {
   runs.addHelpText("after", examples("graph-serve runs list 0198c0de-0000-7000-8000-000000000000"));
@@ -71,7 +71,7 @@ async function listRuns(session: Session, thread: string, flags: RunsFlags): Pro
   await withRows(session, flags, async (client) => {
     const { items, next } = await runPage(client, await findThreadId(client, thread), query);
     if (items.length === 0) print.note("no such runs on this thread");
-    await printColumns(print, runColumns(print), items);
+    printColumns(print, runColumns(print), items);
     if (next !== null) print.note(`there are more: --offset ${next}`);
   });
   return 0;

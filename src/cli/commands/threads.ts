@@ -20,7 +20,7 @@ import { warnHidden, withClient, withRows } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
-import { printColumns } from "../terminal/columns.js";
+import { printColumns } from "../terminal/table.js";
 import {
   type FilterFlags,
   filterOf,
@@ -209,7 +209,7 @@ async function showThreads(
   if (threads.length === 0) print.note(`no such threads in ${client.place}`);
   const rows: ThreadRow[] = [];
   for (const thread of threads) rows.push(await threadRow(client, thread));
-  await printColumns(print, threadColumns(print, columns), rows);
+  printColumns(print, threadColumns(print, columns), rows);
   if (next !== null) print.note(`there are more: --offset ${next}`);
 }
 

@@ -5,7 +5,7 @@ import type { ThreadState } from "../../models/state.js";
 import { asked, entryOf, type HistoryEntry, ownNodes, RunStarts } from "../history/entries.js";
 import type { Client } from "../../client/client.js";
 import { CheckpointPath, walkStates } from "../../client/walk.js";
-import { type Column, printColumnsAsRead, printFields } from "../terminal/columns.js";
+import { type Column, printColumnsAsRead, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
 import { errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
 

@@ -6,14 +6,12 @@ import { nextCommand } from "../run/outcome.js";
 import type { PlaceFlags } from "../options.js";
 import type { Session } from "../session.js";
 import type { Client } from "../../client/client.js";
-import { walkRuns } from "../../client/walk.js";
-import { printColumns, printFields } from "../terminal/columns.js";
+import { runTotals, walkRuns } from "../../client/walk.js";
+import { type Field, printColumns, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine } from "../terminal/text.js";
 import { valueTree } from "../terminal/value-tree.js";
-import { runTotals } from "../threads/list.js";
 import { runColumns } from "./run.js";
-import { unfinishedFields } from "./unfinished.js";
 
 const MOST_RUNS = 10;
 
@@ -41,12 +39,12 @@ interface CardFlags extends PlaceFlags {
   full?: boolean;
 }
 
-export async function printInspectedThread(
+export function printInspectedThread(
   session: Session,
   client: Client,
   found: InspectedThread,
   flags: CardFlags,
-): Promise<void> {
+): void {
   const { print } = session;
   const { values, full } = flags;
   const { colors, width } = print;
@@ -61,7 +59,7 @@ export async function printInspectedThread(
   for (const line of tree.length > 0 ? tree : ["  none"]) print.data(line);
   if (found.runs.length === 0) return;
   print.data("");
-  await printColumns(print, runColumns(print), found.runs);
+  printColumns(print, runColumns(print), found.runs);
   const more = found.totals.runs - found.runs.length;
   if (more > 0) print.note(`and ${more} runs before: graph-serve runs list ${found.thread.thread_id}`);
 }
@@ -111,4 +109,14 @@ function printInterrupts(
     url: client.url,
   });
   print.data(`${dim("answer".padEnd(10))} ${bold(command)}`);
+}
+
+/** Which tasks of an unfinished superstep have ended, and the run that it is of; nothing without one. */
+export function unfinishedFields({ unfinished_step: step, tasks }: ThreadState): Field[] {
+  if (!step) return [];
+  const names = tasks.filter(({ id }) => step.tasks.includes(id)).map(({ name }) => name);
+  return [
+    ["unfinished", `${names.join(", ")} ended, its superstep did not: what it wrote is in no checkpoint`],
+    ["of run", step.run_id ?? "unknown"],
+  ];
 }

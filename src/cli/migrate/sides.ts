@@ -5,6 +5,7 @@ import { isRecord } from "../../models/common.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { impliedScheme, parseJsonFlag } from "../options.js";
 import type { Printer } from "../terminal/print.js";
+import { printTable } from "../terminal/table.js";
 
 export interface CopyFlags {
   from?: string;
@@ -160,14 +161,15 @@ export function exitCodeOf({ left, left_items }: MigrationReport): number {
   return all.length > 0 ? LEFT_EXIT : 0;
 }
 
-export async function printReport(print: Printer, report: MigrationReport): Promise<void> {
+export function printReport(print: Printer, report: MigrationReport): void {
   const { from, to, left, left_items, ...counts } = report;
   if (print.isJson) {
     const place = ({ scheme, location }: typeof from) => ({ scheme, location: location ?? null });
     print.json({ from: place(from), to: place(to), ...counts, left, left_items });
   } else {
     const { threads, runs, checkpoints, items } = counts;
-    await print.table(
+    printTable(
+      print,
       ["", "COPIED", "THERE BEFORE", "LEFT OUT"],
       [
         ["threads", threads.copied, threads.current, left.length],

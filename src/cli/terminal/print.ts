@@ -2,7 +2,6 @@
 import picocolors from "picocolors";
 import { escapeControl } from "../../view/text.js";
 import type { CliIo, Output } from "../io.js";
-import type { Colors, TableLayout } from "./table.js";
 
 export interface PrintFlags {
   json?: boolean;
@@ -103,23 +102,10 @@ export class Printer {
   warn(message: string): void {
     this.#io.stderr.write(`${this.noteColors.yellow("warn")}  ${escapeControl(message)}\n`);
   }
-
-  /** What was found out about a list of rows, as a table. Values are shown with control characters escaped. */
-  async table(
-    head: readonly string[],
-    rows: readonly (readonly string[])[],
-    least?: readonly (number | undefined)[],
-  ): Promise<void> {
-    const layout = await this.tableLayout(head, least);
-    this.data(layout.format(rows));
-  }
-
-  /** A table for stdout whose rows come page by page. */
-  async tableLayout(head: readonly string[], least?: readonly (number | undefined)[]): Promise<TableLayout> {
-    const { TableLayout } = await import("./table.js");
-    return new TableLayout(head, { width: this.width, colors: this.colors, least });
-  }
 }
+
+/** Functions that colour text, or leave it as it is. */
+export type Colors = ReturnType<typeof picocolors.createColors>;
 
 function usesColor({ env }: CliIo, output: Output, { color }: PrintFlags): boolean {
   if (color === false || env.NO_COLOR) return false;

@@ -1,6 +1,6 @@
 /** Values as an indented tree, folded where they are long or deep. */
 import { isRecord } from "../../models/common.js";
-import type { Colors } from "./table.js";
+import type { Colors } from "./print.js";
 import { isMessageLike, messageLine } from "../../view/text.js";
 import { clipped } from "./text.js";
 

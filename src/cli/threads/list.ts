@@ -1,5 +1,4 @@
 import { MAX_LIMIT, SORT_ORDERS } from "../../models/common.js";
-import { reportedTokens } from "../../models/run.js";
 import {
   type Thread,
   THREAD_SORT_FIELDS,
@@ -9,8 +8,8 @@ import {
 import { lastMessageLine } from "../../view/text.js";
 import { keyValues, oneOf } from "../options.js";
 import type { RowsClient } from "../../client/rows.js";
-import { walkRuns } from "../../client/walk.js";
-import { type Column } from "../terminal/columns.js";
+import { runTotals } from "../../client/walk.js";
+import { type Column } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
 import { shownId, shownTime } from "../terminal/text.js";
 
@@ -91,19 +90,6 @@ export interface ThreadRow {
 /** The thread with what its runs add up to. */
 export async function threadRow(client: RowsClient, thread: Partial<Thread>): Promise<ThreadRow> {
   return { thread, ...(await runTotals(client, thread.thread_id ?? "")) };
-}
-
-export async function runTotals(
-  client: RowsClient,
-  threadId: string,
-): Promise<{ runs: number; tokens: number; errors: number }> {
-  const totals = { runs: 0, tokens: 0, errors: 0 };
-  for await (const { usage, status } of walkRuns(client, threadId)) {
-    totals.runs += 1;
-    totals.tokens += reportedTokens(usage).total_tokens;
-    if (status === "error" || status === "timeout") totals.errors += 1;
-  }
-  return totals;
 }
 
 const LEAST_MESSAGE = 8;

@@ -5,7 +5,7 @@ import { withClient } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 import type { ClientFlags } from "../options.js";
 import { walkThreads } from "../../client/walk.js";
-import { printColumns } from "../terminal/columns.js";
+import { printColumns } from "../terminal/table.js";
 import { shownId, shownTime } from "../terminal/text.js";
 import { type FilterFlags, filterOf } from "./list.js";
 
@@ -28,7 +28,7 @@ export async function pruneThreads(session: Session, flags: PruneFlags): Promise
         return;
       for (const { thread_id } of threads) await client.threads.delete(thread_id);
     }
-    await report(session, threads, flags.dryRun ?? false);
+    report(session, threads, flags.dryRun ?? false);
   });
   if (flags.dryRun) print.note("--dry-run: nothing was deleted");
   return 0;
@@ -50,7 +50,7 @@ async function outdated(
   return found;
 }
 
-async function report({ print }: Session, items: Outdated[], dryRun: boolean): Promise<void> {
+function report({ print }: Session, items: Outdated[], dryRun: boolean): void {
   if (print.flags.jsonl) {
     for (const thread of items) print.json(thread);
     return;
@@ -59,7 +59,7 @@ async function report({ print }: Session, items: Outdated[], dryRun: boolean): P
     print.json({ items, next: null, deleted: dryRun ? 0 : items.length });
     return;
   }
-  await printColumns(
+  printColumns(
     print,
     [
       { title: "ID", cell: ({ thread_id }: Outdated) => shownId(print, thread_id) },

@@ -1,7 +1,7 @@
 import type { GraphCoverage } from "../../../testing/coverage.js";
 import type { CaseResult, Failure, SuiteResult } from "../../../testing/result.js";
 import { shortPath } from "../../report-error.js";
-import type { Colors } from "../../terminal/table.js";
+import type { Colors } from "../../terminal/print.js";
 
 export const REPORTERS = ["list", "dot", "json", "junit", "github", "tap"] as const;
 export type ReporterName = (typeof REPORTERS)[number];
