@@ -8,7 +8,7 @@ import type { RunEvent } from "./run-events.js";
 
 /** Closing it closes the service. */
 export function localClient(service: Service, { unfiltered = false }: { unfiltered?: boolean } = {}): Client {
-  const { threads, runs, state, assistants, storage } = service;
+  const { threads, runs, state, storage } = service;
   return {
     threads: {
       search: async (request) => (await threads.search(request)).items,
@@ -34,9 +34,9 @@ export function localClient(service: Service, { unfiltered = false }: { unfilter
       stream: (threadId, request, signal) => eventsOfRun(service, threadId, request, signal),
     },
     assistants: {
-      search: async (request) => (await assistants.search(request)).items,
-      getSchemas: (id) => assistants.schemas(id),
-      getGraph: (id, options) => assistants.draw(id, options),
+      search: async (request) => (await service.assistants.search(request)).items,
+      getSchemas: (id) => service.assistants.schemas(id),
+      getGraph: (id, options) => service.assistants.draw(id, options),
     },
     stored: (threadId) => threads.stored(threadId),
     place: storage.location === undefined ? storage.scheme : `${storage.scheme} ${storage.location}`,

@@ -247,7 +247,7 @@ const URIS: Record<string, RegExp> = {
 
 /** A storage of one's own takes whatever URI it is given. */
 const uriFits = (scheme: string, uri: string): boolean =>
-  storageModule(scheme) !== undefined || (URIS[scheme]?.test(uri) ?? false);
+  (URIS[scheme]?.test(uri) ?? false) || storageModule(scheme) !== undefined;
 
 /** Where the value of a setting came from. */
 export interface SettingOrigin {
