@@ -106,6 +106,23 @@ describe("fork", () => {
     expect([result.code, result.document.error.code]).toEqual([exit, code]);
   });
 
+  it.each<[string, string[]]>([
+    ["fork --run", ["fork", "THREAD", "--run"]],
+    ["replay --execute", ["replay", "THREAD", "--execute"]],
+  ])("%s runs no other graph where that of the thread is gone", async (_, argv) => {
+    await project.put("graph-server.config.json", { graphs: { other: "./graph.ts:graph" } });
+    const threads = async () => (await project.run(["threads", "list"])).stdout;
+    const before = await threads();
+    const words = argv.map((word) => (word === "THREAD" ? project.threadId : word));
+    const { code, document } = await project.json<{ error: { code: string; message: string } }>(words);
+    expect({ code, error: document.error }).toMatchObject({
+      code: 4,
+      error: { code: "assistant_not_found" },
+    });
+    expect(document.error.message).toMatch(/^the thread ran on graph "\w+", which is not configured$/);
+    expect(await threads()).toBe(before);
+  });
+
   it("refused values leave no copy behind", async () => {
     const count = async () =>
       (await project.json<{ items: unknown[] }>(["threads", "list"])).document.items.length;

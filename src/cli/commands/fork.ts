@@ -2,7 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
-import { fork, type Forked, runOn, valuesFlag } from "../fork/branch.js";
+import { fork, type Forked, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
 import { addClientOptions, checkpointOption, type ClientFlags, THREAD_AT } from "../options.js";
 import { nextCommand, type RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
@@ -84,6 +84,7 @@ export async function forkThread(
     { access: "write", graphs: needsGraph ? "required" : "optional" },
     async (client) => {
       const { threadId, state } = await findCheckpoint(client, thread, flags);
+      if (flags.run) await graphToRun(session, await client.threads.get(threadId), flags);
       const isCopy = !needsGraph && !branch && !flags.run;
       const made =
         state.checkpoint?.checkpoint_id == null && isCopy

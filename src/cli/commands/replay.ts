@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Command, Option } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
-import { fork, runOn, valuesFlag } from "../fork/branch.js";
+import { fork, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
 import {
   addClientOptions,
   checkpointOption,
@@ -142,6 +142,7 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
     async (client) => {
       const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
       const threadId = await findThreadId(client, text);
+      if (against === undefined) await graphToRun(session, await client.threads.get(threadId), flags);
       const from =
         at === undefined ? await startOfLastRun(client, threadId) : await findState(client, threadId, { at });
       const start = from.checkpoint?.checkpoint_id ?? "";

@@ -94,7 +94,7 @@ interface RunOnOptions {
 /** @throws GraphServeError when the run cannot be started, or its stream is lost */
 export async function runOn(session: Session, options: RunOnOptions): Promise<RunOutcome> {
   const { thread, flags, against, checkpointId } = options;
-  const graph = against ?? (await graphOf(session, thread, flags));
+  const graph = against ?? (await graphToRun(session, thread, flags));
   const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph });
   const stop = abortOnStop(session.io);
   const run = new RunSoFar();
@@ -115,8 +115,11 @@ export async function runOn(session: Session, options: RunOnOptions): Promise<Ru
   return outcomeOf(thread.thread_id, run);
 }
 
-/** The graph that the thread last ran on, where it can be named here: on a server, or by the configuration. */
-async function graphOf(
+/**
+ * The graph that the thread last ran on. Undefined for a thread that names none: then the default runs.
+ * @throws GraphServeError when it is not configured here (`assistant_not_found`)
+ */
+export async function graphToRun(
   session: Session,
   { metadata }: Pick<Thread, "metadata">,
   { url }: PlaceFlags,
@@ -125,5 +128,10 @@ async function graphOf(
   if (typeof graph_id !== "string") return undefined;
   if (url !== undefined) return graph_id;
   const { settings } = await loadSettings(session, { warn: () => undefined });
-  return Object.hasOwn(settings.graphs, graph_id) ? graph_id : undefined;
+  if (Object.hasOwn(settings.graphs, graph_id)) return graph_id;
+  throw new GraphServeError(
+    "assistant_not_found",
+    `the thread ran on graph ${JSON.stringify(graph_id)}, which is not configured`,
+    { hint: "add it to `graphs` of the configuration, or name the folder that has it with --cwd" },
+  );
 }
