@@ -5,7 +5,7 @@ import type { Run } from "../models/run.js";
 import type { ThreadState } from "../models/state.js";
 import type { Client } from "../client/client.js";
 import type { RowsClient } from "../client/rows.js";
-import { walkStates, walkThreads } from "../client/walk.js";
+import { walkRuns, walkStates, walkThreads } from "../client/walk.js";
 
 /** Shortest beginning of an id that is looked for. */
 const SHORTEST = 4;
@@ -33,16 +33,15 @@ interface FoundRun {
 }
 
 /**
- * The run with this id, and its thread: the newest threads are asked first, and those too old to hold it are left out.
- * @throws NotFoundError (`run_not_found`), InvalidRequestError when it is no UUID (`invalid_request`)
+ * The run that `text` names, by its id or its beginning, and its thread: the newest threads are asked first, and those
+ * too old to hold the run of an id are left out.
+ * @throws NotFoundError (`run_not_found`), InvalidRequestError when several begin so (`invalid_request`)
  */
-export async function findRun(client: Client, runId: string, threadId?: string): Promise<FoundRun> {
-  const id = canonicalUuid(runId);
-  if (id === undefined) throw new InvalidRequestError(`run ${JSON.stringify(runId)} is not a UUID`);
-  if (threadId !== undefined) {
-    const thread = await findThreadId(client, threadId);
-    return { threadId: thread, run: await client.runs.get(thread, id) };
-  }
+export async function findRun(client: Client, text: string, threadId?: string): Promise<FoundRun> {
+  const id = canonicalUuid(text);
+  const thread = threadId === undefined ? undefined : await findThreadId(client, threadId);
+  if (id === undefined) return findRunByStart(client, text, thread);
+  if (thread !== undefined) return { threadId: thread, run: await client.runs.get(thread, id) };
   const made = timeOfId(id);
   // A second for clocks that differ.
   const since = made === undefined ? undefined : new Date(made - 1000).toISOString();
@@ -53,6 +52,28 @@ export async function findRun(client: Client, runId: string, threadId?: string):
     if (run) return { threadId: thread_id, run };
   }
   throw new NotFoundError("run", id);
+}
+
+/** Every run is looked at: that only one begins so is known at the end. */
+async function findRunByStart(client: Client, text: string, thread: string | undefined): Promise<FoundRun> {
+  const start = startOfId("run", text);
+  const found: FoundRun[] = [];
+  for await (const threadId of thread === undefined ? threadIds(client) : [thread]) {
+    for await (const run of walkRuns(client, threadId))
+      if (run.run_id.startsWith(start)) found.push({ threadId, run });
+  }
+  const [first] = found;
+  if (first === undefined) throw new NotFoundError("run", text);
+  if (found.length === 1) return first;
+  throw ambiguous(
+    "run",
+    text,
+    found.map(({ run }) => run.run_id),
+  );
+}
+
+async function* threadIds(client: Client): AsyncGenerator<string> {
+  for await (const { thread_id = "" } of walkThreads(client, { select: ["thread_id"] })) yield thread_id;
 }
 
 /**

@@ -62,6 +62,18 @@ describe("inspect run", () => {
     ]);
   });
 
+  it("takes the beginning of a run's id, as a terminal cuts it", async () => {
+    const whole = (await inspect(["run", seeded.run])).stdout;
+    const part = seeded.run.slice(0, 30);
+    for (const argv of [[part], [`${part}…`], [part, "--thread", seeded.chat.slice(0, 30)]])
+      expect((await inspect(["run", ...argv])).stdout).toBe(whole);
+    const { code, stderr } = await inspect(["run", seeded.run.slice(0, 6)]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/runs begin with \w{6}\n {2}fix {2}give more of the id: [\w-]{36}, [\w-]{36}/);
+    expect((await inspect(["run", "ffffffff"])).code).toBe(4);
+    expect((await inspect(["run", "nonsense"])).stderr).toContain("neither an id nor the beginning of one");
+  });
+
   it("durations begin where the run began", async () => {
     const { stdout } = await inspect(["run", seeded.run, "--thread", seeded.chat, "--json"]);
     const { run, supersteps } = JSON.parse(stdout) as {

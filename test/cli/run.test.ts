@@ -54,6 +54,9 @@ describe("run in this process", () => {
       /next +graph-serve run --thread ([0-9a-f-]{36}) --message "\.\.\."/.exec(stderr) ?? [];
     const { stdout } = await run(["--thread", thread, "--message", "two", "--json"]);
     expect(contents(outcomeOf(stdout))).toEqual(["one", "echo: one", "two", "echo: two"]);
+    const short = await run(["--thread", `${thread.slice(0, 30)}…`, "--message", "three", "--json"]);
+    expect(contents(outcomeOf(short.stdout))).toHaveLength(6);
+    expect((await run(["--thread", "ffffffff", "--message", "four"])).code).toBe(4);
   });
 
   it("a thread goes on with its own graph", async () => {

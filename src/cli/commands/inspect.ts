@@ -62,7 +62,7 @@ function addRun(inspect: Command, run: Runner): void {
     inspect
       .command("run")
       .description("Show a run superstep by superstep: nodes, durations, what changed.")
-      .argument("<run>", "id of the run; its thread is found")
+      .argument("<run>", "id of the run, or its beginning; its thread is found")
       .option("--thread <thread>", "thread of the run, which saves looking for it"),
   )
     .addOption(clientOptions.raw())

@@ -6,7 +6,7 @@ import { GraphServeError } from "../../support/errors.js";
 import { canonicalUuid, newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
-import { findCheckpoint, namedCheckpoint, type NamedCheckpoint } from "../find.js";
+import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } from "../find.js";
 import { clientOf } from "../open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
@@ -71,6 +71,7 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   try {
     const client = await clientOf(session, flags, { access: "run", graph });
     closers.add(() => client.close());
+    flags.thread = await threadOf(client, flags.thread);
     if (named.checkpoint !== undefined) body.checkpoint_id = await checkpointId(client, named);
     const runner = new RunCommand(session, client, { graph, flags, modes, signal: stop.signal });
     if (!flags.interactive || body.input !== undefined || body.command) await runner.execute(body);
@@ -81,7 +82,12 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   }
 }
 
-/** An id is taken as it is: whether it is there, the run tells. */
+// An id is taken as it is: whether it is there, the run tells.
+
+async function threadOf(client: Client, text: string): Promise<string> {
+  return text === "new" || canonicalUuid(text) !== undefined ? text : findThreadId(client, text);
+}
+
 async function checkpointId(client: Client, { thread, checkpoint = "" }: NamedCheckpoint): Promise<string> {
   const id = canonicalUuid(checkpoint);
   if (id !== undefined) return id;
