@@ -7,6 +7,7 @@ export interface CalledCommand {
   optsWithGlobals(): object;
   getOptionValueSource(name: string): string | undefined;
   readonly options: readonly Option[];
+  readonly parent: CalledCommand | null;
 }
 
 /** Runs what a command does in the session of its global flags; what it resolves to is the exit code. */
@@ -62,6 +63,7 @@ export function formerNames(command: CalledCommand): string[] {
     .filter((option) => option instanceof FormerOption)
     .filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
   return [
+    ...(command.parent ? formerNames(command.parent) : []),
     ...(now === undefined ? [] : [`this command is graph-serve ${now} now`]),
     ...flags.map((option) => `${option.long} is ${option.now} now`),
   ];

@@ -11,7 +11,7 @@ import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 export interface GlobalFlags {
   config?: string;
   cwd?: string;
-  envFile?: string;
+  env?: string;
   json?: boolean;
   jsonl?: boolean;
   quiet?: boolean;

@@ -8,7 +8,7 @@ import { settingOption } from "./options.js";
 import type { CliIo } from "./io.js";
 import { errorText } from "./report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session.js";
-import { addFormerCommand, examples, formerNames, type Runner } from "./command.js";
+import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./command.js";
 import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.js";
 
 const USAGE_EXIT = 2;
@@ -93,7 +93,7 @@ function bareProgram(io: CliIo): Command {
     })
     .option("-c, --config <file>", "configuration file to read instead of searching for one")
     .option("--cwd <dir>", "folder to work in")
-    .addOption(settingOption("--env-file <file>", "env"))
+    .addOption(settingOption("--env <file>", "env"))
     .option("--json", "print one JSON document")
     .option("--jsonl", "print a stream of JSON lines")
     .option("-q, --quiet", "print results and faults only")
@@ -102,6 +102,8 @@ function bareProgram(io: CliIo): Command {
     .addOption(new Option("--no-color", "print without colours (env NO_COLOR)"))
     .option("-y, --yes", "answer every question with yes")
     .addHelpText("after", examples("graph-serve init my-agent", "graph-serve dev ./graph.ts"));
+  // Node takes this one for its own, wherever it stands.
+  addFormerFlag(program, "--env-file <file>", "--env");
   return program;
 }
 

@@ -1,5 +1,5 @@
 /** What a command works with: its process, its flags, its output, and the settings when it asks for them. */
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Variables } from "../config/environment.js";
@@ -50,7 +50,7 @@ export async function loadSettings(
     cwd: io.cwd,
     file: flags.config,
     env: foreignVariables(io.env),
-    flags: { ...settingsOfFlags({ env: flags.envFile, log_level: flags.logLevel }), ...options.settings },
+    flags: { ...settingsOfFlags({ env: flags.env, log_level: flags.logLevel }), ...options.settings },
     graphs: options.graphs,
   });
   config.warnings.forEach(options.warn ?? ((warning) => print.warn(warning)));
@@ -68,6 +68,8 @@ export async function loadServableSettings(
 ): Promise<LoadedConfig> {
   const config = await loadSettings(session, options);
   const { warn = (message) => session.print.warn(message) } = options;
+  if (config.envFile !== undefined && Object.keys(config.env).length > 0)
+    session.print.note(`variables of ${relative(session.io.cwd, config.envFile)}`);
   for (const field of config.unheeded) {
     if (field.protects) throw unheededError(field);
     warn(unheededText(field));

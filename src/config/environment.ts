@@ -1,5 +1,5 @@
 /** Settings from environment variables, and the variables of env files. */
-import { relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
@@ -19,7 +19,6 @@ export function variableOf(name: SettingName): string {
 const FLAGS: Partial<Record<SettingName, string>> = {
   allowed_hosts: "--allow-host",
   cors_origins: "--cors-origin",
-  env: "--env-file",
   run_timeout_seconds: "--run-timeout",
   shutdown_grace_seconds: "--shutdown-grace",
 };
@@ -162,9 +161,13 @@ interface OwnVariables {
   warnings: string[];
 }
 
+/** Read where nothing names an env file. */
+const USUAL_FILE = ".env";
+
 /**
- * Variables of the env file or of the map. A missing env file is an error when it was named by flag or variable, and a
- * warning when the configuration names it, since a fresh checkout has none.
+ * Variables of the env file or of the map; without either, of the file `.env` beside the configuration, where there is
+ * one. A missing env file is an error when it was named by flag or variable, and a warning when the configuration names
+ * it, since a fresh checkout has none.
  * @throws ConfigError (`config_invalid`)
  */
 export async function loadVariables({ flags, env, file, cwd, baseDir }: EnvSource): Promise<OwnVariables> {
@@ -179,7 +182,12 @@ export async function loadVariables({ flags, env, file, cwd, baseDir }: EnvSourc
       location: file.document?.locate(file.pathOf(["env", ...first.path])),
     });
   }
-  return readNamed(value, baseDir);
+  return value === undefined ? readUsual(join(baseDir, USUAL_FILE)) : readNamed(value, baseDir);
+}
+
+async function readUsual(file: string): Promise<OwnVariables> {
+  const variables = await readEnvFile(file);
+  return { variables: variables ?? {}, ...(variables && { file }), warnings: [] };
 }
 
 async function readNamed(env: unknown, folder: string, namedBy?: string): Promise<OwnVariables> {

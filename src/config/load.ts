@@ -46,6 +46,8 @@ export interface LoadedConfig {
   unheeded: Unheeded[];
   /** Variables of the env file or of the setting `env`, for the process that runs the graphs; what it has set wins. */
   env: Record<string, string>;
+  /** The env file that they are from; undefined where there is none. */
+  envFile?: string;
   /** Files whose change changes the result. */
   files: string[];
 }
@@ -103,6 +105,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     unheeded: unheededOf(source.document, settings),
     warnings: [...source.warnings, ...own.warnings, ...misspelledVariables(variables), ...warnings],
     env: own.variables,
+    ...(own.file !== undefined && { envFile: own.file }),
     files: [file, own.file].filter((path) => path !== undefined),
   };
 }

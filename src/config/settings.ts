@@ -265,7 +265,8 @@ export const SettingsSchema = Type.Object(
     ),
     env: Type.Optional(
       Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
-        description: "Env file to read, or variables, for the graphs and for ${VAR} in this file.",
+        description:
+          "Env file to read, or variables, for the graphs and for ${VAR} in this file; `.env` beside it when left out.",
       }),
     ),
   },

@@ -211,12 +211,13 @@ describe("dev reloads", () => {
 
   it("an edited env file reaches the graph", async () => {
     await project.put(".env", "GREETING_WORD=hello\n");
-    await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" }, env: ".env" });
+    await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
     await project.put(
       "graph.ts",
       echoGraph("${process.env.GREETING_WORD}").replaceAll('"${', "`${").replace('}: "', "}: `"),
     );
     const dev = await startDev(["-p", "0"]);
+    expect(dev.stderr.text).toContain("variables of .env\n");
     expect(await say(dev.url, "hi")).toBe("hello: hi");
     await project.put(".env", "GREETING_WORD=ciao\n");
     await dev.stderr.until(/reloaded \.env/);

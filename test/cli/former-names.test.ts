@@ -80,6 +80,17 @@ describe("a former flag", () => {
     expect(old.stderr).toMatch(/^note {2}--(at|from) is --checkpoint now\n/);
   });
 
+  it("--env-file is --env", async () => {
+    await seeded.project.put("other.env", "GRAPH_SERVE_PORT=3456\n");
+    const [old, current] = [
+      await run("config", "print", "--env-file", "other.env", "--json"),
+      await run("config", "print", "--env", "other.env", "--json"),
+    ];
+    expect(current).toMatchObject({ code: 0, stderr: "" });
+    expect(current.stdout).toContain("3456");
+    expect(old).toMatchObject({ stdout: current.stdout, stderr: "note  --env-file is --env now\n" });
+  });
+
   it("says where fork and state set begin", async () => {
     for (const argv of [
       ["fork", seeded.chat, "--at", "0"],
@@ -99,5 +110,7 @@ it("former names stand in no help", async () => {
       return stdout;
     }),
   );
-  expect(helps.join("\n")).not.toMatch(/^ {2}(get|copy|validate \[options\]|pull)\b|--at\b|--from\b/m);
+  expect(helps.join("\n")).not.toMatch(
+    /^ {2}(get|copy|validate \[options\]|pull)\b|--at\b|--from\b|--env-file\b/m,
+  );
 });

@@ -172,6 +172,18 @@ describe("variables", () => {
     expect((await load({ flags: { env: ".env.local" } })).settings.port).toBe(3004);
   });
 
+  it("`.env` beside the configuration is read where nothing names a file; what is set wins", async () => {
+    await put(".env", "REGION=north\nGRAPH_SERVE_PORT=3004\n");
+    await put("graph-server.config.json", { assistant_name: "${REGION}" });
+    const { settings, env, envFile, files } = await load({ env: { REGION: "south" } });
+    expect(settings).toMatchObject({ port: 3004, assistant_name: "south" });
+    expect(env).toEqual({ REGION: "north", GRAPH_SERVE_PORT: "3004" });
+    expect(envFile).toBe(join(dir, ".env"));
+    expect(files).toContain(envFile);
+    await put("graph-server.config.json", { env: {} });
+    expect((await load()).envFile).toBeUndefined();
+  });
+
   it("an env map holds variables itself", async () => {
     await put("graph-server.config.json", { env: { MODEL: "fake" }, assistant_name: "${MODEL}" });
     const { settings, env } = await load();
@@ -196,7 +208,7 @@ describe("variables", () => {
   it("a missing env file is a fault of the flag", async () => {
     await put("graph-server.config.json", {});
     expect((await failure({ flags: { env: "nowhere.env" } })).message).toContain(
-      "--env-file: env file nowhere.env",
+      "--env: env file nowhere.env",
     );
   });
 

@@ -96,7 +96,7 @@ describe("what is said of flags", () => {
     expect([...flagsIn(text)].filter((flag) => !known.has(flag) && flag !== "--test")).toEqual([]);
     const ownFlags = [...help.matchAll(/^ +(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = ""]) => flag);
     const general =
-      /^--(help|config|cwd|env-file|json|jsonl|quiet|verbose|log-level|no-color|yes|version|api-key|watch|update|test-name)$/;
+      /^--(help|config|cwd|env|json|jsonl|quiet|verbose|log-level|no-color|yes|version|api-key|watch|update|test-name)$/;
     expect(ownFlags.filter((flag) => !general.test(flag) && !text.includes(flag))).toEqual([]);
   });
 

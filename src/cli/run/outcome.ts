@@ -35,11 +35,11 @@ export function nextCommand(
   graph: string | undefined,
   flags: GlobalFlags & PlaceFlags,
 ): string {
-  const { config, cwd, envFile, url, db, checkpointerScheme, checkpointerUri } = flags;
+  const { config, cwd, env, url, db, checkpointerScheme, checkpointerUri } = flags;
   const places = Object.entries({
     "--config": config,
     "--cwd": cwd,
-    "--env-file": envFile,
+    "--env": env,
     "--url": url,
     "--db": db,
     "--checkpointer-scheme": checkpointerScheme,
