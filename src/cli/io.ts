@@ -1,4 +1,6 @@
+/** What a command touches of its process. Data alone goes to stdout: what graphs print goes to stderr, and is marked. */
 import type { Readable } from "node:stream";
+import { whoPrints } from "../support/prints.js";
 
 export interface Output {
   write(text: string): boolean;
@@ -33,8 +35,10 @@ export function processIo(): CliIo {
       throw error;
     });
   }
+  const stdout = ownOutput(process.stdout);
+  process.stdout.write = printed;
   return {
-    stdout: process.stdout,
+    stdout,
     stderr: process.stderr,
     stdin: process.stdin,
     env: process.env,
@@ -42,10 +46,53 @@ export function processIo(): CliIo {
   };
 }
 
+const writeStdout = process.stdout.write.bind(process.stdout);
+
+/** The stream with its own `write`, whatever takes its place. */
+function ownOutput(stream: NodeJS.WriteStream): Output {
+  return {
+    write: (text) => writeStdout(text),
+    get isTTY() {
+      return stream.isTTY;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    get writableNeedDrain() {
+      return stream.writableNeedDrain;
+    },
+    once: (event, listener) => stream.once(event, listener),
+  };
+}
+
+/** Takes the place of `process.stdout.write`, which `console.log` calls. */
+function printed(
+  chunk: string | Uint8Array,
+  encoding?: BufferEncoding | ((error?: Error | null) => void),
+  done?: (error?: Error | null) => void,
+): boolean {
+  const callback = typeof encoding === "function" ? encoding : done;
+  const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
+  return process.stderr.write(marked(text), callback);
+}
+
+let isLineBegun = false;
+
+/** Each line with `print` before it, and the name in which it is printed. */
+function marked(text: string): string {
+  const who = whoPrints();
+  const mark = who === undefined ? "print  " : `print  ${who}: `;
+  const lines = text.split("\n").map((line, index, { length }) => {
+    const goesOn = index === 0 && isLineBegun;
+    return goesOn || (line === "" && index === length - 1) ? line : mark + line;
+  });
+  isLineBegun = text === "" ? isLineBegun : !text.endsWith("\n");
+  return lines.join("\n");
+}
+
 /** End the process, whatever a graph module keeps open, once what was written has been handed over. */
 export async function exitProcess(code: number): Promise<never> {
-  for (const stream of [process.stdout, process.stderr]) {
-    await new Promise<void>((resolve) => stream.write("", () => resolve()));
-  }
+  await new Promise<void>((resolve) => writeStdout("", () => resolve()));
+  await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
   process.exit(code);
 }

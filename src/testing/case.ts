@@ -29,7 +29,7 @@ const USUAL_MODES: readonly StreamMode[] = [
 /** All that could show a private key. */
 const ALL_MODES: readonly StreamMode[] = [...USUAL_MODES, "messages", "debug", "events"];
 
-interface CaseContext {
+export interface CaseContext {
   graph: Tested;
   /** Edges of the graph's drawing. */
   edges: readonly Edge[];

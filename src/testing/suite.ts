@@ -1,7 +1,8 @@
 /** Runs many cases: which of them, how many at once, how often, how long. */
 import { GraphServeError } from "../support/errors.js";
+import { printsAs } from "../support/prints.js";
 import { type Case, type CaseFile, findCaseFiles, folderOf, readCaseFile } from "./case-files.js";
-import { type CaseOutcome, newOutcome, runCase } from "./case.js";
+import { type CaseContext, type CaseOutcome, newOutcome, runCase } from "./case.js";
 import type { Coverage } from "./coverage.js";
 import { edgesOf } from "./edges.js";
 import { type GraphPlanner, GraphsUnderTest, type GraphUnderTest } from "./graphs.js";
@@ -183,17 +184,14 @@ async function attemptCase(
   const { recordings } = options;
   const outcome = newOutcome();
   const limit = deadline(one.timeoutSeconds ?? options.timeoutSeconds, options.signal);
-  const running = runCase(
-    one,
-    {
-      graph,
-      edges: edgesOf(graph.drawing),
-      snapshots,
-      signal: limit.signal,
-      ...(recordings && { onThread: (threadId) => recordings.begin(file, one.name, threadId) }),
-    },
-    outcome,
-  );
+  const context: CaseContext = {
+    graph,
+    edges: edgesOf(graph.drawing),
+    snapshots,
+    signal: limit.signal,
+    ...(recordings && { onThread: (threadId) => recordings.begin(file, one.name, threadId) }),
+  };
+  const running = printsAs(one.name, () => runCase(one, context, outcome));
   try {
     await Promise.race([running, limit.passed]);
   } catch (error) {

@@ -46,6 +46,54 @@ async function untilListening(child: ChildProcess): Promise<string> {
   throw new Error(`never listened: ${seen}`);
 }
 
+/** Prints when it is loaded and when it runs, by every way. */
+const printing = `
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+console.log("loaded");
+const State = Annotation.Root({ n: Annotation() });
+export const graph = new StateGraph(State)
+  .addNode("count", ({ n }) => {
+    console.log("counts\\non from %d", n);
+    process.stdout.write("half a line, ");
+    process.stdout.write(Buffer.from("and the rest\\n"));
+    return { n: n + 1 };
+  })
+  .addEdge(START, "count")
+  .addEdge("count", END)
+  .compile();
+`;
+const CASE =
+  "graph: ./printing.ts\ncases:\n  - { name: adds, input: { n: 1 }, expect: { values: { n: 2 } } }\n";
+
+describe("what a graph prints", () => {
+  beforeAll(async () => {
+    await project.put("printing.ts", printing);
+    await project.put("printing.graph.yaml", CASE);
+  });
+
+  it("goes to stderr and is marked; stdout has the data alone", async () => {
+    const run = await finish(
+      graphServe("run", "./printing.ts", "--input", '{"n":1}', "--json", "--db", "memory"),
+    );
+    expect(run.code).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ values: { n: 2 } });
+    expect(run.stderr).toContain("print  loaded\n");
+    expect(run.stderr).toContain("print  counts\nprint  on from 1\nprint  half a line, and the rest\n");
+    const schemas = await finish(graphServe("schemas", "./printing.ts", "--json"));
+    expect(() => JSON.parse(schemas.stdout) as unknown).not.toThrow();
+    expect(schemas.stderr).toContain("print  loaded\n");
+  });
+
+  it.each(["json", "junit"])("names its case beside the %s report", async (reporter) => {
+    const { code, stdout, stderr } = await finish(
+      graphServe("test", "printing.graph.yaml", "--reporter", reporter),
+    );
+    expect({ code, begins: stdout[0] }).toEqual({ code: 0, begins: reporter === "json" ? "{" : "<" });
+    expect(stdout).not.toContain("half a line");
+    expect(stderr).toContain("print  adds: counts\nprint  adds: on from 1\n");
+  });
+});
+
 describe("the executable", () => {
   it("prints its version", async () => {
     expect(await finish(graphServe("--version"))).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });

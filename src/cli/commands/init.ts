@@ -90,6 +90,7 @@ function describe({ io, print }: Session, folder: string, paths: string[], next:
 async function askTemplate(): Promise<Template> {
   const answer = await select<Template>({
     message: "What do you want to start from?",
+    output: process.stderr,
     options: [
       { value: "chat", label: "chat", hint: "a conversation that remembers" },
       { value: "agent-tools", label: "agent-tools", hint: "an agent that calls tools" },

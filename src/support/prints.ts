@@ -1,0 +1,12 @@
+/** Whose the lines are that graphs print, such as those of a case. */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const printer = new AsyncLocalStorage<string>();
+
+/** What `work` prints is printed in this name. */
+export function printsAs<T>(name: string, work: () => Promise<T>): Promise<T> {
+  return printer.run(name, work);
+}
+
+/** In whose name is being printed; undefined when nobody said. */
+export const whoPrints = (): string | undefined => printer.getStore();
