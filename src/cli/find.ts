@@ -138,7 +138,14 @@ export async function findState(
   { at, ns = "" }: { at?: string; ns?: string } = {},
 ): Promise<ThreadState> {
   const inNamespace = { checkpoint: { checkpoint_ns: ns } };
-  if (at === undefined) return client.threads.getState(threadId, ns === "" ? {} : inNamespace);
+  if (at === undefined) {
+    if (ns === "") return client.threads.getState(threadId);
+    const state = await client.threads.getState(threadId, inNamespace);
+    if (state.checkpoint?.checkpoint_id != null) return state;
+    throw new InvalidRequestError(
+      `thread ${threadId} has no checkpoints in the namespace ${JSON.stringify(ns)}`,
+    );
+  }
   if (canonicalUuid(at) !== undefined) {
     return client.threads.getState(threadId, {
       checkpoint: { checkpoint_id: at.toLowerCase(), checkpoint_ns: ns },

@@ -1,4 +1,5 @@
 /** What a command works with: its process, its flags, its output, and the settings when it asks for them. */
+import { statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
@@ -30,6 +31,8 @@ export interface Session {
 
 export function createSession(io: CliIo, flags: GlobalFlags): Session {
   const cwd = flags.cwd === undefined ? io.cwd : resolve(io.cwd, flags.cwd);
+  if (flags.cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new InvalidRequestError(`--cwd names no folder: ${cwd}`);
   return { io: { ...io, cwd }, flags, print: new Printer(io, flags) };
 }
 

@@ -132,6 +132,46 @@ describe("fork", () => {
   });
 });
 
+describe("what would do nothing is said", () => {
+  const idle = async () =>
+    (await project.json<{ thread_id: string }>(["run", "--message", "hello"])).document.thread_id;
+
+  it.each<[string, string[], number, RegExp]>([
+    ["an answer to no question", ["run", "--thread", "IDLE", "--resume", "1"], 2, /waits for nothing/],
+    [
+      "input of unknown keys",
+      ["run", "--input", '{"zz":1}'],
+      2,
+      /input has no key zz[^]*its keys are: .*messages/,
+    ],
+    [
+      "a namespace of nothing",
+      ["inspect", "state", "IDLE", "--ns", "none:1"],
+      2,
+      /in the namespace "none:1"/,
+    ],
+    [
+      "a folder that is not there",
+      ["threads", "list", "--cwd", "./nowhere"],
+      2,
+      /--cwd names no folder: .*nowhere/,
+    ],
+    ["files that are not there", ["diff", "one.json", "two.json"], 2, /there is no file .*one\.json/],
+  ])("%s", async (_, argv, code, message) => {
+    const thread = await idle();
+    const ended = await project.run(argv.map((word) => (word === "IDLE" ? thread : word)));
+    expect(ended).toMatchObject({ code, stdout: "" });
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it("input of which one key is unknown runs, and the key is named", async () => {
+    const { code, stderr } = await project.run(["run", "--input", '{"messages":["hi"],"zz":1}']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warn {2}the graph's input has no key zz, which is left out; its keys are: .*$/m);
+  });
+});
+
 describe("state set", () => {
   it("values go through the reducers", async () => {
     const { code, document } = await project.json<{ checkpoint_id: string }>([

@@ -1,8 +1,9 @@
 import { type Command, Option } from "@commander-js/extra-typings";
 import { type Client, foundOnly, graphIdOf } from "../../client/client.js";
 import { RunSoFar } from "../../client/run-events.js";
-import { reportedTokens, type StreamMode } from "../../models/run.js";
-import { GraphServeError } from "../../support/errors.js";
+import { isRecord } from "../../models/common.js";
+import { reportedTokens, type RunCreateRequest, type StreamMode } from "../../models/run.js";
+import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { canonicalUuid, newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
@@ -14,6 +15,7 @@ import { nextCommand, outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
 import type { Session } from "../session.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
+import type { Printer } from "../terminal/print.js";
 
 export function runCommand(command: Command, run: Runner): void {
   addStorageOptions(
@@ -72,6 +74,7 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
     const client = await clientOf(session, flags, { access: "run", graph });
     closers.add(() => client.close());
     flags.thread = await threadOf(client, flags.thread);
+    if (flags.resume !== undefined) await refuseIdle(client, flags.thread);
     if (named.checkpoint !== undefined) body.checkpoint_id = await checkpointId(client, named);
     const runner = new RunCommand(session, client, { graph, flags, modes, signal: stop.signal });
     if (!flags.interactive || body.input !== undefined || body.command) await runner.execute(body);
@@ -86,6 +89,22 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
 
 async function threadOf(client: Client, text: string): Promise<string> {
   return text === "new" || canonicalUuid(text) !== undefined ? text : findThreadId(client, text);
+}
+
+/**
+ * An answer to a thread that asks nothing would do nothing.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+async function refuseIdle(client: Client, thread: string): Promise<void> {
+  const state = await foundOnly(client.threads.getState(thread));
+  if (!state || state.next.length > 0) return;
+  throw new InvalidRequestError(
+    `thread ${thread} waits for nothing, so there is nothing to resume`,
+    undefined,
+    {
+      hint: 'begin another run on it: --message "...", or --input JSON',
+    },
+  );
 }
 
 async function checkpointId(client: Client, { thread, checkpoint = "" }: NamedCheckpoint): Promise<string> {
@@ -147,6 +166,7 @@ class RunCommand {
     const run = new RunSoFar();
     const view = new LiveView(print);
     const request = { ...body, assistant_id: await this.#assistantId(), stream_mode: modes };
+    await warnUnknownKeys(print, this.#client, request);
     try {
       for await (const event of this.#client.runs.stream(this.#threadId, request, signal)) {
         run.take(event);
@@ -210,4 +230,26 @@ function lostStream(): GraphServeError {
   return new GraphServeError("server_unreachable", "the stream ended before the run did", {
     hint: "the run may still have ended: look at its thread",
   });
+}
+
+/**
+ * Keys that the graph's input does not have are left out by LangGraph without a word.
+ * @throws InvalidRequestError when nothing is left (`invalid_request`)
+ */
+async function warnUnknownKeys(
+  print: Printer,
+  client: Client,
+  { assistant_id, input }: Pick<RunCreateRequest, "assistant_id" | "input">,
+): Promise<void> {
+  const keys = isRecord(input) ? Object.keys(input) : [];
+  if (keys.length === 0) return;
+  const schemas = await client.assistants.getSchemas(assistant_id).catch(() => undefined);
+  const known = schemas?.input_schema?.properties;
+  if (!isRecord(known) || Object.keys(known).length === 0) return;
+  const unknown = keys.filter((key) => !Object.hasOwn(known, key));
+  if (unknown.length === 0) return;
+  const fault = `the graph's input has no key ${unknown.join(", ")}`;
+  const hint = `its keys are: ${Object.keys(known).join(", ")}`;
+  if (unknown.length === keys.length) throw new InvalidRequestError(fault, undefined, { hint });
+  print.warn(`${fault}, which is left out; ${hint}`);
 }

@@ -15,11 +15,19 @@ export interface Side {
   values: unknown;
 }
 
-/** A file of JSON: values, or a state with values. Undefined when there is no such file. */
+/**
+ * A file of JSON: values, or a state with values. Undefined when there is none, and the text may name a thread.
+ * @throws InvalidRequestError when it is no JSON, or can be nothing but a file and is not there (`invalid_request`)
+ */
 export async function fileSide({ io }: Session, text: string): Promise<Side | undefined> {
   const file = resolve(io.cwd, text);
   const found = await stat(file).catch(() => undefined);
-  if (!found?.isFile()) return undefined;
+  if (!found?.isFile()) {
+    if (!/[\\/]|\.json$/i.test(text)) return undefined;
+    throw new InvalidRequestError(`there is no file ${file}`, undefined, {
+      hint: "compare files of JSON, or checkpoints such as THREAD@-2 and THREAD",
+    });
+  }
   try {
     const content = JSON.parse(await readFile(file, "utf8")) as unknown;
     return { label: text, values: isState(content) ? content.values : content };
