@@ -20,7 +20,9 @@ let file: string;
 beforeAll(async () => {
   project = await createProject({
     "graph-server.config.json": {
-      graphs: { chat: join(GRAPHS, "chat.ts:graph"), steps: join(GRAPHS, "steps.ts:graph") },
+      graphs: Object.fromEntries(
+        ["chat", "steps", "gate"].map((name) => [name, join(GRAPHS, `${name}.ts:graph`)]),
+      ),
       checkpointer_scheme: "sqlite",
       checkpointer_uri: "./data/store.db",
     },
