@@ -11,6 +11,7 @@ import { createProject, type Project } from "./harness.js";
 
 /** Does what it is told beside its course, then waits for its signal, or goes on at once. */
 const loose = `
+import { AsyncResource } from "node:async_hooks";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({ does: Annotation<string>, waits: Annotation<boolean>, done: Annotation<string> });
@@ -18,7 +19,10 @@ const State = Annotation.Root({ does: Annotation<string>, waits: Annotation<bool
 const does = {
   reject: () => void Promise.reject(new RangeError("nobody awaits this")),
   throw: () => void setTimeout(() => { throw new RangeError("thrown by a timer"); }),
-  rejectLater: () => void setTimeout(() => void Promise.reject(new RangeError("long after the run")), 300),
+  rejectLater: () => {
+    const reject = AsyncResource.bind(() => void Promise.reject(new RangeError("long after the run")));
+    process.once("SIGUSR2", reject);
+  },
 };
 
 export const graph = new StateGraph(State)
@@ -115,6 +119,7 @@ describe("an unhandled rejection", () => {
     const logged = server.lines.find(({ msg }) => msg === "nothing handled an error of a graph");
     const { run_id } = answer.body as { run_id: string };
     expect(logged).toMatchObject({ level: 50, run_id, err: { message: "nobody awaits this" } });
+    server.child.kill("SIGUSR2");
     server.child.kill("SIGTERM");
     expect(await server.exit).toEqual([0, null]);
   });
@@ -126,6 +131,7 @@ describe("an unhandled rejection", () => {
     const answer = await request("POST", `/threads/${thread}/runs`, body({ does: "rejectLater" }));
     const { run_id } = answer.body as { run_id: string };
     expect(answer.body).toMatchObject({ status: "success" });
+    server.child.kill("SIGUSR2");
     await expect.poll(() => server.lines.find((line) => line.err)?.run_id, PATIENCE).toBe(run_id);
     const row = await request("GET", `/threads/${thread}/runs/${run_id}`);
     expect(row.body).toMatchObject({ status: "success", error: null });
