@@ -68,9 +68,10 @@ function fill(element: HTMLElement, content: readonly Node[]): void {
 function valuesAt(index: number): unknown {
   const line: PageStep[] = [];
   for (let step = steps[index]; step; step = steps[indexes.get(step.parent ?? "") ?? -1]) {
-    line.unshift(step);
+    line.push(step);
     if ("base" in step) break;
   }
+  line.reverse();
   let values: unknown = structuredClone(line[0]?.base ?? {});
   for (const step of line) for (const change of step.changes) values = changed(values, change);
   return values;

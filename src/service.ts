@@ -194,7 +194,7 @@ export class Service extends Operations {
 export async function openService(options: ServiceOptions): Promise<Service> {
   const logger = sturdyLogger(options.logger ?? silentLogger);
   // Graphs may ask for it while they are loaded.
-  const closed = hasGraphs(options) ? provideSdkLogger(logger) : () => undefined;
+  const closed = provideSdkLogger(logger);
   try {
     return await open(options, logger, closed);
   } catch (error) {
@@ -202,9 +202,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     throw error;
   }
 }
-
-const hasGraphs = ({ graphs, settings }: ServiceOptions): boolean =>
-  Object.keys(graphs ?? settings?.graphs ?? {}).length > 0;
 
 async function open(options: ServiceOptions, logger: Logger, closed: () => void): Promise<Service> {
   const cwd = resolve(options.cwd ?? ".");

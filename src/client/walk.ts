@@ -172,8 +172,8 @@ export class CheckpointPath {
 }
 
 /**
- * All states of a thread, or of a subgraph's namespace, oldest first. Finding the oldest of a long thread takes walking all of it; where the very
- * first one is known otherwise, it comes before that walk.
+ * All states of a thread, or of a subgraph's namespace, oldest first. Finding the oldest of a long thread takes walking
+ * all of it; where the very first one is known otherwise, it comes before that walk.
  * @throws NotFoundError (`thread_not_found`)
  */
 export async function* walkOldestFirst(

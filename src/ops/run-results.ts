@@ -301,7 +301,7 @@ const storedOf = (run: Run, { run: { updated_at, status = run.status, error = nu
 const orFailed = (ending: Ending, error: Error): Ending =>
   ending.thrown === undefined ? failed(error) : ending;
 
-// * Runs that were refused before they began, though the storage may have stored them: nobody executes such a run, and
+// Runs that were refused before they began, though the storage may have stored them: nobody executes such a run, and
 // its row would keep the thread busy for ever.
 
 /** A statement whose answer was lost may still be carried out for so long. */

@@ -210,7 +210,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// * Facts: what a metadata filter can be looked up by. A top-level metadata entry with a scalar value is one fact, its
+// Facts: what a metadata filter can be looked up by. A top-level metadata entry with a scalar value is one fact, its
 // text `["key",value]` as JSON, so that no key or value needs escaping.
 
 /** Longer facts are not indexed: they are texts to keep, not labels to look for. */

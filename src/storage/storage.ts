@@ -183,9 +183,8 @@ export interface Checkpointer extends BaseCheckpointSaver {
   /**
    * Write the latest checkpoint of `sourceId` in each of `namespaces`, with its pending writes, under `targetId`: no
    * history, `metadata.source` is "fork", no run_id (docs/specification.md#threads, 3). A checkpoint with delta
-   * channels takes
-   * the ancestors along that its values are rebuilt from. With `at` the root checkpoint of that id is copied instead
-   * of the latest, without what was written after it.
+   * channels takes the ancestors along that its values are rebuilt from. With `at` the root checkpoint of that id is
+   * copied instead of the latest, without what was written after it.
    */
   copyLatest(sourceId: string, targetId: string, namespaces: readonly string[], at?: string): Promise<void>;
   /** The namespaces that hold checkpoints of this thread, sorted: the root's, which is empty, comes first. */

@@ -203,7 +203,7 @@ function inOrder(writes: Writes): Writes {
     .map(({ write }) => write);
 }
 
-// * Versions of channels, unique in a thread. Branches of a thread count on from the version where they part, so that two
+// Versions of channels, unique in a thread. Branches of a thread count on from the version where they part, so that two
 // of them may give one version to different values; backends that keep a value once by its version cannot hold both.
 
 type Version = Checkpoint["channel_versions"][string];

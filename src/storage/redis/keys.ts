@@ -65,7 +65,7 @@ export class RedisKeys {
 /** No colons or braces; a text that is no valid Unicode is no error here. */
 const encoded = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 
-// * Time to live of threads: their checkpoints go `ttl` after the last write, all together. Each write renews the keys it
+// Time to live of threads: their checkpoints go `ttl` after the last write, all together. Each write renews the keys it
 // touches; the others of the thread, which may be many, are renewed at the first write in each tenth of the time.
 
 const PORTION = 10;
