@@ -19,12 +19,12 @@ export async function findThreadId(client: Pick<RowsClient, "threads">, text: st
   if (id !== undefined) return id;
   const start = startOfId("thread", text);
   const found: string[] = [];
-  for await (const { thread_id = "" } of walkThreads(client, { select: ["thread_id"] })) {
-    if (thread_id.startsWith(start)) found.push(thread_id);
-  }
-  if (found[0] === undefined) throw new NotFoundError("thread", text);
-  if (found.length > 1) throw ambiguous("thread", text, found);
-  return found[0];
+  for await (const threadId of threadIds(client)) if (threadId.startsWith(start)) found.push(threadId);
+  return onlyOne("thread", text, found, (threadId) => threadId);
+}
+
+async function* threadIds(client: Pick<RowsClient, "threads">): AsyncGenerator<string> {
+  for await (const { thread_id = "" } of walkThreads(client, { select: ["thread_id"] })) yield thread_id;
 }
 
 interface FoundRun {
@@ -62,18 +62,7 @@ async function findRunByStart(client: Client, text: string, thread: string | und
     for await (const run of walkRuns(client, threadId))
       if (run.run_id.startsWith(start)) found.push({ threadId, run });
   }
-  const [first] = found;
-  if (first === undefined) throw new NotFoundError("run", text);
-  if (found.length === 1) return first;
-  throw ambiguous(
-    "run",
-    text,
-    found.map(({ run }) => run.run_id),
-  );
-}
-
-async function* threadIds(client: Client): AsyncGenerator<string> {
-  for await (const { thread_id = "" } of walkThreads(client, { select: ["thread_id"] })) yield thread_id;
+  return onlyOne("run", text, found, ({ run }) => run.run_id);
 }
 
 /**
@@ -207,8 +196,12 @@ function startOfId(what: string, text: string): string {
   throw new InvalidRequestError(`${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`);
 }
 
-function ambiguous(what: string, text: string, found: readonly string[]): InvalidRequestError {
-  return new InvalidRequestError(`${found.length} ${what}s begin with ${text}`, undefined, {
-    hint: `give more of the id: ${found.slice(0, 3).join(", ")}`,
+/** What begins so, where nothing else does. */
+function onlyOne<T>(what: "thread" | "run", text: string, found: readonly T[], idOf: (one: T) => string): T {
+  const [first] = found;
+  if (first === undefined) throw new NotFoundError(what, text);
+  if (found.length === 1) return first;
+  throw new InvalidRequestError(`${found.length} ${what}s begin with ${text}`, undefined, {
+    hint: `give more of the id: ${found.slice(0, 3).map(idOf).join(", ")}`,
   });
 }

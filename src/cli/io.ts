@@ -35,7 +35,7 @@ export function processIo(): CliIo {
       throw error;
     });
   }
-  const stdout = ownOutput(process.stdout);
+  const stdout = ownStdout();
   process.stdout.write = printed;
   return {
     stdout,
@@ -48,8 +48,9 @@ export function processIo(): CliIo {
 
 const writeStdout = process.stdout.write.bind(process.stdout);
 
-/** The stream with its own `write`, whatever takes its place. */
-function ownOutput(stream: NodeJS.WriteStream): Output {
+/** stdout with its own `write`, whatever takes its place. */
+function ownStdout(): Output {
+  const { stdout: stream } = process;
   return {
     write: (text) => writeStdout(text),
     get isTTY() {

@@ -15,10 +15,9 @@ import {
   readMarker,
   storageConfig,
   usesStateFolder,
-  withDevStorage,
 } from "./open.js";
-import { type ClientFlags, impliedScheme, settingsOfFlags, storageSettings } from "./options.js";
-import { loadSettings, type Session, setVariables } from "./session.js";
+import type { ClientFlags } from "./options.js";
+import { type Session, setVariables } from "./session.js";
 import type { Printer } from "./terminal/print.js";
 
 interface ClientNeeds {
@@ -43,9 +42,7 @@ export async function clientOf(
 ): Promise<Client> {
   const { graph } = needs;
   if (flags.url !== undefined) return serverClient(session, flags.url, flags, graph);
-  const settings = settingsOfFlags(storageSettings(impliedScheme(flags)));
-  const graphs = graph === undefined ? [] : [graph];
-  const config = withDevStorage(await loadSettings(session, { graphs, settings }));
+  const config = await storageConfig(session, flags, { graphs: graph === undefined ? [] : [graph] });
   if (keepsNothing(config)) {
     const url = await devServer(session, config, needs);
     const assistant = graph === undefined ? undefined : config.settings.default_assistant_id;

@@ -10,7 +10,7 @@ import type { Logger } from "../support/log.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
 import { escapeControl } from "../view/text.js";
 import { impliedScheme, settingsOfFlags, type StorageFlags, storageSettings } from "./options.js";
-import { loadSettings, type Session, setVariables } from "./session.js";
+import { loadSettings, type Session, setVariables, type SettingsRequest } from "./session.js";
 import type { Printer } from "./terminal/print.js";
 
 interface OpenOptions extends Pick<
@@ -204,10 +204,10 @@ export function onlyGraph(config: LoadedConfig, id: string): LoadedConfig {
 export async function storageConfig(
   session: Session,
   flags: StorageFlags,
-  warn?: (message: string) => void,
+  options: Omit<SettingsRequest, "settings"> = {},
 ): Promise<LoadedConfig> {
   const settings = settingsOfFlags(storageSettings(impliedScheme(flags)));
-  return withDevStorage(await loadSettings(session, { settings, warn }));
+  return withDevStorage(await loadSettings(session, { ...options, settings }));
 }
 
 /**

@@ -36,18 +36,22 @@ export function createSession(io: CliIo, flags: GlobalFlags): Session {
   return { io: { ...io, cwd }, flags, print: new Printer(io, flags) };
 }
 
+export interface SettingsRequest {
+  /** The graphs to serve in the place of those of the configuration. */
+  graphs?: readonly string[];
+  /** What flags set. */
+  settings?: SettingsInput;
+  /** Takes the warnings instead of stderr. */
+  warn?: (message: string) => void;
+}
+
 /**
  * The settings, with those of the global flags; prints the warnings.
  * @throws ConfigError (`config_invalid`)
  */
 export async function loadSettings(
   { io, flags, print }: Session,
-  options: {
-    graphs?: readonly string[];
-    settings?: SettingsInput;
-    /** Takes the warnings instead of stderr. */
-    warn?: (message: string) => void;
-  } = {},
+  options: SettingsRequest = {},
 ): Promise<LoadedConfig> {
   const config = await loadConfig({
     cwd: io.cwd,
@@ -67,7 +71,7 @@ export async function loadSettings(
  */
 export async function loadServableSettings(
   session: Session,
-  options: Parameters<typeof loadSettings>[1] = {},
+  options: SettingsRequest = {},
 ): Promise<LoadedConfig> {
   const config = await loadSettings(session, options);
   const { warn = (message) => session.print.warn(message) } = options;

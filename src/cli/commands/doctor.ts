@@ -52,7 +52,7 @@ async function allChecks(session: Session, flags: StorageFlags): Promise<Check[]
   let config: LoadedConfig;
   try {
     // Warnings are lines of their own below.
-    config = await storageConfig(session, flags, () => undefined);
+    config = await storageConfig(session, flags, { warn: () => undefined });
   } catch (error) {
     return [
       ...checks,

@@ -78,23 +78,30 @@ export async function forkThread(
   const values = valuesFlag(flags.values);
   const { branch = false, asNode } = flags;
   const needsGraph = values !== undefined || asNode !== undefined;
-  const { graph, ...forked } = await withClient(
+  const { graph, toRun, ...forked } = await withClient(
     session,
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
     async (client) => {
       const { threadId, state } = await findCheckpoint(client, thread, flags);
-      if (flags.run) await graphToRun(session, await client.threads.get(threadId), flags);
+      const toRun = flags.run
+        ? await graphToRun(session, await client.threads.get(threadId), flags)
+        : undefined;
       const isCopy = !needsGraph && !branch && !flags.run;
       const made =
         state.checkpoint?.checkpoint_id == null && isCopy
           ? { thread: await client.threads.copy(threadId), checkpointId: undefined }
           : await fork(client, state, { branch, values, asNode });
-      return { ...made, graph: client.graphOf(made.thread) };
+      return { ...made, graph: client.graphOf(made.thread), toRun };
     },
   );
   const outcome = flags.run
-    ? await runOn(session, { thread: forked.thread, flags, checkpointId: forked.checkpointId })
+    ? await runOn(session, {
+        threadId: forked.thread.thread_id,
+        flags,
+        graph: toRun,
+        checkpointId: forked.checkpointId,
+      })
     : undefined;
   if (alone && session.print.isJson) session.print.json(forked.thread);
   else show(session, forked, { outcome, graph, flags });

@@ -142,18 +142,18 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
     async (client) => {
       const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
       const threadId = await findThreadId(client, text);
-      if (against === undefined) await graphToRun(session, await client.threads.get(threadId), flags);
+      const graph = against ?? (await graphToRun(session, await client.threads.get(threadId), flags));
       const from =
         at === undefined ? await startOfLastRun(client, threadId) : await findState(client, threadId, { at });
       const start = from.checkpoint?.checkpoint_id ?? "";
       const oldIds = start === "" ? [] : await idsAfter(client, threadId, start);
       const forked = await fork(client, from, { branch: inPlace, values, asNode });
-      return { of: threadId, from: start, oldIds, forked };
+      return { of: threadId, from: start, oldIds, forked, graph };
     },
   );
-  const { forked, ...before } = started;
+  const { forked, graph, ...before } = started;
   const { thread: target, checkpointId, base } = forked;
-  const outcome = await runOn(session, { thread: target, flags, against, checkpointId });
+  const outcome = await runOn(session, { threadId: target.thread_id, flags, graph, checkpointId });
   return { ...before, threadId: target.thread_id, base, outcome };
 }
 

@@ -1,8 +1,8 @@
 import { type Command, Option } from "@commander-js/extra-typings";
 import { type Client, foundOnly, graphIdOf } from "../../client/client.js";
 import { RunSoFar } from "../../client/run-events.js";
-import { isRecord } from "../../models/common.js";
-import { reportedTokens, type RunCreateRequest, type StreamMode } from "../../models/run.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
+import { reportedTokens, type StreamMode } from "../../models/run.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { canonicalUuid, newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
@@ -134,6 +134,8 @@ class RunCommand {
   readonly #options: RunnerOptions;
   readonly #threadId: string;
   #last: RunOutcome | undefined;
+  /** The keys of the graph's input; asked for once, however long the conversation. */
+  #keys: Promise<readonly string[]> | undefined;
   exitCode = 0;
 
   constructor(session: Session, client: Client, options: RunnerOptions) {
@@ -166,7 +168,7 @@ class RunCommand {
     const run = new RunSoFar();
     const view = new LiveView(print);
     const request = { ...body, assistant_id: await this.#assistantId(), stream_mode: modes };
-    await warnUnknownKeys(print, this.#client, request);
+    if (isRecord(body.input)) warnUnknownKeys(print, await this.#inputKeys(request.assistant_id), body.input);
     try {
       for await (const event of this.#client.runs.stream(this.#threadId, request, signal)) {
         run.take(event);
@@ -189,6 +191,15 @@ class RunCommand {
     const goesOn = flags.thread !== "new" && graph === undefined;
     const thread = goesOn ? await foundOnly(this.#client.threads.get(this.#threadId)) : undefined;
     return graphIdOf(thread) ?? this.#client.defaultAssistant();
+  }
+
+  /** None where the graph does not tell them. */
+  #inputKeys(assistantId: string): Promise<readonly string[]> {
+    const keys = async () => {
+      const { input_schema } = await this.#client.assistants.getSchemas(assistantId);
+      return isRecord(input_schema?.properties) ? Object.keys(input_schema.properties) : [];
+    };
+    return (this.#keys ??= keys().catch(() => []));
   }
 
   #exitCodeOf({ error }: RunOutcome): number {
@@ -236,20 +247,12 @@ function lostStream(): GraphServeError {
  * Keys that the graph's input does not have are left out by LangGraph without a word.
  * @throws InvalidRequestError when nothing is left (`invalid_request`)
  */
-async function warnUnknownKeys(
-  print: Printer,
-  client: Client,
-  { assistant_id, input }: Pick<RunCreateRequest, "assistant_id" | "input">,
-): Promise<void> {
-  const keys = isRecord(input) ? Object.keys(input) : [];
-  if (keys.length === 0) return;
-  const schemas = await client.assistants.getSchemas(assistant_id).catch(() => undefined);
-  const known = schemas?.input_schema?.properties;
-  if (!isRecord(known) || Object.keys(known).length === 0) return;
-  const unknown = keys.filter((key) => !Object.hasOwn(known, key));
-  if (unknown.length === 0) return;
+function warnUnknownKeys(print: Printer, known: readonly string[], input: JsonObject): void {
+  const keys = Object.keys(input);
+  const unknown = keys.filter((key) => !known.includes(key));
+  if (known.length === 0 || unknown.length === 0) return;
   const fault = `the graph's input has no key ${unknown.join(", ")}`;
-  const hint = `its keys are: ${Object.keys(known).join(", ")}`;
+  const hint = `its keys are: ${known.join(", ")}`;
   if (unknown.length === keys.length) throw new InvalidRequestError(fault, undefined, { hint });
   print.warn(`${fault}, which is left out; ${hint}`);
 }

@@ -1,12 +1,12 @@
 import type { Command } from "@commander-js/extra-typings";
-import { type Run, type RunFilter, RUN_STATUSES } from "../../models/run.js";
+import { type Run, RUN_STATUSES } from "../../models/run.js";
 import { addFormerCommand, examples, type Runner } from "../command.js";
 import { runColumns } from "../inspect/run.js";
 import { addClientOptions, oneOf, optionalNumber, THREAD, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
 import { findThreadId } from "../find.js";
 import { withClient, withRows } from "../open-client.js";
-import type { ListedRun } from "../../client/rows.js";
+import type { ListedRun, RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
 import { walkRuns } from "../../client/walk.js";
 import { printColumns } from "../terminal/table.js";
@@ -60,30 +60,28 @@ async function listRuns(session: Session, thread: string, flags: RunsFlags): Pro
     offset: optionalNumber("--offset", flags.offset) ?? 0,
     ...(flags.status !== undefined && { status: oneOf("--status", flags.status, RUN_STATUSES) }),
   };
-  if (print.flags.jsonl || print.flags.json) {
-    await withClient(session, flags, {}, async (client) => {
-      const { items, next } = await runPage(client, await findThreadId(client, thread), query);
-      if (print.flags.jsonl) items.forEach((run) => print.json(run));
-      else print.json({ items, next });
-    });
-    return 0;
-  }
-  await withRows(session, flags, async (client) => {
+  const list = async (client: RowsClient) => {
     const { items, next } = await runPage(client, await findThreadId(client, thread), query);
-    if (items.length === 0) print.note("no such runs on this thread");
-    printColumns(print, runColumns(print), items);
-    if (next !== null) print.note(`there are more: --offset ${next}`);
-  });
+    if (print.flags.jsonl) items.forEach((run) => print.json(run));
+    else if (print.flags.json) print.json({ items, next });
+    else {
+      if (items.length === 0) print.note("no such runs on this thread");
+      printColumns(print, runColumns(print), items);
+      if (next !== null) print.note(`there are more: --offset ${next}`);
+    }
+  };
+  // JSON has what the runs were called with, which rows leave out.
+  await (print.isJson ? withClient(session, flags, {}, list) : withRows(session, flags, list));
   return 0;
 }
 
 /** One run more than asked for tells whether there are more. */
-async function runPage<Listed extends ListedRun>(
-  client: { runs: { list(threadId: string, filter: RunFilter): Promise<Listed[]> } },
+async function runPage(
+  client: RowsClient,
   threadId: string,
   query: { limit: number; offset: number; status?: Run["status"] },
-): Promise<{ items: Listed[]; next: number | null }> {
-  const items: Listed[] = [];
+): Promise<{ items: ListedRun[]; next: number | null }> {
+  const items: ListedRun[] = [];
   for await (const run of walkRuns(client, threadId, { ...query, limit: query.limit + 1 })) items.push(run);
   const hasMore = items.length > query.limit;
   return { items: items.slice(0, query.limit), next: hasMore ? query.offset + query.limit : null };

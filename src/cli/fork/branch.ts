@@ -8,7 +8,7 @@ import { clientOf } from "../open-client.js";
 import { parseJsonFlag, type PlaceFlags } from "../options.js";
 import { outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { loadSettings, type Session } from "../session.js";
-import type { Client } from "../../client/client.js";
+import { type Client, graphIdOf } from "../../client/client.js";
 import { abortOnStop } from "../stop.js";
 
 interface ForkRequest {
@@ -84,17 +84,16 @@ export function valuesFlag(text: string | undefined): JsonObject | unknown[] | u
 // Lets a thread go on from where it stands, or from one of its checkpoints, with no new input.
 
 interface RunOnOptions {
-  thread: Pick<Thread, "thread_id" | "metadata">;
+  threadId: string;
   flags: PlaceFlags;
-  /** Graph to run instead of the thread's own. */
-  against?: string;
+  /** Graph to run; the default when it is left out. */
+  graph?: string;
   checkpointId?: string;
 }
 
 /** @throws GraphServeError when the run cannot be started, or its stream is lost */
 export async function runOn(session: Session, options: RunOnOptions): Promise<RunOutcome> {
-  const { thread, flags, against, checkpointId } = options;
-  const graph = against ?? (await graphToRun(session, thread, flags));
+  const { threadId, flags, graph, checkpointId } = options;
   const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph });
   const stop = abortOnStop(session.io);
   const run = new RunSoFar();
@@ -105,14 +104,14 @@ export async function runOn(session: Session, options: RunOnOptions): Promise<Ru
       stream_mode: ["values" as const],
       ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
     };
-    for await (const event of client.runs.stream(thread.thread_id, request, stop.signal)) run.take(event);
+    for await (const event of client.runs.stream(threadId, request, stop.signal)) run.take(event);
   } finally {
     stop.dispose();
     await client.close();
   }
   if (run.status === "running")
     throw new GraphServeError("server_unreachable", "the stream ended before the run did");
-  return outcomeOf(thread.thread_id, run);
+  return outcomeOf(threadId, run);
 }
 
 /**
@@ -121,17 +120,16 @@ export async function runOn(session: Session, options: RunOnOptions): Promise<Ru
  */
 export async function graphToRun(
   session: Session,
-  { metadata }: Pick<Thread, "metadata">,
+  thread: Pick<Thread, "metadata">,
   { url }: PlaceFlags,
 ): Promise<string | undefined> {
-  const { graph_id } = metadata;
-  if (typeof graph_id !== "string") return undefined;
-  if (url !== undefined) return graph_id;
+  const id = graphIdOf(thread);
+  if (id === undefined || url !== undefined) return id;
   const { settings } = await loadSettings(session, { warn: () => undefined });
-  if (Object.hasOwn(settings.graphs, graph_id)) return graph_id;
+  if (Object.hasOwn(settings.graphs, id)) return id;
   throw new GraphServeError(
     "assistant_not_found",
-    `the thread ran on graph ${JSON.stringify(graph_id)}, which is not configured`,
+    `the thread ran on graph ${JSON.stringify(id)}, which is not configured`,
     { hint: "add it to `graphs` of the configuration, or name the folder that has it with --cwd" },
   );
 }
