@@ -4,9 +4,9 @@
  *
  *   node --import tsx scripts/files-crossed.mjs [stream|inspect] [--json]
  *
- * `stream` is one POST /threads/{id}/runs/stream on memory, after a first one has warmed everything up; what the service
- * does by itself from time to time is left out. `inspect` is
- * `graph-serve inspect thread ID` on SQLite in a process of its own.
+ * `stream` is one POST /threads/{id}/runs/stream on memory; what the service does by itself from time to time is left
+ * out. `inspect` is `graph-serve inspect thread ID` on SQLite in a process of its own. Both are the second of their kind:
+ * what a file does while it is loaded does not count.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Most files that each walk may cross. Lower a number when there are fewer; what raises it needs a reason. */
-const MOST = { stream: 30, inspect: 78 };
+const MOST = { stream: 30, inspect: 65 };
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SELF = fileURLToPath(import.meta.url);
@@ -89,17 +89,14 @@ async function inspect() {
   }
 }
 
-const storageFlags = (folder) => [
-  "--checkpointer-scheme",
-  "sqlite",
-  "--checkpointer-uri",
-  join(folder, "threads.db"),
-];
-
 async function storeThread(folder) {
   let text = "";
   const stdout = { isTTY: false, write: (chunk) => ((text += chunk), true) };
-  const code = await cli(["run", GRAPH, "--input", "{}", "--json", ...storageFlags(folder)], folder, stdout);
+  const code = await cli(
+    ["run", GRAPH, "--input", "{}", "--json", "--db", join(folder, "threads.db")],
+    folder,
+    stdout,
+  );
   if (code !== 0) throw new Error(`the run ended with ${code}: ${text}`);
   return JSON.parse(text).thread_id;
 }
@@ -110,10 +107,12 @@ async function cli(argv, cwd, stdout = QUIET) {
 }
 
 async function inspectChild(folder, thread) {
-  return crossedBy(async () => {
-    const code = await cli(["inspect", "thread", thread, ...storageFlags(folder)], folder);
+  const look = async () => {
+    const code = await cli(["inspect", "thread", thread, "--db", join(folder, "threads.db")], folder);
     if (code !== 0) throw new Error(`inspect ended with ${code}`);
-  });
+  };
+  await look();
+  return crossedBy(look);
 }
 
 const WALKS = { stream, inspect };

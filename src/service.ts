@@ -36,7 +36,8 @@ interface Circumstances {
   faults: GraphFaults;
   /** Whether the service maintains the storage: recovers, sweeps, and says that it lives. */
   maintains: boolean;
-  hooks: UserHooks;
+  /** Left out for a service that serves nobody. */
+  hooks?: UserHooks;
   /** What is left to undo when the service has closed. */
   closed: () => void;
 }
@@ -60,7 +61,7 @@ export class Service extends Operations {
   readonly #maintenance: Maintenance | undefined;
   readonly #langgraphVersion: string;
   readonly #faults: GraphFaults;
-  readonly #hooks: UserHooks;
+  readonly #hooks: UserHooks | undefined;
   readonly #closed: () => void;
   #closing: Promise<void> | undefined;
 
@@ -74,7 +75,7 @@ export class Service extends Operations {
     const engine = { ...context, live: new LiveRuns(context) };
     super(engine);
     this.#hooks = hooks;
-    this.authenticate = hooks.authenticate;
+    this.authenticate = hooks?.authenticate;
     this.#closed = closed;
     this.#faults = faults;
     this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
@@ -106,7 +107,7 @@ export class Service extends Operations {
 
   /** The app that sees requests before the routes do, as it was last loaded. */
   get httpApp(): UserHooks["httpApp"] {
-    return this.#hooks.httpApp;
+    return this.#hooks?.httpApp;
   }
 
   /** Identity of the server (docs/specification.md#requests-and-answers). */
@@ -148,13 +149,13 @@ export class Service extends Operations {
    */
   async reload(): Promise<void> {
     const graphs = await this.#sources.load();
-    await this.#hooks.reload();
+    await this.#hooks?.reload();
     this.#context.registry.replace(graphs);
   }
 
   /** Absolute paths of the graph files, the auth function's, the app's, and every file of the project they import. */
   watchedFiles(): string[] {
-    return [...this.#sources.files, ...this.#hooks.files];
+    return [...this.#sources.files, ...(this.#hooks?.files ?? [])];
   }
 
   /** Delete or prune the threads whose time to live has ended by `at` (ISO 8601); also done every minute. */
@@ -213,7 +214,7 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
   const { graphs, faults } = standIns
     ? await loadWithPlaceholders(sources)
     : { graphs: await sources.load(), faults: NO_FAULTS };
-  const hooks = standIns ? UserHooks.none : await UserHooks.open({ settings, authenticate, cwd }, logger);
+  const hooks = standIns ? undefined : await UserHooks.open({ settings, authenticate, cwd }, logger);
   const metrics = settings.metrics && !standIns ? openMetrics(cwd) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;

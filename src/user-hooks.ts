@@ -22,9 +22,6 @@ export class UserHooks {
     this.#app = app;
   }
 
-  /** For a service that serves nobody. */
-  static readonly none = new UserHooks(undefined, undefined);
-
   /** @throws ConfigError, GraphLoadError */
   static async open({ settings, authenticate, cwd }: HookSources, logger: Logger): Promise<UserHooks> {
     const source = authenticate ?? settings.auth;

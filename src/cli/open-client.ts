@@ -1,6 +1,5 @@
 /** Decides whom a command asks: a server, the storage itself, or the dev server that holds what no storage does. */
 import { type Client } from "../client/client.js";
-import { openClient } from "../client/open.js";
 import type { RowsClient } from "../client/rows.js";
 import type { ServerAddress } from "../client/server.js";
 import type { LoadedConfig } from "../config/load.js";
@@ -92,7 +91,7 @@ export function serverOf({ env }: Pick<CliIo, "env">, { url, apiKey }: ServerAdd
   return { url, apiKey: apiKey ?? (env[CLIENT_KEY_VARIABLE] || undefined) };
 }
 
-function serverClient(
+async function serverClient(
   { io }: Session,
   url: string,
   { raw, apiKey }: ClientFlags,
@@ -105,7 +104,8 @@ function serverClient(
       { hint: "leave --url out to read the storage itself" },
     );
   }
-  return openClient({ ...serverOf(io, { url, apiKey }), assistant });
+  const { remoteClient } = await import("../client/remote.js");
+  return remoteClient(serverOf(io, { url, apiKey }), assistant);
 }
 
 function keepsNothing({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
@@ -158,7 +158,8 @@ async function storageClient(
   });
   if (runs) for (const notice of service.notices) print.warn(notice);
   if (raw) print.warn("--raw: this shows what clients of the server never see");
-  return openClient({ service, unfiltered: raw });
+  const { localClient } = await import("../client/local.js");
+  return localClient(service, { unfiltered: raw });
 }
 
 /** Say what hides values, where the graph of one of these threads is not there. */

@@ -20,7 +20,7 @@ import type { RunEvent } from "./run-events.js";
 /**
  * A LangGraph service, near or far: in this process, or a server that is asked over HTTP. The same calls, the same
  * answers, the same errors. Methods are those of the LangGraph SDK; requests and answers are the bodies of the REST
- * interface. Opened by `openClient`, closed by its owner.
+ * interface. Made by `localClient` or `remoteClient`, closed by its owner.
  */
 export interface Client {
   readonly threads: ThreadsClient;

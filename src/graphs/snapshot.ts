@@ -1,10 +1,41 @@
-/** LangGraph's state snapshots -> the state models of the interface. */
+/** States as LangGraph reads them, and as the models of the interface show them. */
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import type { CheckpointConfig, Interrupt, ThreadState, ThreadTask } from "../models/state.js";
-import type { GraphConfig, Snapshot, SnapshotTask } from "./graph.js";
+import type { GraphConfig, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
 import type { OutputFilter } from "./output-filter.js";
 import { toWire } from "./serialize.js";
 import { withoutState } from "./thrown.js";
+
+/**
+ * The state at a checkpoint, the latest when none is named. To the latest belongs what tasks of the next superstep have
+ * written, unless LangGraph cannot put that together: a run then failed over it, and the state is that of the checkpoint.
+ */
+export async function readState(
+  graph: ServedGraph,
+  config: GraphConfig,
+  options?: { subgraphs?: boolean },
+): Promise<Snapshot> {
+  try {
+    return await graph.getState(config, options);
+  } catch (error) {
+    const latest = isConflict(error) ? await latestOf(graph, config) : undefined;
+    if (!latest) throw error;
+    return graph.getState(latest, options);
+  }
+}
+
+/** By name: it may come from another copy of LangGraph. */
+const isConflict = (error: unknown): boolean => isRecord(error) && error.name === "InvalidUpdateError";
+
+async function latestOf(graph: ServedGraph, config: GraphConfig): Promise<GraphConfig | undefined> {
+  for await (const { config: found } of graph.getStateHistory(config, { limit: 1 })) {
+    const { checkpoint_id } = found.configurable ?? {};
+    return { ...config, configurable: { ...config.configurable, checkpoint_id } };
+  }
+  return undefined;
+}
+
+// A snapshot as the interface shows it.
 
 const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
 

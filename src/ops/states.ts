@@ -2,8 +2,7 @@
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
-import { readState } from "../graphs/read-state.js";
-import { checkpointOf, endedTasks, threadStateOf } from "../graphs/snapshot.js";
+import { checkpointOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import type {
   CheckpointLike,

@@ -2,9 +2,8 @@
 import { assertPlainData, clientConfigurable } from "../graphs/coerce.js";
 import type { ServedGraph, Snapshot } from "../graphs/graph.js";
 import { type OutputFilter, UNKEYED } from "../graphs/output-filter.js";
-import { readState } from "../graphs/read-state.js";
 import { toWire } from "../graphs/serialize.js";
-import { openInterrupts } from "../graphs/snapshot.js";
+import { openInterrupts, readState } from "../graphs/snapshot.js";
 import { thrownMessage } from "../graphs/thrown.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import type { Thread, ThreadCreateRequest, ThreadStatus, TtlRequest } from "../models/thread.js";

@@ -1,7 +1,7 @@
 /** Opens the graphs that cases run, each once, and closes them at the end. */
 import { resolve } from "node:path";
 import type { Client } from "../client/client.js";
-import { openClient } from "../client/open.js";
+import { localClient } from "../client/local.js";
 import { neitherKeyNorFile, parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { GraphDrawing } from "../models/assistant.js";
@@ -70,10 +70,8 @@ export type OpenService = (config: Pick<LoadedConfig, "settings" | "baseDir" | "
 /** Makes a client of an open service; `leave` closes what it took, but for the service. */
 export type Connect = (service: Service) => Promise<{ client: Client; leave: () => Promise<void> }>;
 
-const inProcess: Connect = async (service) => ({
-  client: await openClient({ service }),
-  leave: () => Promise.resolve(),
-});
+const inProcess: Connect = (service) =>
+  Promise.resolve({ client: localClient(service), leave: () => Promise.resolve() });
 
 /** Graphs in this process: each a service with one graph, in memory, called directly unless `connect` says otherwise. */
 export function localGraphs(

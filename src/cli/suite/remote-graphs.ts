@@ -1,6 +1,6 @@
 /** Cases over HTTP and server-sent events: against a server of our own, or one that is deployed. */
 import { resolve } from "node:path";
-import { openClient } from "../../client/open.js";
+import { remoteClient } from "../../client/remote.js";
 import type { ServerAddress } from "../../client/server.js";
 import { parseGraphTarget } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
@@ -13,7 +13,7 @@ const MOST_ASSISTANTS = 1_000;
 /** Each graph behind a server of its own, on a free port of this machine. */
 export const overHttp: Connect = async (service) => {
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
-  return { client: await openClient(server), leave: () => server.close(0) };
+  return { client: await remoteClient(server), leave: () => server.close(0) };
 };
 
 /** The assistants of a server: a file that a case names is the one whose key has it in the configuration. */
@@ -55,7 +55,7 @@ function placed(target: string, folder: string): { path: string; exportName?: st
 }
 
 async function openDeployed(address: ServerAddress, assistant: string | undefined): Promise<GraphUnderTest> {
-  const client = await openClient({ ...address, assistant });
+  const client = await remoteClient(address, assistant);
   const assistantId = await client.defaultAssistant();
   return {
     graph: assistantId,
@@ -69,7 +69,7 @@ async function openDeployed(address: ServerAddress, assistant: string | undefine
 
 /** The graphs of the assistants that a server lists. */
 export async function listedGraphs(address: ServerAddress): Promise<string[]> {
-  const client = await openClient(address);
+  const client = await remoteClient(address);
   const assistants = await client.assistants.search({ limit: MOST_ASSISTANTS });
   return assistants.flatMap(({ graph_id }) => (graph_id === undefined ? [] : [graph_id]));
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openClient } from "../../../client/open.js";
+import { localClient } from "../../../client/local.js";
 import type { LoadedConfig } from "../../../config/load.js";
 import { isRecord } from "../../../models/common.js";
 import type { RunCreateRequest } from "../../../models/run.js";
@@ -174,7 +174,7 @@ class DurableRuns {
       },
     });
     try {
-      return await work({ client: await openClient({ service }), assistantId: id });
+      return await work({ client: localClient(service), assistantId: id });
     } finally {
       await service.close(0);
     }
