@@ -37,7 +37,7 @@ export async function commands(goal: string, stage: Stage): Promise<Row[]> {
 
 /** Loads the driver and our own modules, and does nothing with them. */
 function listingFloor(dist: string): string {
-  const own = ["cli/program.js", "cli/commands/threads.js"];
+  const own = ["cli/program.js", "cli/commands/threads.js", "client/rows.js", "storage/sqlite/open.js"];
   const modules = ["better-sqlite3", ...own.map((file) => pathToFileURL(join(dist, file)).href)];
   return modules.map((module) => `await import(${JSON.stringify(module)});`).join("\n");
 }

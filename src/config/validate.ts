@@ -1,5 +1,6 @@
 /** Checks settings against the schema and words what is wrong. */
-import type { ErrorObject, ValidateFunction } from "ajv";
+import type { Ajv, ErrorObject } from "ajv";
+import { isRecord } from "../models/json.js";
 import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
 import { didYouMean } from "../support/nearest.js";
@@ -12,22 +13,30 @@ export interface SettingFault {
   hint?: string;
 }
 
-let compiled: ValidateFunction<SettingsInput> | undefined;
+let ajv: Ajv | undefined;
 
-async function validator(): Promise<ValidateFunction<SettingsInput>> {
+async function schemaValidator(): Promise<Ajv> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
-  return (compiled ??= new Ajv2020({
+  return (ajv ??= new Ajv2020({
     allErrors: true,
     verbose: true,
     allowUnionTypes: true,
     // The schema is our own and type-checked: to check it as well would take longer than the settings do.
     validateSchema: false,
-  }).compile<SettingsInput>(SettingsSchema));
+  }));
+}
+
+/** The schema of these settings alone: to compile that of all takes longer than the rest of a short command. */
+function schemaOf(names: readonly string[]) {
+  const given = Object.entries(SettingsSchema.properties).filter(([name]) => names.includes(name));
+  return { ...SettingsSchema, properties: Object.fromEntries(given) };
 }
 
 /** Every fault of `values`, one for each place. */
 export async function settingFaults(values: unknown): Promise<SettingFault[]> {
-  const validate = await validator();
+  const names = isRecord(values) ? Object.keys(values) : undefined;
+  if (names?.length === 0) return [];
+  const validate = (await schemaValidator()).compile<SettingsInput>(schemaOf(names ?? []));
   if (validate(values)) return [];
   const errors = validate.errors ?? [];
   const unions = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);
@@ -57,7 +66,8 @@ function toFault(error: ErrorObject): SettingFault {
 
 function unknownKey(error: ErrorObject, path: SettingPath): SettingFault {
   const key = (error.params as { additionalProperty: string }).additionalProperty;
-  const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
+  const parent = path.length > 0 ? (error.parentSchema as { properties?: object }) : SettingsSchema;
+  const known = Object.keys(parent.properties ?? {});
   return {
     path: [...path, key],
     message: path.length > 0 ? `unknown key "${key}" in ${path.join(".")}` : `unknown setting "${key}"`,
