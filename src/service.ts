@@ -163,9 +163,12 @@ export class Service extends Operations {
     await sweepThreads(this.#context, at);
   }
 
-  /** Runs that a dead process left unfinished, none of them settled yet: opening a writing service settles them. */
-  cutOffRuns(): Promise<UnfinishedRun[]> {
-    return cutOffRuns(this.#context);
+  /**
+   * Runs that a dead process left unfinished, of one thread where it is named, none of them settled yet: opening a
+   * writing service settles them.
+   */
+  cutOffRuns(threadId?: string): Promise<UnfinishedRun[]> {
+    return cutOffRuns(this.#context, threadId);
   }
 
   /** What the storage has to say of its own setup. */

@@ -108,7 +108,7 @@ function whyHidden(service: Service, metadata: JsonObject): string | undefined {
 async function refuseBusy(service: Service, threadId: string): Promise<void> {
   const { thread_id, status } = await service.threads.get(threadId);
   if (status !== "busy") return;
-  const isCutOff = (await service.cutOffRuns()).some((run) => run.thread_id === thread_id);
+  const isCutOff = (await service.cutOffRuns(thread_id)).length > 0;
   const why = isCutOff
     ? "its run was cut off when its server died"
     : "a run of another process is in flight on it";

@@ -198,9 +198,7 @@ export async function acquireStopped(
 ): Promise<ThreadLease | undefined> {
   const lease = await locks.acquire(threadId, { wait: false });
   if (lease) return lease;
-  for (const { thread_id, run_id } of await runs.unfinished()) {
-    if (thread_id === threadId) await runs.requestCancel(run_id);
-  }
+  for (const { run_id } of await runs.unfinished({ threadId })) await runs.requestCancel(run_id);
   return locks.acquire(threadId, { wait: true, first: true });
 }
 

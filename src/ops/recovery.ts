@@ -61,10 +61,10 @@ export function selfOf({ ownerId }: OpsContext): Owner {
   return { id: ownerId, host: hostname(), pid: process.pid, seen_at: now() };
 }
 
-/** Runs left unfinished by processes that no longer live. Changes nothing. */
-export async function cutOffRuns(context: OpsContext): Promise<UnfinishedRun[]> {
+/** Runs left unfinished by processes that no longer live, of this thread where one is named. Changes nothing. */
+export async function cutOffRuns(context: OpsContext, threadId?: string): Promise<UnfinishedRun[]> {
   const self = selfOf(context);
-  const unfinished = await context.storage.runs.unfinished();
+  const unfinished = await context.storage.runs.unfinished({ threadId });
   return unfinished.filter(({ owner }) => isDead(owner, self));
 }
 
@@ -83,9 +83,7 @@ export async function recoverRuns(
   context: OpsContext,
   { threadId, patience }: RecoverOptions = {},
 ): Promise<void> {
-  const dead = (await cutOffRuns(context)).filter(
-    ({ thread_id }) => threadId === undefined || thread_id === threadId,
-  );
+  const dead = await cutOffRuns(context, threadId);
   if (dead.length === 0) return;
   const taken = await recoverFree(context, new Set(dead.map(({ thread_id }) => thread_id)));
   if (patience === undefined) return;
@@ -129,7 +127,8 @@ async function settleCutOff(context: OpsContext, leases: ReadonlyMap<string, Thr
   if (leases.size === 0) return;
   const { runs } = context.storage;
   // Looked for anew: before the lease was ours, a run may have ended, or its owner have shown that it lives.
-  const dead = (await cutOffRuns(context)).filter(({ thread_id }) => leases.has(thread_id));
+  const [threadId] = leases.size === 1 ? leases.keys() : [];
+  const dead = (await cutOffRuns(context, threadId)).filter(({ thread_id }) => leases.has(thread_id));
   if (dead.length === 0) return;
   const outcomes = await Promise.all(dead.map((run) => outcomeFor(context, run)));
   await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
@@ -159,8 +158,8 @@ async function forgetOwners(
   { storage: { runs, owners } }: OpsContext,
   settled: UnfinishedRun[],
 ): Promise<void> {
-  const left = new Set((await runs.unfinished()).map(({ owner }) => owner?.id));
-  for (const id of new Set(settled.map(({ owner }) => owner?.id))) {
-    if (id !== undefined && !left.has(id)) await owners.remove(id);
+  for (const ownerId of new Set(settled.map(({ owner }) => owner?.id))) {
+    if (ownerId !== undefined && (await runs.unfinished({ ownerId })).length === 0)
+      await owners.remove(ownerId);
   }
 }

@@ -110,6 +110,12 @@ export interface Owner {
 }
 
 /** A run left `pending` or `running`, with what is known of its owner. */
+/** Which unfinished runs; all of them where nothing is named. */
+export interface UnfinishedQuery {
+  threadId?: string;
+  ownerId?: string;
+}
+
 export interface UnfinishedRun {
   run_id: string;
   thread_id: string;
@@ -154,8 +160,8 @@ export interface RunTable {
   delete(threadId: string, runId: string): Promise<boolean>;
   /** Newest first (created_at, then run_id), one page. */
   list(query: RunQuery): Promise<RunRow[]>;
-  /** Every run that is `pending` or `running`, with its owner. */
-  unfinished(): Promise<UnfinishedRun[]>;
+  /** Every run that is `pending` or `running`, with its owner; those of a thread or of an owner where one is named. */
+  unfinished(of?: UnfinishedQuery): Promise<UnfinishedRun[]>;
   /** Leave word for a run's owner to stop it; nothing happens when the run has ended or is unknown. */
   requestCancel(runId: string): Promise<void>;
   /** Ids of this owner's unfinished runs that somebody asked to stop: the same ones until they have ended. */

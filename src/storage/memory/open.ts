@@ -111,10 +111,14 @@ const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
     const end = Math.max(0, matching.length - offset);
     return copyJson(matching.slice(Math.max(0, end - limit), end).reverse());
   },
-  unfinished: async () =>
-    runs.unfinished().map(({ run_id, thread_id, owner }) => {
-      return { run_id, thread_id, owner: copyJson(owners.get(owner)) };
-    }),
+  unfinished: async ({ threadId, ownerId } = {}) =>
+    runs
+      .unfinished()
+      .filter((run) => threadId === undefined || run.thread_id === threadId)
+      .filter((run) => ownerId === undefined || run.owner === ownerId)
+      .map(({ run_id, thread_id, owner }) => {
+        return { run_id, thread_id, owner: copyJson(owners.get(owner)) };
+      }),
   requestCancel: async (runId) => runs.cancel(runId),
   cancelRequests: async (ownerId) =>
     runs

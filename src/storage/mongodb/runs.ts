@@ -22,6 +22,7 @@ import type {
   RunRow,
   RunTable,
   ThreadPatch,
+  UnfinishedQuery,
   UnfinishedRun,
 } from "../storage.js";
 import { isDuplicate } from "./errors.js";
@@ -99,9 +100,13 @@ export class MongodbRuns implements RunTable {
     return (await found.toArray()).map(readRun);
   }
 
-  async unfinished(): Promise<UnfinishedRun[]> {
+  async unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
     const runs = await this.#runs
-      .find(isUnfinished)
+      .find({
+        ...isUnfinished,
+        ...(threadId !== undefined && { thread_id: threadId }),
+        ...(ownerId !== undefined && { owner: ownerId }),
+      })
       .project<Pick<StoredRun, "_id" | "thread_id" | "owner">>({ thread_id: 1, owner: 1 })
       .sort({ _id: 1 })
       .toArray();

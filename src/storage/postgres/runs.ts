@@ -10,6 +10,7 @@ import type {
   RunRow,
   RunTable,
   ThreadPatch,
+  UnfinishedQuery,
   UnfinishedRun,
 } from "../storage.js";
 
@@ -49,7 +50,7 @@ export class PostgresRuns implements RunTable {
       list: `SELECT ${columns} FROM ${runs} WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,
       unfinished: `SELECT run_id, thread_id, o.* FROM ${runs} LEFT JOIN ${owners} AS o ON o.id = owner
-        WHERE status ${UNFINISHED} ORDER BY run_id`,
+        WHERE status ${UNFINISHED}`,
       requestCancel: `UPDATE ${runs} SET cancel_requested = true WHERE run_id = $1 AND status ${UNFINISHED}`,
       cancelRequests: `SELECT run_id FROM ${runs} WHERE owner = $1 AND cancel_requested AND status ${UNFINISHED}`,
     };
@@ -86,8 +87,18 @@ export class PostgresRuns implements RunTable {
     return this.#pool.query<RunRow>(this.#sql.list, [threadId, status ?? null, limit, offset]);
   }
 
-  async unfinished(): Promise<UnfinishedRun[]> {
-    return (await this.#pool.query<OwnedRun>(this.#sql.unfinished)).map(unfinishedRun);
+  async unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
+    const named = Object.entries({ thread_id: threadId, owner: ownerId }).filter(
+      ([, id]) => id !== undefined,
+    );
+    const conditions = named.map(([column], index) => `AND ${column} = $${index + 1}`).join(" ");
+    const sql = `${this.#sql.unfinished} ${conditions} ORDER BY run_id`;
+    return (
+      await this.#pool.query<OwnedRun>(
+        sql,
+        named.map(([, id]) => id),
+      )
+    ).map(unfinishedRun);
   }
 
   async requestCancel(runId: string): Promise<void> {

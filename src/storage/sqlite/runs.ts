@@ -11,6 +11,7 @@ import type {
   RunRow,
   RunTable,
   ThreadPatch,
+  UnfinishedQuery,
   UnfinishedRun,
 } from "../storage.js";
 import type { SqliteFile } from "./file.js";
@@ -49,7 +50,8 @@ const LIST = `SELECT ${columns} FROM gs_runs
   ORDER BY created_at DESC, run_id DESC LIMIT @limit OFFSET @offset`;
 const IS_UNFINISHED = "status IN ('pending', 'running')";
 const UNFINISHED = `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN gs_owners ON id = owner
-  WHERE ${IS_UNFINISHED} ORDER BY run_id`;
+  WHERE ${IS_UNFINISHED} AND (@threadId IS NULL OR thread_id = @threadId) AND (@ownerId IS NULL OR owner = @ownerId)
+  ORDER BY run_id`;
 const REQUEST_CANCEL = `UPDATE gs_runs SET cancel_requested = 1 WHERE run_id = ? AND ${IS_UNFINISHED}`;
 const CANCEL_REQUESTS = `SELECT run_id FROM gs_runs WHERE owner = ? AND cancel_requested AND ${IS_UNFINISHED}`;
 
@@ -102,8 +104,12 @@ export class SqliteRuns implements RunTable {
     });
   }
 
-  unfinished(): Promise<UnfinishedRun[]> {
-    return this.#file.read(() => (this.#file.statement(UNFINISHED).all() as OwnedRun[]).map(unfinishedRun));
+  unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
+    return this.#file.read(() => {
+      const wanted = { threadId: threadId ?? null, ownerId: ownerId ?? null };
+      const runs = this.#file.statement(UNFINISHED).all(wanted) as OwnedRun[];
+      return runs.map(unfinishedRun);
+    });
   }
 
   requestCancel(runId: string): Promise<void> {

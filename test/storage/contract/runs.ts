@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/support/ids.js";
-import type { Owner, RunOutcome, RunRow, Storage, ThreadRow } from "../../../src/storage/storage.js";
+import type {
+  Owner,
+  RunOutcome,
+  RunRow,
+  Storage,
+  ThreadRow,
+  UnfinishedQuery,
+} from "../../../src/storage/storage.js";
 import { runRow, threadRow, tick } from "./rows.js";
 
 export function runTests(storage: () => Storage): void {
@@ -190,6 +197,21 @@ export function runTests(storage: () => Storage): void {
         { run_id: pending.run_id, thread_id, owner: alive },
         { run_id: running.run_id, thread_id, owner: undefined },
       ]);
+    });
+
+    it("unfinished runs of one thread, or of one owner", async () => {
+      const [one, another] = [await seedThread(), await seedThread()];
+      const ours = await seedRun(one.thread_id, { owner: "ours" });
+      const theirs = await seedRun(one.thread_id, { owner: "theirs", status: "running" });
+      await seedRun(one.thread_id, { owner: "ours", status: "success" });
+      const elsewhere = await seedRun(another.thread_id, { owner: "ours" });
+      const idsOf = async (query: UnfinishedQuery) =>
+        (await storage().runs.unfinished(query)).map(({ run_id }) => run_id).sort();
+      const sorted = (...runs: RunRow[]) => runs.map(({ run_id }) => run_id).sort();
+      expect(await idsOf({ threadId: one.thread_id })).toEqual(sorted(ours, theirs));
+      expect(await idsOf({ ownerId: "ours" })).toEqual(sorted(ours, elsewhere));
+      expect(await idsOf({ threadId: another.thread_id, ownerId: "theirs" })).toEqual([]);
+      expect(await idsOf({ threadId: undefined })).toHaveLength(3);
     });
 
     it("a removed owner is unknown", async () => {
