@@ -3,6 +3,7 @@
  * without the graph its reducers are unknown, and so is its output schema, for which the output filter fails closed.
  */
 import { type BaseCheckpointSaver, type CheckpointTuple, uuid5 } from "@langchain/langgraph-checkpoint";
+import { isStateChannel } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { errorMessage, GraphLoadError } from "../support/errors.js";
 import type { GraphConfig, LoadedGraph, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
@@ -112,11 +113,6 @@ const ERROR = "__error__";
 const INTERRUPT = "__interrupt__";
 /** Writes about a task, not of it. */
 const MARKS = new Set([ERROR, INTERRUPT, "__scheduled__", "__resume__"]);
-
-/** True for a channel that holds a key of the state, false for LangGraph's own. */
-export function isStateChannel(name: string): boolean {
-  return !name.startsWith("__") && !name.startsWith("branch:") && !name.startsWith(JOIN);
-}
 
 /** A node that a channel calls for. */
 interface Triggered {

@@ -1,9 +1,9 @@
 /** Stored checkpoints as files carry them: what the output filter leaves of one, and what may be read back. */
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError, type Issue } from "../support/errors.js";
+import { isStateChannel } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";
-import { isStateChannel } from "./placeholder-graph.js";
 import { OPEN_FILTER, type OutputFilter } from "./output-filter.js";
 import { withoutState } from "./thrown.js";
 

@@ -1,5 +1,14 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { AnyObject, Limit, Nullable, Opt, Timestamp, type JsonObject } from "./common.js";
+import {
+  AnyObject,
+  Limit,
+  Nullable,
+  Opt,
+  Selected,
+  Selection,
+  Timestamp,
+  type JsonObject,
+} from "./common.js";
 
 export const CheckpointConfigModel = Type.Object(
   {
@@ -124,6 +133,41 @@ export interface ThreadState {
   unfinished_step?: UnfinishedStep;
 }
 
+export const STATE_FIELDS = [
+  "values",
+  "next",
+  "tasks",
+  "checkpoint",
+  "metadata",
+  "created_at",
+  "parent_checkpoint",
+  "interrupts",
+  "unfinished_step",
+] as const;
+
+/** What a history tells of a state only when it is asked for. */
+const ChangedKeys = Nullable(Type.Array(Type.String()), {
+  description:
+    "Visible keys of the state that were written since the checkpoint before, sorted; all that it holds when there is none before it, null when that is gone. Only when `select` names it.",
+});
+
+export const SelectedState = Type.Object(
+  {
+    ...Selected(ThreadStateModel, "").properties,
+    changed_keys: Type.Optional(ChangedKeys),
+  },
+  {
+    title: "SelectedState",
+    description: "The fields of a ThreadStateModel that were asked for, and `changed_keys`.",
+  },
+);
+export interface SelectedState extends Partial<ThreadState> {
+  changed_keys?: string[] | null;
+}
+
+/** Fields of the states of a history. */
+export const StateSelection = Selection([...STATE_FIELDS, "changed_keys"]);
+
 const writtenValues = Type.Union([AnyObject(), Type.Array(Type.Unknown()), Type.Null()], {
   description: "Values to write, passed through the graph's reducers; null forks without a change.",
 });
@@ -165,6 +209,10 @@ export const ThreadStateSearchRequest = Type.Object(
     metadata: Opt(AnyObject(), { description: "Only checkpoints whose metadata holds these values." }),
     checkpoint: Opt(CheckpointConfigModel, {
       description: "Namespace (`checkpoint_ns`) whose history is asked for.",
+    }),
+    select: Opt(StateSelection, {
+      description:
+        "Fields of each state to return; all but `changed_keys` when left out or empty. Without `values`, a storage that keeps them apart does not read them.",
     }),
   },
   { title: "ThreadStateSearchRequest", description: "Filters of a history." },

@@ -15,6 +15,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { nextTurn } from "../support/event-loop.js";
 import { ORIGIN_KEY } from "../storage/checkpointer.js";
+import { readingOf } from "../storage/saver-parts.js";
 import { isRecord } from "../models/common.js";
 import type { Checkpointer, ThreadLease } from "../storage/storage.js";
 
@@ -88,7 +89,11 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
     // No checkpoint that is seen here has it.
     if (options?.filter && ORIGIN_KEY in options.filter) return;
-    for await (const tuple of this.#inner.list(config, options)) yield unsigned(tuple);
+    const { onRead } = readingOf(config);
+    for await (const tuple of this.#inner.list(config, options)) {
+      onRead?.(tuple.checkpoint);
+      yield unsigned(tuple);
+    }
   }
 
   async put(

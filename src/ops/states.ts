@@ -4,24 +4,29 @@ import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
 import { checkpointOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
-import type {
-  CheckpointLike,
-  CheckpointSelector,
-  StateWriteResult,
-  ThreadState,
-  ThreadStateSearchRequest,
-  ThreadStateUpdateRequest,
-  UnfinishedStep,
+import {
+  type CheckpointLike,
+  type CheckpointSelector,
+  type SelectedState,
+  STATE_FIELDS,
+  type StateWriteResult,
+  type ThreadState,
+  type ThreadStateSearchRequest,
+  type ThreadStateUpdateRequest,
+  type UnfinishedStep,
 } from "../models/state.js";
 import { allOf } from "../support/read-ahead.js";
 import type { RunRow, ThreadRow } from "../storage/storage.js";
 import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { now } from "../storage/rows.js";
+import { type Reading, withReading } from "../storage/saver-parts.js";
 import type { OpsContext } from "./context.js";
 import { assertFilter } from "./request-bounds.js";
 import { checkpointConfigurable, type CheckpointConfigurable, requireCheckpoint } from "./run-request.js";
+import { ChangedKeys, neededChannels, oneBehind } from "./history.js";
 import { claim, noteWriter, scopeOf, threadRow } from "./thread-origin.js";
-import { latestSnapshot, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
+import { selectFields } from "./thread-search.js";
+import { latestSnapshot, type Reader, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
 
 export class States {
   readonly #context: OpsContext;
@@ -116,36 +121,84 @@ export class States {
     return allOf(this.walk(threadId, request));
   }
 
-  /** As `history`, for states that may not fit into memory: each is read when it is asked for. */
+  /** As `history`, for states that may not fit into memory: each is read when it is asked for. `select` is not heeded. */
   async *walk(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<ThreadState> {
+    const { reader, namespace, snapshots } = await this.#past(threadId, request);
+    yield* this.#shown(snapshots({}), { reader, namespace, request });
+  }
+
+  /** As `walk`, with the fields that `select` names; without it, all but `changed_keys`. */
+  async *walkSelected(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<SelectedState> {
+    const { select } = request;
+    if (!select?.length) {
+      yield* this.walk(threadId, request);
+      return;
+    }
+    const { reader, namespace, snapshots } = await this.#past(threadId, request);
+    const channels = neededChannels(select, reader.graph, namespace);
+    const changed = new ChangedKeys(this.#context.checkpointer);
+    const asksForKeys = select.includes("changed_keys");
+    const read = snapshots({
+      channels,
+      ...(asksForKeys && { onRead: (checkpoint) => changed.note(checkpoint) }),
+    });
+    const changedKeys = (snapshot: Snapshot, filter: OutputFilter) => changed.of(snapshot, filter);
+    // The checkpoint before one is mostly the next of the list.
+    const shown = asksForKeys ? oneBehind(read) : read;
+    const options = { reader, namespace, request, ...(asksForKeys && { changedKeys }) };
+    for await (const state of this.#shown(shown, options))
+      yield selectFields<SelectedState>(state, select, STATE_FIELDS);
+  }
+
+  /** What a history is read from. */
+  async #past(threadId: string, request: ThreadStateSearchRequest) {
     if (request.metadata) assertFilter(request.metadata, ["body", "metadata"]);
     const row = await threadRow(this.#context, threadId);
     const reader = await readerOf(this.#context, row);
-    const { checkpoint_ns = "", checkpoint_map } = checkpointConfigurable(row.thread_id, request.checkpoint);
+    const { thread_id } = row;
+    const { checkpoint_ns = "", checkpoint_map } = checkpointConfigurable(thread_id, request.checkpoint);
     if (request.metadata) assertSearchable(request.metadata, await reader.filter());
     const before =
-      request.before == null ? undefined : checkpointConfigurable(row.thread_id, selectorOf(request.before));
-    const snapshots = reader.graph.getStateHistory(
-      {
-        configurable: { thread_id: row.thread_id, checkpoint_ns, ...(checkpoint_map && { checkpoint_map }) },
-      },
-      {
-        limit: request.limit ?? DEFAULT_LIMIT,
-        ...(before?.checkpoint_id && { before: { configurable: { ...before, checkpoint_ns } } }),
-        ...(request.metadata && { filter: request.metadata }),
-      },
-    );
+      request.before == null ? undefined : checkpointConfigurable(thread_id, selectorOf(request.before));
+    const place = { thread_id, checkpoint_ns, ...(checkpoint_map && { checkpoint_map }) };
+    const options = {
+      limit: request.limit ?? DEFAULT_LIMIT,
+      ...(before?.checkpoint_id && { before: { configurable: { ...before, checkpoint_ns } } }),
+      ...(request.metadata && { filter: request.metadata }),
+    };
+    const snapshots = (reading: Reading) =>
+      reader.graph.getStateHistory({ configurable: withReading(place, reading) }, options);
+    return { reader, namespace: checkpoint_ns, snapshots };
+  }
+
+  async *#shown(
+    snapshots: AsyncIterable<Snapshot>,
+    { reader, namespace, request, changedKeys }: ShownOptions,
+  ): AsyncGenerator<ThreadState & SelectedState> {
     // What comes after the newest is older: who wrote it is known by then, and only the newest may be unfinished.
     let filter: OutputFilter | undefined;
     for await (const snapshot of snapshots) {
-      const isNewest = filter === undefined && !before;
-      filter ??= filterAt(await reader.filter(), checkpoint_ns);
+      const isNewest = filter === undefined && request.before == null;
+      filter ??= filterAt(await reader.filter(), namespace);
+      const { thread_id } = snapshot.config.configurable ?? {};
       const unfinished_step = isNewest
-        ? await unfinishedStepAt(this.#context, row.thread_id, snapshot)
+        ? await unfinishedStepAt(this.#context, String(thread_id), snapshot)
         : undefined;
-      yield { ...threadStateOf(snapshot, filter), ...(unfinished_step && { unfinished_step }) };
+      yield {
+        ...threadStateOf(snapshot, filter),
+        ...(unfinished_step && { unfinished_step }),
+        ...(changedKeys && { changed_keys: await changedKeys(snapshot, filter) }),
+      };
     }
   }
+}
+
+interface ShownOptions {
+  reader: Reader;
+  /** Empty for the root graph. */
+  namespace: string;
+  request: ThreadStateSearchRequest;
+  changedKeys?: (snapshot: Snapshot, filter: OutputFilter) => Promise<string[] | null>;
 }
 
 /** What nodes wrote stands in the metadata of old checkpoints: a search must not find what is hidden there. */

@@ -33,7 +33,7 @@ import { assertMetadataKeys } from "./request-bounds.js";
 type ThreadContent = Pick<Thread, "values" | "interrupts">;
 
 /** A graph that reads a thread: the one that its metadata names, which clients may change. */
-interface Reader {
+export interface Reader {
   id: string;
   graph: ServedGraph;
   /**

@@ -10,6 +10,7 @@ import {
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import { isStateChannel } from "../models/channels.js";
 import { GraphServeError } from "../support/errors.js";
 import { because, type Fault, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
 
@@ -70,6 +71,36 @@ export const tupleOf = (place: Place, { id, parent, ...parts }: TupleParts): Che
   parentConfig: parent ? configOf(place, parent) : undefined,
   pendingWrites: parts.pendingWrites,
 });
+
+/** Which channels' values are needed of the checkpoints that are read; a saver may give more. */
+export interface NeededChannels {
+  /** LangGraph's own, which tell what runs next. */
+  own: boolean;
+  /** Keys of the state. */
+  keys: readonly string[];
+}
+
+/** What a reader of checkpoints asks beside their place. It travels in the config, past LangGraph. */
+export interface Reading {
+  channels?: NeededChannels;
+  /** Called with each checkpoint before LangGraph makes a state of it. */
+  onRead?: (checkpoint: Checkpoint) => void;
+}
+
+const READING = "__graph_serve_reading";
+
+export const withReading = (configurable: Record<string, unknown>, reading: Reading) => ({
+  ...configurable,
+  [READING]: reading,
+});
+
+export const readingOf = ({ configurable }: RunnableConfig): Reading =>
+  (configurable?.[READING] as Reading | undefined) ?? {};
+
+export function isNeeded(channel: string, needed: NeededChannels | undefined): boolean {
+  if (!needed) return true;
+  return needed.keys.includes(channel) || (needed.own && !isStateChannel(channel));
+}
 
 /** Whether writes to this channel have a number of their own, such as an interrupt or an error of the task. */
 export const isSpecial = (channel: string): boolean => Object.hasOwn(WRITES_IDX_MAP, channel);

@@ -1,7 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Limit } from "../../models/common.js";
 import {
+  SelectedState,
   StateAtCheckpointRequest,
+  StateSelection,
   StateWriteResponse,
   ThreadStateModel,
   ThreadStateSearchRequest,
@@ -17,6 +19,7 @@ const StateQuery = Type.Object({
 const HistoryQuery = Type.Object({
   limit: Type.Optional(Limit),
   before: Type.Optional(Type.String({ description: "Only states before the checkpoint with this id." })),
+  select: Type.Optional(StateSelection),
 });
 
 export const stateRoutes = [
@@ -89,9 +92,9 @@ export const stateRoutes = [
     tag: "Thread state",
     summary: "List past states",
     query: HistoryQuery,
-    responses: [{ status: 200, description: "States, newest first.", schema: Type.Array(ThreadStateModel) }],
+    responses: [{ status: 200, description: "States, newest first.", schema: Type.Array(SelectedState) }],
     errors: ["thread_not_found"],
-    handle: ({ service, params, query }) => list(service.state.walk(params.thread_id, query)),
+    handle: ({ service, params, query }) => list(service.state.walkSelected(params.thread_id, query)),
   }),
   route({
     id: "search_history",
@@ -100,8 +103,8 @@ export const stateRoutes = [
     tag: "Thread state",
     summary: "Search past states",
     body: ThreadStateSearchRequest,
-    responses: [{ status: 200, description: "States, newest first.", schema: Type.Array(ThreadStateModel) }],
+    responses: [{ status: 200, description: "States, newest first.", schema: Type.Array(SelectedState) }],
     errors: ["thread_not_found"],
-    handle: ({ service, params, body }) => list(service.state.walk(params.thread_id, body)),
+    handle: ({ service, params, body }) => list(service.state.walkSelected(params.thread_id, body)),
   }),
 ];

@@ -1,5 +1,6 @@
 /** The statements of the checkpointer, over the tables that the official PostgresSaver made: `s` is the schema. */
 import { TASKS } from "@langchain/langgraph-checkpoint";
+import { OWN_CHANNELS } from "../../models/channels.js";
 import { tableIn } from "./options.js";
 
 /** A row of `readCheckpoints`: of a checkpoint, of a channel's value, of a pending write, or of an old pending send. */
@@ -25,15 +26,23 @@ export interface CheckpointRow {
 /**
  * Reads a page of checkpoints with their values and writes. The page is chosen first; values are then fetched one by
  * one by their whole key, each version once however many checkpoints share it: a join would be planned over all
- * values of the thread.
+ * values of the thread. `needed` leaves values out; its keys are a parameter.
  */
-export function readCheckpoints(s: string, where: string, limit: string): string {
+export function readCheckpoints(
+  s: string,
+  where: string,
+  limit: string,
+  needed?: { own: boolean; keys: string },
+): string {
+  const own = needed?.own ? `key ~ '${OWN_CHANNELS.source}' OR ` : "";
+  const ofChannels = needed ? `WHERE ${own}key = ANY(${needed.keys}::text[])` : "";
   const [blobs, writes] = [tableIn(s, "checkpoint_blobs"), tableIn(s, "checkpoint_writes")];
   return `WITH page AS MATERIALIZED (
       SELECT * FROM ${tableIn(s, "checkpoints")} ${where} ORDER BY checkpoint_id DESC LIMIT ${limit}
     ), wanted AS (
       SELECT DISTINCT thread_id, checkpoint_ns, key AS channel, value AS version
       FROM page CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions')
+      ${ofChannels}
     )
     SELECT 'checkpoint' AS kind, thread_id, checkpoint_ns, checkpoint_id,
       (row_number() OVER (ORDER BY checkpoint_id DESC))::integer AS place, NULL AS channel,

@@ -15,8 +15,10 @@ import {
   checkpointOf,
   type CheckpointPlace,
   configOf,
+  type NeededChannels,
   numbered,
   placeOf,
+  readingOf,
   tupleOf,
 } from "../saver-parts.js";
 import type { PostgresPool } from "./pool.js";
@@ -65,7 +67,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
-    const [tuple] = await this.#read(placeOf(config), 1);
+    const [tuple] = await this.#read(placeOf(config), { limit: 1, needed: readingOf(config).channels });
     return tuple;
   }
 
@@ -77,7 +79,8 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     let end = before?.configurable?.checkpoint_id as string | undefined;
     for (let left = limit; left > 0; left -= PAGE) {
       const size = isPaged ? Math.min(left, PAGE) : limit;
-      const tuples = await this.#read(place, size, end, filter);
+      const needed = readingOf(config).channels;
+      const tuples = await this.#read(place, { limit: size, before: end, filter, needed });
       yield* tuples;
       if (!isPaged || tuples.length < size) return;
       end = tuples.at(-1)?.config.configurable?.checkpoint_id as string;
@@ -149,9 +152,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
 
   async #read(
     place: Partial<CheckpointPlace>,
-    limit: number,
-    before?: string,
-    filter: Record<string, unknown> = {},
+    { limit, before, filter = {}, needed }: PageOptions,
   ): Promise<CheckpointTuple[]> {
     const values: unknown[] = [];
     const tests: string[] = [];
@@ -166,6 +167,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       this.#schema,
       where,
       `$${values.push(limit === Infinity ? null : limit)}`,
+      needed && { ...needed, keys: `$${values.push(needed.keys)}` },
     );
     return tuplesOf(await this.#pool.query<sql.CheckpointRow>(text, values), this.serde);
   }
@@ -174,6 +176,14 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     const [type, bytes] = await this.serde.dumpsTyped(value);
     return { type, bytes };
   }
+}
+
+interface PageOptions {
+  limit: number;
+  /** Only checkpoints with lesser ids. */
+  before?: string;
+  filter?: Record<string, unknown>;
+  needed?: NeededChannels;
 }
 
 /** A channel whose value is gone. */

@@ -12,7 +12,18 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { CheckpointKey } from "../checkpointer.js";
 import { containing } from "../rows.js";
-import { addSends, checkpointOf, configOf, numbered, type Place, placeOf, tupleOf } from "../saver-parts.js";
+import {
+  addSends,
+  checkpointOf,
+  configOf,
+  isNeeded,
+  type NeededChannels,
+  numbered,
+  type Place,
+  placeOf,
+  readingOf,
+  tupleOf,
+} from "../saver-parts.js";
 import { beginTransaction, type RedisConnection, type Transaction } from "./client.js";
 import {
   fieldOf,
@@ -57,13 +68,14 @@ export class RedisSaver extends BaseCheckpointSaver {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
     const place = placeOf(config);
-    if (place.checkpoint_id) return this.#tuples.get(place, place.checkpoint_id);
-    for await (const tuple of this.#tuples.newestFirst(place, { pageSize: 1 })) return tuple;
+    const needed = readingOf(config).channels;
+    if (place.checkpoint_id) return this.#tuples.get(place, place.checkpoint_id, needed);
+    for await (const tuple of this.#tuples.newestFirst(place, { pageSize: 1, needed })) return tuple;
     return undefined;
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
-    yield* this.#tuples.list(config.configurable ?? {}, options);
+    yield* this.#tuples.list(config.configurable ?? {}, { ...options, needed: readingOf(config).channels });
   }
 
   async put(
@@ -154,6 +166,13 @@ const PAGE = 25;
 
 type Saver = Pick<BaseCheckpointSaver, "serde">;
 
+interface PageOptions {
+  /** Only checkpoints with lesser ids. */
+  before?: string;
+  pageSize?: number;
+  needed?: NeededChannels;
+}
+
 class RedisTuples {
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
@@ -165,7 +184,7 @@ class RedisTuples {
     this.#saver = saver;
   }
 
-  async get(place: Place, id: string): Promise<CheckpointTuple | undefined> {
+  async get(place: Place, id: string, needed?: NeededChannels): Promise<CheckpointTuple | undefined> {
     const keys = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
     const [record, pendingWrites] = await Promise.all([
       this.#connection.client.hGetAll(keys.checkpoint(id)),
@@ -175,7 +194,7 @@ class RedisTuples {
     if (!record.checkpoint || !record.metadata) return undefined;
     const parent = record.parent?.toString() ?? "";
     const checkpoint = (await unpackValue(this.#saver.serde, record.checkpoint)) as Checkpoint;
-    checkpoint.channel_values = await this.#values(keys, record.refs);
+    checkpoint.channel_values = await this.#values(keys, record.refs, needed);
     if (checkpoint.v < 4 && parent !== "") addSends(checkpoint, await this.#sendsOf(keys, parent));
     const metadata = await unpackValue(this.#saver.serde, record.metadata);
     return tupleOf(place, { id, parent, checkpoint, metadata, pendingWrites });
@@ -184,7 +203,7 @@ class RedisTuples {
   /** Checkpoints of a namespace, those below the id `before`. */
   async *newestFirst(
     place: Place,
-    { before, pageSize = PAGE }: { before?: string; pageSize?: number } = {},
+    { before, pageSize = PAGE, needed }: PageOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { ids } = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
     for (let end = before; ;) {
@@ -193,7 +212,7 @@ class RedisTuples {
         REV: true,
         LIMIT: { offset: 0, count: pageSize },
       });
-      const tuples = await Promise.all(page.map((id) => this.get(place, id.toString())));
+      const tuples = await Promise.all(page.map((id) => this.get(place, id.toString(), needed)));
       for (const tuple of tuples) if (tuple) yield tuple;
       if (page.length < pageSize) return;
       end = page.at(-1)?.toString();
@@ -203,10 +222,10 @@ class RedisTuples {
   /** As `BaseCheckpointSaver.list`; over all threads or namespaces when the place leaves them open. */
   async *list(
     place: Partial<Place>,
-    { limit = Infinity, before, filter = {} }: CheckpointListOptions,
+    { limit = Infinity, before, filter = {}, needed }: CheckpointListOptions & Pick<PageOptions, "needed">,
   ): AsyncGenerator<CheckpointTuple> {
     const places = await this.#places(place);
-    const options = { before: before?.configurable?.checkpoint_id as string | undefined };
+    const options = { before: before?.configurable?.checkpoint_id as string | undefined, needed };
     const [only] = places;
     const tuples =
       places.length === 1 && only ? this.newestFirst(only, options) : this.#merged(places, options);
@@ -220,7 +239,7 @@ class RedisTuples {
     }
   }
 
-  async *#merged(places: Place[], options: { before?: string }): AsyncGenerator<CheckpointTuple> {
+  async *#merged(places: Place[], options: PageOptions): AsyncGenerator<CheckpointTuple> {
     const all: CheckpointTuple[] = [];
     for (const place of places) {
       for await (const tuple of this.newestFirst(place, options)) all.push(tuple);
@@ -251,8 +270,12 @@ class RedisTuples {
     return [...threads];
   }
 
-  async #values(keys: NamespaceKeys, text: Buffer | undefined): Promise<Record<string, unknown>> {
-    const refs = readRefs(text);
+  async #values(
+    keys: NamespaceKeys,
+    text: Buffer | undefined,
+    needed: NeededChannels | undefined,
+  ): Promise<Record<string, unknown>> {
+    const refs = readRefs(text).filter(({ channel }) => isNeeded(channel, needed));
     if (refs.length === 0) return {};
     const records = await this.#connection.client.hmGet(keys.values, refs.map(fieldOf));
     const entries = await Promise.all(

@@ -16,8 +16,11 @@ import {
   checkpointOf,
   type CheckpointPlace,
   configOf,
+  isNeeded,
+  type NeededChannels,
   numbered,
   placeOf,
+  readingOf,
   textSerializer,
   tupleOf,
 } from "../saver-parts.js";
@@ -43,7 +46,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
     const [row] = this.#rows.page({ ...placeOf(config), limit: 1 });
-    return row && this.#tuple(row, this.#values.reader());
+    return row && this.#tuple(row, this.#values.reader(), readingOf(config).channels);
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
@@ -55,7 +58,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       const size = Math.min(left, PAGE);
       const rows = this.#rows.page({ ...place, before: end, after, filter, limit: size });
       const read = this.#values.reader();
-      for (const row of rows) yield await this.#tuple(row, read);
+      for (const row of rows) yield await this.#tuple(row, read, readingOf(config).channels);
       if (rows.length < size) return;
       after = rows.at(-1);
     }
@@ -138,9 +141,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#rows.namespaces(threadId);
   }
 
-  async #tuple(row: CheckpointRow, read: (id: number) => Buffer): Promise<CheckpointTuple> {
+  async #tuple(
+    row: CheckpointRow,
+    read: (id: number) => Buffer,
+    needed: NeededChannels | undefined,
+  ): Promise<CheckpointTuple> {
     const { checkpoint_id, parent_checkpoint_id: parent } = row;
-    const stored = Object.entries(JSON.parse(row.channel_values) as Record<string, StoredValue>);
+    const stored = Object.entries(JSON.parse(row.channel_values) as Record<string, StoredValue>).filter(
+      ([channel]) => isNeeded(channel, needed),
+    );
     const writes = this.#rows.writesOf(row);
     const [metadata, values, pendingWrites] = await Promise.all([
       this.#load(row.metadata),
