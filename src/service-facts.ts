@@ -2,6 +2,7 @@
 import { graphSummary, type GraphOutline } from "./graphs/draw.js";
 import type { GraphRegistry } from "./graphs/registry.js";
 import type { ServerInfo } from "./models/info.js";
+import { oneLine } from "./support/errors.js";
 import { VERSION } from "./support/version.js";
 
 /** What a banner or a check list says of a graph. */
@@ -9,14 +10,22 @@ export interface GraphSummary extends GraphOutline {
   id: string;
   /** `path:export`, when it was loaded from a file. */
   source?: string;
+  /** Why it does not load, in a line; nothing more is known of it then. */
+  fault?: string;
 }
 
 /** Of each graph, default first. */
 export async function graphSummaries(registry: GraphRegistry): Promise<GraphSummary[]> {
   return Promise.all(
     registry.ids.map(async (id) => {
-      const { graph } = await registry.graph(id);
-      return { id, source: registry.sourceOf(id), ...graphSummary(graph) };
+      const { graph } = await registry.reader(id);
+      const fault = registry.faultOf(id);
+      return {
+        id,
+        source: registry.sourceOf(id),
+        ...graphSummary(graph),
+        ...(fault && { fault: oneLine(fault.message) }),
+      };
     }),
   );
 }

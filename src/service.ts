@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import { parseGraphTarget } from "./config/graph-target.js";
 import { defaultSettings, type Settings } from "./config/settings.js";
-import { loadWithPlaceholders } from "./graphs/placeholder-graph.js";
 import { type GraphSource, GraphSources } from "./graphs/load.js";
 import { provideSdkLogger } from "./graphs/sdk-logger.js";
 import type { Authenticate, Caller } from "./models/caller.js";
@@ -16,7 +15,7 @@ import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.j
 import { observeStorage } from "./storage/observed.js";
 import { openStorage } from "./storage/open.js";
 import type { Storage, StorageFinding, UnfinishedRun } from "./storage/storage.js";
-import { ConfigError, type GraphServeError } from "./support/errors.js";
+import { ConfigError, type GraphLoadError } from "./support/errors.js";
 import { type Logger, silentLogger, sturdyLogger } from "./support/log.js";
 import { type Metrics, openMetrics } from "./support/metrics.js";
 import { langgraphVersion } from "./support/user-langgraph.js";
@@ -27,13 +26,10 @@ export type { GraphSummary } from "./service-facts.js";
 export type { StorageFinding, UnfinishedRun } from "./storage/storage.js";
 export type { JoinedStream, RunFrame, RunStream, WaitingRun } from "./models/run-stream.js";
 
-type GraphFaults = ReadonlyMap<string, GraphServeError>;
-const NO_FAULTS: GraphFaults = new Map();
-
 interface Circumstances {
   cwd: string;
-  /** Why graphs are stood in for, by graph id. */
-  faults: GraphFaults;
+  /** Whether graphs that do not load are stood in for. */
+  standIns: boolean;
   /** Whether the service maintains the storage: recovers, sweeps, and says that it lives. */
   maintains: boolean;
   /** Left out for a service that serves nobody. */
@@ -60,7 +56,7 @@ export class Service extends Operations {
   /** Undefined for a service that changes only what it is asked to. */
   readonly #maintenance: Maintenance | undefined;
   readonly #langgraphVersion: string;
-  readonly #faults: GraphFaults;
+  readonly #standIns: boolean;
   readonly #hooks: UserHooks | undefined;
   readonly #closed: () => void;
   #closing: Promise<void> | undefined;
@@ -70,14 +66,14 @@ export class Service extends Operations {
     settings: Settings,
     sources: GraphSources,
     context: OpsContext,
-    { cwd, faults, maintains, hooks, closed }: Circumstances,
+    { cwd, standIns, maintains, hooks, closed }: Circumstances,
   ) {
     const engine = { ...context, live: new LiveRuns(context) };
     super(engine);
     this.#hooks = hooks;
     this.authenticate = hooks?.authenticate;
     this.#closed = closed;
-    this.#faults = faults;
+    this.#standIns = standIns;
     this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
     this.settings = settings;
     this.logger = context.logger;
@@ -133,8 +129,20 @@ export class Service extends Operations {
    * Why the graph that a thread of this metadata belongs to is stood in for; undefined when it loaded. A factory is
    * known to fail once the thread was read.
    */
-  graphFault(metadata: { graph_id?: unknown }): GraphServeError | undefined {
-    return this.#faults.get(this.#context.registry.graphIdOf(metadata));
+  graphFault(metadata: { graph_id?: unknown }): GraphLoadError | undefined {
+    const { registry } = this.#context;
+    return registry.faultOf(registry.graphIdOf(metadata));
+  }
+
+  /** Why graphs are stood in for, by graph id, each with its place and the lines there. */
+  graphFaults(): Map<string, GraphLoadError> {
+    const { registry } = this.#context;
+    const faults = new Map<string, GraphLoadError>();
+    for (const id of registry.ids) {
+      const fault = registry.faultOf(id);
+      if (fault) faults.set(id, fault);
+    }
+    return faults;
   }
 
   /** The graphs served, default first. */
@@ -145,12 +153,14 @@ export class Service extends Operations {
   /**
    * Load the graph files, the auth function and the app anew. Runs in flight finish on the graph they began with;
    * when a file does not load, what was last good goes on serving.
-   * @throws GraphLoadError (`graph_load_failed`)
+   * @returns why graphs do not load, by graph id, where such are stood in for: the others are served anew then
+   * @throws GraphLoadError where they are not (`graph_load_failed`)
    */
-  async reload(): Promise<void> {
-    const graphs = await this.#sources.load();
+  async reload(): Promise<Map<string, GraphLoadError>> {
+    const graphs = await (this.#standIns ? this.#sources.loadEach() : this.#sources.load());
     await this.#hooks?.reload();
     this.#context.registry.replace(graphs);
+    return new Map([...graphs].flatMap(([id, each]) => (each.kind === "fault" ? [[id, each.fault]] : [])));
   }
 
   /** Absolute paths of the graph files, the auth function's, the app's, and every file of the project they import. */
@@ -211,19 +221,17 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
   const cwd = resolve(options.cwd ?? ".");
   const settings: Settings = Object.freeze({ ...defaultSettings(), ...options.settings });
   const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
-  const { callFactories } = options;
+  const { callFactories, serves = !standIns } = options;
   const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), { cwd, callFactories });
-  assertServable(settings, sources.ids, { mayBeEmpty: standIns });
-  const { graphs, faults } = standIns
-    ? await loadWithPlaceholders(sources)
-    : { graphs: await sources.load(), faults: NO_FAULTS };
-  const hooks = standIns ? undefined : await UserHooks.open({ settings, authenticate, cwd }, logger);
-  const metrics = settings.metrics && !standIns ? openMetrics(cwd) : undefined;
+  assertServable(settings, sources.ids, { mayBeEmpty: !serves });
+  const graphs = await (standIns ? sources.loadEach() : sources.load());
+  const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
+  const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
   try {
-    const context = createContext({ settings, graphs, storage, logger, unfiltered, metrics });
-    const circumstances = { cwd, faults, maintains: !passive, hooks, closed };
+    const context = createContext({ settings, graphs, storage, logger, standIns, unfiltered, metrics });
+    const circumstances = { cwd, standIns, maintains: !passive, hooks, closed };
     return await new Service(settings, sources, context, circumstances).start();
   } catch (error) {
     await storage.close();
@@ -253,8 +261,10 @@ export interface ServiceOptions {
   readOnly?: boolean;
   /** Change what is asked for and nothing else: nothing is recovered or swept, and no heartbeat is sent. */
   passive?: boolean;
-  /** Go on without the graphs that do not load, or without any: their threads can be read, not run. */
+  /** Go on without the graphs that do not load: their threads can be read, not run. */
   standIns?: boolean;
+  /** Whether requests of others come: then there has to be a graph, users are verified, and figures are kept. */
+  serves?: boolean;
   /** Call each factory when the graphs are loaded, as for a run without configuration: one that throws is found then. */
   callFactories?: boolean;
   /** Show every key of the state, also those that the graphs' output schemas hide. */

@@ -30,11 +30,12 @@ export async function openConfigured(
   logger?: Logger,
   { serves = false, ...options }: OpenOptions = {},
 ): Promise<Service> {
-  if (!options.readOnly && !options.standIns) requireGraphs(settings);
+  if (serves || (!options.readOnly && !options.standIns)) requireGraphs(settings);
   prepareProcess({ settings, baseDir, env });
   const { openService } = await import("../service.js");
   const http_app = serves ? settings.http_app : undefined;
-  return openService({ settings: { ...settings, http_app }, cwd: baseDir, logger, ...options });
+  const service = { settings: { ...settings, http_app }, cwd: baseDir, logger, ...options };
+  return openService(serves ? { ...service, serves } : service);
 }
 
 /** Let the variables of the configuration enter the process, and the graphs' copy of LangGraph be the one to use. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { Service } from "../service.js";
-import { GraphServeError } from "../support/errors.js";
+import { GraphServeError, oneLine } from "../support/errors.js";
 import { type Client, foundOnly, graphIdOf } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 
@@ -93,8 +93,7 @@ export function namedGraph(service: Configured, thread: Parameters<typeof graphI
 function whyHidden(service: Service, metadata: JsonObject): string | undefined {
   const fault = service.graphFault(metadata);
   if (fault) {
-    const why = fault.message.replace(/\s*\n\s*/g, "; ");
-    return `values hidden: the graph does not load (${why}); --raw shows them`;
+    return `values hidden: the graph does not load (${oneLine(fault.message)}); --raw shows them`;
   }
   const id = graphIdOf({ metadata });
   if (id === undefined || Object.hasOwn(service.settings.graphs, id)) return undefined;

@@ -1,6 +1,7 @@
 /** The part of a compiled LangGraph graph that the service uses, whichever copy of LangGraph it was built with. */
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { JsonObject } from "../models/common.js";
+import type { GraphLoadError } from "../support/errors.js";
 
 export interface GraphConfig {
   configurable?: JsonObject;
@@ -61,10 +62,11 @@ export interface ServedGraph {
 /** Builds a graph for one call: the config of the run, or of a state read. */
 export type GraphFactory = (config: GraphConfig) => Promise<ServedGraph>;
 
-/** A graph of the mapping, loaded: compiled, or made anew for each call. */
+/** A graph of the mapping: compiled, or made anew for each call, or not there since its module does not load. */
 export type LoadedGraph =
   | { kind: "graph"; graph: ServedGraph; source?: string }
-  | { kind: "factory"; factory: GraphFactory; source?: string };
+  | { kind: "factory"; factory: GraphFactory; source?: string }
+  | { kind: "fault"; fault: GraphLoadError; source?: string };
 
 export function isServedGraph(value: unknown): value is ServedGraph {
   if (typeof value !== "object" || value === null) return false;

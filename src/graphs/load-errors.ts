@@ -145,7 +145,8 @@ function importNotFound(missing: MissingImport, cause: unknown, module: FaultyMo
     missing.importer ?? module.files.find((file) => locateImport(specifier, file)) ?? module.path;
   const { message, hint } = explain(missing, importer, module.baseDir);
   const location = locateImport(specifier, importer);
-  const by = `imported by ${shownPath(importer, module.baseDir)}`;
+  const line = location?.line === undefined ? "" : `:${location.line}`;
+  const by = `imported by ${shownPath(importer, module.baseDir)}${line}`;
   return new GraphLoadError(`${message}, ${by}`, { hint, cause, ...(location && { location }) });
 }
 

@@ -18,6 +18,7 @@ import {
   describe,
   type Exports,
   exportsOf,
+  filesOf,
   type GraphBuilder,
   type GraphExport,
   type PreparedModule,
@@ -239,10 +240,13 @@ const article = (what: string): string => {
 export type GraphSource =
   { kind: "file"; path: string; exportName?: string } | { kind: "value"; value: unknown };
 
+/** The id of the one graph there is when none is configured. */
+const NO_GRAPH = "";
+
 interface SourceOptions {
   /** Folder that relative paths start from. */
   cwd: string;
-  /** Whether `load` calls each factory as well, as for a run without configuration, so that one that throws is found. */
+  /** Whether each factory is called as well, as for a run without configuration, so that one that throws is found. */
   callFactories?: boolean;
 }
 
@@ -280,16 +284,30 @@ export class GraphSources {
    * Load every graph; all or none.
    * @throws GraphLoadError (`graph_load_failed`)
    */
-  async load(): Promise<ReadonlyMap<string, LoadedGraph>> {
+  load(): Promise<ReadonlyMap<string, LoadedGraph>> {
+    return this.#loadAll((error) => {
+      throw error;
+    });
+  }
+
+  /** Load what loads; a graph that does not is there as its fault. Never empty. */
+  async loadEach(): Promise<ReadonlyMap<string, LoadedGraph>> {
+    const graphs = await this.#loadAll(async (error, source) => ({
+      loaded: { kind: "fault", fault: asLoadError(error) },
+      files: source.kind === "file" ? await filesOf(resolve(this.#options.cwd, source.path)) : [],
+      notices: [],
+    }));
+    if (graphs.size > 0) return graphs;
+    return new Map([[NO_GRAPH, { kind: "fault", fault: new GraphLoadError("no graph is configured") }]]);
+  }
+
+  async #loadAll(onFault: (error: unknown, source: GraphSource) => Promise<Found>) {
     const graphs = new Map<string, LoadedGraph>();
     const files = new Set<string>();
     const notices: string[] = [];
-    for (const id of this.ids) {
-      const found = await this.#load(id);
-      const { loaded } = found;
-      if (this.#options.callFactories && loaded.kind === "factory")
-        await loaded.factory({ configurable: {} });
-      graphs.set(id, loaded);
+    for (const [id, source] of this.#sources) {
+      const found = await this.#load(id, source).catch((error: unknown) => onFault(error, source));
+      graphs.set(id, found.loaded);
       found.files.forEach((file) => files.add(file));
       notices.push(...found.notices);
     }
@@ -298,20 +316,20 @@ export class GraphSources {
     return graphs;
   }
 
-  /**
-   * Load one graph of the mapping; `files` and `notices` stay as they are.
-   * @throws GraphLoadError (`graph_load_failed`)
-   */
-  async loadOne(id: string): Promise<LoadedGraph> {
-    return (await this.#load(id)).loaded;
+  async #load(id: string, source: GraphSource): Promise<Found> {
+    const { cwd, callFactories } = this.#options;
+    const found =
+      source.kind === "value"
+        ? { ...(await graphFromValue(source.value, id, cwd)), files: [] }
+        : await loadGraph(
+            { path: resolve(cwd, source.path), exportName: source.exportName },
+            { baseDir: cwd },
+          );
+    if (callFactories && found.loaded.kind === "factory") await found.loaded.factory({ configurable: {} });
+    return found;
   }
+}
 
-  async #load(id: string): Promise<Found> {
-    const source = this.#sources.get(id);
-    if (!source) throw new GraphLoadError(`there is no graph "${id}" in the mapping`);
-    const { cwd } = this.#options;
-    if (source.kind === "value") return { ...(await graphFromValue(source.value, id, cwd)), files: [] };
-    const path = resolve(cwd, source.path);
-    return loadGraph({ path, exportName: source.exportName }, { baseDir: cwd });
-  }
+function asLoadError(error: unknown): GraphLoadError {
+  return error instanceof GraphLoadError ? error : new GraphLoadError(errorMessage(error), { cause: error });
 }

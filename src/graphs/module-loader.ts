@@ -39,6 +39,12 @@ export async function prepareModule(file: string, key: string): Promise<Prepared
   return { files, evaluate: () => evaluate(file, jiti) };
 }
 
+/** The module at this path and what it imports of the project, as far as it is there. */
+export async function filesOf(file: string): Promise<string[]> {
+  const jiti = isTypeScript(file) ? await createLoader(file) : undefined;
+  return projectFiles(file, jiti && aliasesOf(jiti));
+}
+
 /** Changes when the file's text does. */
 function signature(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });

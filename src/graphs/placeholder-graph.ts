@@ -5,25 +5,38 @@
 import { type BaseCheckpointSaver, type CheckpointTuple, uuid5 } from "@langchain/langgraph-checkpoint";
 import { isStateChannel } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import { errorMessage, GraphLoadError } from "../support/errors.js";
-import type { GraphConfig, LoadedGraph, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
-import type { GraphSources } from "./load.js";
+import { GraphLoadError, type GraphServeError } from "../support/errors.js";
+import type { GraphConfig, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
 
 /** The answer of a functional entrypoint. */
 const ANSWER = "__end__";
 
 export class PlaceholderGraph implements ServedGraph {
   checkpointer?: BaseCheckpointSaver | boolean;
-  readonly #reason: GraphLoadError;
+  readonly #reason: GraphServeError;
 
-  constructor(reason: GraphLoadError) {
+  /** @param reason what is thrown where the graph itself is needed */
+  constructor(reason: GraphServeError) {
     this.#reason = reason;
   }
 
-  async getState(config: GraphConfig): Promise<Snapshot> {
+  async getState(config: GraphConfig, { subgraphs = false } = {}): Promise<Snapshot> {
     const tuple = await this.#saver.getTuple(config);
     if (!tuple) return { values: {}, next: [], tasks: [], config };
-    return snapshotOf(tuple, { isLatest: config.configurable?.checkpoint_id === undefined });
+    const snapshot = snapshotOf(tuple, { isLatest: config.configurable?.checkpoint_id === undefined });
+    return subgraphs ? this.#withSubgraphs(snapshot) : snapshot;
+  }
+
+  /** A task that runs a subgraph has checkpoints of its own, under its name and id. */
+  async #withSubgraphs(snapshot: Snapshot): Promise<Snapshot> {
+    const { thread_id, checkpoint_ns: parent } = snapshot.config.configurable ?? {};
+    const tasks = snapshot.tasks.map(async (task) => {
+      const place = `${task.name}:${task.id}`;
+      const checkpoint_ns = typeof parent === "string" && parent !== "" ? `${parent}|${place}` : place;
+      const state = await this.getState({ configurable: { thread_id, checkpoint_ns } }, { subgraphs: true });
+      return state.createdAt === undefined ? task : { ...task, state };
+    });
+    return { ...snapshot, tasks: await Promise.all(tasks) };
   }
 
   async *getStateHistory(
@@ -199,53 +212,4 @@ function resultOf(written: readonly (readonly [string, string, unknown])[]): Jso
   return Object.fromEntries(
     [...result].map(([key, values]) => [key, values.length === 1 ? values[0] : values]),
   );
-}
-
-// Loads what loads of the graphs mapping, and puts a placeholder where a graph does not.
-
-/** The id of the one graph there is when none is configured. */
-const NO_GRAPH = "";
-
-interface WithPlaceholders {
-  /** At least one graph, in the order of the mapping. */
-  graphs: ReadonlyMap<string, LoadedGraph>;
-  /** Why a graph could not be used, by graph id. A factory that fails enters when it is called. */
-  faults: ReadonlyMap<string, GraphLoadError>;
-}
-
-/** As `GraphSources.load`, but never fails: threads can then be read whatever became of their graph. */
-export async function loadWithPlaceholders(sources: GraphSources): Promise<WithPlaceholders> {
-  const faults = new Map<string, GraphLoadError>();
-  const placeholderFor = (id: string, error: unknown): PlaceholderGraph => {
-    const fault = asLoadError(error);
-    faults.set(id, fault);
-    return new PlaceholderGraph(fault);
-  };
-  const graphs = new Map<string, LoadedGraph>();
-  for (const id of sources.ids) {
-    try {
-      graphs.set(
-        id,
-        guarded(await sources.loadOne(id), (error) => placeholderFor(id, error)),
-      );
-    } catch (error) {
-      graphs.set(id, { kind: "graph", graph: placeholderFor(id, error) });
-    }
-  }
-  if (graphs.size === 0) {
-    const graph = placeholderFor(NO_GRAPH, new GraphLoadError("no graph is configured"));
-    graphs.set(NO_GRAPH, { kind: "graph", graph });
-  }
-  return { graphs, faults };
-}
-
-/** A factory may fail for the config of one thread and not for that of another. */
-function guarded(loaded: LoadedGraph, placeholderFor: (error: unknown) => PlaceholderGraph): LoadedGraph {
-  if (loaded.kind !== "factory") return loaded;
-  const { factory } = loaded;
-  return { ...loaded, factory: async (config) => factory(config).catch(placeholderFor) };
-}
-
-function asLoadError(error: unknown): GraphLoadError {
-  return error instanceof GraphLoadError ? error : new GraphLoadError(errorMessage(error), { cause: error });
 }

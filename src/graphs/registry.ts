@@ -2,11 +2,12 @@
  * The graphs of the mapping: which ids name them, and the graph to call for each (docs/specification.md#assistants).
  */
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import { NotFoundError } from "../support/errors.js";
+import { GraphLoadError, GraphNotLoadedError, NotFoundError } from "../support/errors.js";
 import { assistantUuid, canonicalUuid } from "../support/ids.js";
 import type { GraphConfig, LoadedGraph, ServedGraph } from "./graph.js";
 import { createOutputFilter } from "./graph-output.js";
 import { bothFilters, keysOnly, OPEN_FILTER, type OutputFilter } from "./output-filter.js";
+import { PlaceholderGraph } from "./placeholder-graph.js";
 
 export interface RegistryOptions {
   /** In the order of the mapping; at least one. */
@@ -18,6 +19,8 @@ export interface RegistryOptions {
   checkpointer: BaseCheckpointSaver;
   /** Long-term memory for graphs that bring none of their own. */
   store?: unknown;
+  /** Whether a factory that throws is stood in for as well where its threads are read. */
+  standIns?: boolean;
   /** Show every state key, whatever the output schemas hide. */
   unfiltered?: boolean;
   /**
@@ -46,6 +49,8 @@ export class GraphRegistry {
   #graphs: ReadonlyMap<string, LoadedGraph>;
   readonly #bound = new Map<string, Promise<BoundGraph>>();
   readonly #warned = new Set<string>();
+  /** What factories threw when a thread was read. */
+  readonly #brokenFactories = new Map<string, GraphLoadError>();
   /** Graph ids by the UUIDs that name them. */
   readonly #byUuid: ReadonlyMap<string, string>;
 
@@ -59,9 +64,17 @@ export class GraphRegistry {
     this.#byUuid = new Map(this.assistants.map((id) => [this.uuidOf(id), id]));
   }
 
-  /** Serve other versions of the same graphs; calls that have begun keep theirs. */
+  /**
+   * Serve other versions of the same graphs; calls that have begun keep theirs. In the place of one that does not load
+   * the last that did goes on.
+   */
   replace(graphs: ReadonlyMap<string, LoadedGraph>): void {
-    this.#graphs = graphs;
+    const served = [...graphs].map(([id, loaded]): [string, LoadedGraph] => {
+      const last = this.#graphs.get(id);
+      return [id, loaded.kind === "fault" && last ? last : loaded];
+    });
+    this.#graphs = new Map(served);
+    this.#brokenFactories.clear();
     this.#bound.clear();
     this.#warned.clear();
     this.loadedAt = new Date();
@@ -92,13 +105,43 @@ export class GraphRegistry {
     return this.#graphs.get(graphId)?.source;
   }
 
+  /** Why a graph does not load; undefined when it does. A factory is known to fail once a thread of it was read. */
+  faultOf(graphId: string): GraphLoadError | undefined {
+    const loaded = this.#graphs.get(graphId);
+    return loaded?.kind === "fault" ? loaded.fault : this.#brokenFactories.get(graphId);
+  }
+
+  /**
+   * The graph that reads what it stored; where it does not load, one that stands in for it, of which nothing is shown.
+   * @throws GraphLoadError when a factory gives no graph, unless it is stood in for (`graph_load_failed`)
+   */
+  async reader(graphId: string, config?: GraphConfig): Promise<BoundGraph> {
+    try {
+      return await this.graph(graphId, config);
+    } catch (error) {
+      if (error instanceof GraphNotLoadedError) return this.#standIn(graphId, error);
+      if (!this.#options.standIns || !(error instanceof GraphLoadError)) throw error;
+      this.#brokenFactories.set(graphId, error);
+      return this.#standIn(graphId, new GraphNotLoadedError(graphId, error));
+    }
+  }
+
+  async #standIn(graphId: string, reason: GraphNotLoadedError): Promise<BoundGraph> {
+    const graph = new PlaceholderGraph(reason);
+    graph.checkpointer = this.#options.checkpointer;
+    const filter = this.#options.unfiltered ? OPEN_FILTER : await createOutputFilter(graph);
+    return { id: graphId, graph, filter };
+  }
+
   /**
    * The graph to call, bound to the server's checkpointer. A factory is called with `config`.
+   * @throws GraphNotLoadedError (`graph_not_loaded`)
    * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
    */
   async graph(graphId: string, config: GraphConfig = { configurable: {} }): Promise<BoundGraph> {
     const loaded = this.#graphs.get(graphId);
     if (!loaded) throw new NotFoundError("assistant", graphId);
+    if (loaded.kind === "fault") throw new GraphNotLoadedError(graphId, loaded.fault);
     if (loaded.kind === "factory") return this.#bind(graphId, await loaded.factory(config));
     let bound = this.#bound.get(graphId);
     if (!bound) {
@@ -134,7 +177,7 @@ export class GraphRegistry {
     const wrote = writers ?? this.ids;
     const served = wrote.filter((id) => this.#graphs.has(id));
     const filters = await Promise.all(
-      served.map(async (id) => (id === bound.id ? bound : await this.graph(id, config)).filter),
+      served.map(async (id) => (id === bound.id ? bound : await this.reader(id, config)).filter),
     );
     if (served.length < wrote.length) filters.push(await this.#anyOutput(config));
     return filters.length > 0 ? filters.reduce(bothFilters) : bound.filter;

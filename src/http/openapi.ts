@@ -59,6 +59,7 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   checkpoint_not_found: "the thread has no such checkpoint",
   thread_exists: "a thread with this id exists",
   thread_busy: "a run is in flight on the thread, or too many callers wait for it",
+  graph_not_loaded: "what was asked for needs a graph that does not load",
   payload_too_large: "the body is larger than the setting body_limit",
   storage_unavailable: "the storage does not answer",
   shutting_down: "the server is shutting down",

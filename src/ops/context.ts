@@ -44,13 +44,14 @@ type RegistrySettings = Pick<
 interface ContextParts extends Pick<OpsContext, "storage" | "logger"> {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
-  /** As in `RegistryOptions`. */
+  /** As in `RegistryOptions`, as is the next. */
+  standIns?: boolean;
   unfiltered?: boolean;
   metrics?: Metrics;
 }
 
 export function createContext(parts: ContextParts): OpsContext {
-  const { settings, graphs, storage, logger, unfiltered, metrics } = parts;
+  const { settings, graphs, storage, logger, standIns, unfiltered, metrics } = parts;
   const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
   if (!storage.items)
     logger.warn({ scheme: storage.scheme }, "the graphs' long-term store is kept in memory only");
@@ -64,6 +65,7 @@ export function createContext(parts: ContextParts): OpsContext {
     list_all_assistants,
     checkpointer,
     store,
+    standIns,
     unfiltered,
     onUnknownOutput: (graph_id, path) =>
       path.length === 0

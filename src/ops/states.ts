@@ -85,7 +85,7 @@ export class States {
     request: ThreadStateUpdateRequest,
   ): Promise<StateWriteResult> {
     const { thread_id } = row;
-    const reader = await readerOf(this.#context, row);
+    const reader = await readerOf(this.#context, row, { writes: true });
     const { write } = await messageRules(reader.graph);
     const values = coerceValues(request.values ?? null, ["body", "values"], write);
     await requireCheckpoint(this.#context, configurable);

@@ -44,8 +44,15 @@ export interface Reader {
   filter(): Promise<OutputFilter>;
 }
 
-/** A factory is told the thread. */
-export async function readerOf(context: OpsContext, row: ThreadRow): Promise<Reader> {
+/**
+ * A factory is told the thread. What writes needs the graph itself; what reads gets by without.
+ * @throws GraphNotLoadedError (`graph_not_loaded`)
+ */
+export async function readerOf(
+  context: OpsContext,
+  row: ThreadRow,
+  { writes = false } = {},
+): Promise<Reader> {
   const { registry, storage } = context;
   const config = {
     configurable: {
@@ -54,7 +61,8 @@ export async function readerOf(context: OpsContext, row: ThreadRow): Promise<Rea
       thread_id: row.thread_id,
     },
   };
-  const bound = await registry.graph(registry.graphIdOf(row.metadata), config);
+  const graphId = registry.graphIdOf(row.metadata);
+  const bound = await (writes ? registry.graph(graphId, config) : registry.reader(graphId, config));
   const filter = async () => {
     const latest = await storage.threads.get(row.thread_id);
     if (latest?.created_at !== row.created_at) throw new NotFoundError("thread", row.thread_id);

@@ -206,7 +206,7 @@ export class Threads {
     const lease = await storage.locks.acquire(row.thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(row.thread_id);
     try {
-      const { id, graph } = await readerOf(this.#context, row);
+      const { id, graph } = await readerOf(this.#context, row, { writes: true });
       const origin = { graphs: await noteWriter(this.#context, row, id), scope: row.scope };
       await this.#context.checkpointer.edit(row.thread_id, origin, () =>
         applySupersteps(graph, row.thread_id, supersteps),

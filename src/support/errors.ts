@@ -12,6 +12,7 @@ const TABLE = {
   method_not_allowed: { status: 405, exitCode: 2 },
   thread_exists: { status: 409, exitCode: 5 },
   thread_busy: { status: 409, exitCode: 5 },
+  graph_not_loaded: { status: 409, exitCode: 2 },
   payload_too_large: { status: 413, exitCode: 2 },
   config_invalid: { status: 500, exitCode: 2 },
   graph_load_failed: { status: 500, exitCode: 2 },
@@ -142,6 +143,21 @@ export class GraphLoadError extends GraphServeError {
     super("graph_load_failed", message, details);
   }
 }
+
+/** What was asked for needs the code of a graph that does not load; the message is one line, for clients too. */
+export class GraphNotLoadedError extends GraphServeError {
+  constructor(graphId: string, fault: GraphLoadError) {
+    const { hint, location } = fault;
+    super("graph_not_loaded", `graph ${JSON.stringify(graphId)} does not load: ${oneLine(fault.message)}`, {
+      hint,
+      location,
+      cause: fault,
+    });
+  }
+}
+
+/** The lines of a message as one. */
+export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ": ");
 
 /** The storage could not be reached or refused a call; the message never holds a connection string. */
 export class StorageUnavailableError extends GraphServeError {

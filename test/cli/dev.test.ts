@@ -180,6 +180,51 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("echo: hi");
   });
 
+  it("a graph that does not load is shown, served as what it is, and taken when it is mended", async () => {
+    await project.put("other.ts", echoGraph("other"));
+    await project.put("graph.ts", "export const graph = missing;\n");
+    const dev = await startDev(["./graph.ts", "./other.ts", "-p", "0"]);
+    await dev.stderr.until(
+      /graph agent does not load\n[\s\S]*error {2}.*graph\.ts throws[\s\S]*loaded again/,
+    );
+    expect(dev.stderr.text).toContain("> 1 | export const graph = missing;");
+    expect((await fetch(`${dev.url}/ok`)).status).toBe(200);
+    const { thread_id } = await post<Answer>(dev.url, "/threads", {});
+    const run = (assistant_id: string) =>
+      fetch(`${dev.url}/threads/${thread_id}/runs`, {
+        method: "POST",
+        body: JSON.stringify({ assistant_id, input: { messages: [{ role: "user", content: "hi" }] } }),
+      });
+    expect((await run("agent")).status).toBe(409);
+    expect((await run("other")).status).toBe(200);
+
+    await project.put("other.ts", echoGraph("changed"));
+    await dev.stderr.until(/reloaded other\.ts in \d+ ms; graph "agent" still does not load\n/);
+    const before = dev.stderr.text.length;
+    await project.put("graph.ts", echoGraph("mended"));
+    await dev.stderr.until(/reloaded graph\.ts in \d+ ms\n/, before);
+    expect(await say(dev.url, "hi")).toBe("mended: hi");
+  });
+
+  it("a graph file that is not there is taken when it is written", async () => {
+    await rm(join(project.dir, "graph.ts"));
+    const dev = await startDev();
+    await dev.stderr.until(/graph file \.\/graph\.ts not found[\s\S]*loaded again/);
+    await project.put("graph.ts", echoGraph("written"));
+    await dev.stderr.until(/reloaded graph\.ts/);
+    expect(await say(dev.url, "hi")).toBe("written: hi");
+  });
+
+  it("new settings whose graph does not load leave the last good ones", async () => {
+    const config = (graph: string) => ({ graphs: { agent: graph }, welcome_message: graph });
+    await project.put("graph-server.config.json", config("./graph.ts"));
+    const dev = await startDev(["-p", "0"]);
+    await project.put("graph-server.config.json", config("./gone.ts"));
+    await dev.stderr.until(/graph file \.\/gone\.ts not found[\s\S]*last good/);
+    const message = await (await fetch(`${dev.url}/api/initial-message`)).json();
+    expect(message).toMatchObject({ message: "./graph.ts" });
+  });
+
   it("a changed config restarts at the same address", async () => {
     await project.put("graph-server.config.json", {
       graphs: { agent: "./graph.ts" },

@@ -131,7 +131,7 @@ describe("evaluation", () => {
     ["missing-package.mjs", "missing-package", 1],
   ])("%s names the package to install", async (file, name, line) => {
     const error = await failure(file);
-    expect(error.message).toBe(`package "${name}" is not installed, imported by ./${file}`);
+    expect(error.message).toBe(`package "${name}" is not installed, imported by ./${file}:${line}`);
     expect(error.hint).toBe(`npm install ${name}`);
     expect(at(error)).toBe(`${file}:${line}`);
   });
@@ -141,7 +141,7 @@ describe("evaluation", () => {
     ["missing-file.mjs", "./broken-helpers.mjs", "./broken-helper.mjs"],
   ])("the file missing for %s suggests another", async (file, missing, similar) => {
     const error = await failure(file);
-    expect(error.message).toBe(`file ${missing} not found, imported by ./${file}`);
+    expect(error.message).toBe(`file ${missing} not found, imported by ./${file}:1`);
     expect(error.hint).toBe(`did you mean ${similar}?`);
     expect(at(error)).toBe(`${file}:1`);
   });
@@ -151,7 +151,7 @@ describe("evaluation", () => {
     async (file) => {
       const error = await failure(file);
       expect(error.message).toBe(
-        `package "@langchain/core" has no "@langchain/core/nowhere", imported by ./${file}`,
+        `package "@langchain/core" has no "@langchain/core/nowhere", imported by ./${file}:1`,
       );
       expect(error.hint).toMatch(/^the installed version is \d+\.\d+\.\d+: /);
       expect(at(error)).toBe(`${file}:1`);

@@ -14,6 +14,7 @@ interface Runnable {
 }
 
 async function graphOf(loaded: LoadedGraph, config: GraphConfig = {}): Promise<ServedGraph & Runnable> {
+  if (loaded.kind === "fault") throw loaded.fault;
   const graph = loaded.kind === "graph" ? loaded.graph : await loaded.factory(config);
   return graph as ServedGraph & Runnable;
 }

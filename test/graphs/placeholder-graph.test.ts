@@ -2,10 +2,11 @@
 import { Annotation, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import { PlaceholderGraph, loadWithPlaceholders } from "../../src/graphs/placeholder-graph.js";
+import { PlaceholderGraph } from "../../src/graphs/placeholder-graph.js";
 import { createOutputFilter } from "../../src/graphs/graph-output.js";
 import type { ServedGraph, Snapshot } from "../../src/graphs/graph.js";
 import { GraphSources } from "../../src/graphs/load.js";
+import { GraphRegistry } from "../../src/graphs/registry.js";
 import { OPEN_FILTER } from "../../src/graphs/output-filter.js";
 import { threadStateOf } from "../../src/graphs/snapshot.js";
 import type { ThreadTask } from "../../src/models/state.js";
@@ -135,37 +136,55 @@ describe("placeholder graph", () => {
   });
 });
 
-describe("placeholders for graphs that do not load", () => {
-  const load = (graphs: Record<string, unknown>) =>
-    loadWithPlaceholders(
-      new GraphSources(
+describe("graphs that do not load", () => {
+  const registryOf = async (graphs: Record<string, unknown>) =>
+    new GraphRegistry({
+      graphs: await new GraphSources(
         new Map(Object.entries(graphs).map(([id, value]) => [id, { kind: "value", value } as const])),
         { cwd: process.cwd() },
-      ),
-    );
+      ).loadEach(),
+      assistant_namespace: "test",
+      standIns: true,
+      checkpointer: new MemorySaver(),
+      onUnknownOutput: () => undefined,
+    });
 
-  it("take the place of what does not load alone", async () => {
-    const { graphs, faults } = await load({ good: chat, bad: 1 });
-    expect([...graphs.keys()]).toEqual(["good", "bad"]);
-    expect([...faults.keys()]).toEqual(["bad"]);
+  it("are stood in for, and they alone", async () => {
+    const registry = await registryOf({ good: chat, bad: 1 });
+    expect(registry.ids).toEqual(["good", "bad"]);
+    expect([registry.faultOf("good"), registry.faultOf("bad")?.code]).toEqual([
+      undefined,
+      "graph_load_failed",
+    ]);
+    expect((await registry.reader("bad")).graph).toBeInstanceOf(PlaceholderGraph);
+    await expect(registry.graph("bad")).rejects.toMatchObject({
+      code: "graph_not_loaded",
+      message: 'graph "bad" does not load: bad is a number, not a graph',
+    });
   });
 
   it("one stands for no graph at all", async () => {
-    const { graphs, faults } = await load({});
-    expect(graphs.size).toBe(1);
-    expect([...faults.values()].map(({ message }) => message)).toEqual(["no graph is configured"]);
+    const registry = await registryOf({});
+    expect(registry.faultOf(registry.defaultId)?.message).toBe("no graph is configured");
+    expect((await registry.reader(registry.defaultId)).graph).toBeInstanceOf(PlaceholderGraph);
   });
 
-  it("a factory that fails is found out when called", async () => {
-    const { graphs, faults } = await load({
+  it("a factory that fails is found out when a thread is read", async () => {
+    const registry = await registryOf({
       made: () => {
         throw new Error("no key");
       },
     });
-    const loaded = graphs.get("made");
-    expect(faults.size).toBe(0);
-    const graph = loaded?.kind === "factory" ? await loaded.factory({}) : undefined;
-    expect(graph).toBeInstanceOf(PlaceholderGraph);
-    expect(faults.get("made")?.message).toContain("no key");
+    expect(registry.faultOf("made")).toBeUndefined();
+    expect((await registry.reader("made")).graph).toBeInstanceOf(PlaceholderGraph);
+    expect(registry.faultOf("made")?.message).toContain("no key");
+  });
+
+  it("the last version that loaded goes on", async () => {
+    const registry = await registryOf({ agent: chat });
+    const fault = new GraphLoadError("broken since");
+    registry.replace(new Map([["agent", { kind: "fault", fault }]]));
+    expect(registry.faultOf("agent")).toBeUndefined();
+    expect((await registry.graph("agent")).filter.shows("messages")).toBe(true);
   });
 });

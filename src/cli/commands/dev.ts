@@ -109,6 +109,9 @@ async function announce(
   warnIfPublic(server.config.settings, (message) => print.warn(message));
   const lines = print.isWatched ? bannerLines(facts, print.noteColors) : plainLines(facts);
   for (const line of lines) print.note(line);
+  const faults = [...server.service.graphFaults().values()];
+  for (const fault of faults) showFault(session, fault);
+  if (faults.length > 0) print.note(goesOn(server));
   if (print.flags.json)
     print.json({ url: facts.url, pid: process.pid, graphs: facts.graphs, storage: facts.storage });
   return hasKeys;
@@ -148,12 +151,14 @@ class Reloader {
   readonly #session: Session;
   readonly #server: DevServer;
   #watcher: FileWatcher | undefined;
-  #lastFault: string | undefined;
+  /** Messages of the faults that the last load met, which are shown once. */
+  #known: ReadonlySet<string>;
   #work = Promise.resolve();
 
   constructor(session: Session, server: DevServer) {
     this.#session = session;
     this.#server = server;
+    this.#known = messagesOf(server.service.graphFaults().values());
   }
 
   async watch(): Promise<void> {
@@ -175,22 +180,38 @@ class Reloader {
     const start = performance.now();
     const restart = this.#server.needsRestart(files);
     try {
-      await (restart ? this.#server.restart() : this.#server.reload());
-      this.#lastFault = undefined;
-      const names = files.map((file) => basename(file)).join(", ");
-      this.#session.print.note(`reloaded ${names} in ${Math.round(performance.now() - start)} ms`);
+      const faults = await (restart ? this.#server.restart() : this.#server.reload());
+      if (!this.#show(faults.values())) {
+        const names = files.map((file) => basename(file)).join(", ");
+        const took = `reloaded ${names} in ${Math.round(performance.now() - start)} ms`;
+        this.#session.print.note([took, ...stillFaulty(faults.keys())].join("; "));
+      }
     } catch (error) {
-      this.#show(error);
+      this.#show([error]);
     }
     this.#watcher?.watch(this.#server.files);
   }
 
-  /** The same fault is shown once, however often the file is saved with it. */
-  #show(error: unknown): void {
-    const fault = errorMessage(error);
-    if (fault === this.#lastFault) return;
-    this.#lastFault = fault;
-    showFault(this.#session, error);
-    this.#session.print.note("       the last good graphs go on serving");
+  /** The same fault is shown once, however often the file is saved with it. False when there is no new one. */
+  #show(faults: Iterable<unknown>): boolean {
+    const all = [...faults];
+    const fresh = all.filter((fault) => !this.#known.has(errorMessage(fault)));
+    this.#known = messagesOf(all);
+    for (const fault of fresh) showFault(this.#session, fault);
+    if (fresh.length > 0) this.#session.print.note(goesOn(this.#server));
+    return fresh.length > 0;
   }
+}
+
+const messagesOf = (faults: Iterable<unknown>): ReadonlySet<string> =>
+  new Set([...faults].map((fault) => errorMessage(fault)));
+
+const stillFaulty = (ids: Iterable<string>): string[] =>
+  [...ids].map((id) => `graph ${JSON.stringify(id)} still does not load`);
+
+/** What is served in spite of a fault. */
+function goesOn({ service }: DevServer): string {
+  return service.graphFaults().size === 0
+    ? "       the last good graphs go on serving"
+    : "       threads can be read meanwhile; a file that is saved is loaded again";
 }

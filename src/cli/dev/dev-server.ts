@@ -5,7 +5,7 @@ import type { LoadedConfig } from "../../config/load.js";
 import type { SettingsInput } from "../../config/settings.js";
 import type { RunningServer } from "../../http/server.js";
 import type { Service } from "../../service.js";
-import { ConfigError } from "../../support/errors.js";
+import { ConfigError, type GraphLoadError } from "../../support/errors.js";
 import {
   createConsoleLogger,
   makeStateFolder,
@@ -40,7 +40,10 @@ export class DevServer {
     this.#server = server;
   }
 
-  /** Load, open and listen. @throws ConfigError, GraphLoadError, StorageUnavailableError */
+  /**
+   * Load, open and listen; graphs that do not load are stood in for.
+   * @throws ConfigError, GraphLoadError from the auth function and the app, StorageUnavailableError
+   */
   static async open(session: Session, request: DevRequest): Promise<DevServer> {
     const opened = await open(session, request);
     const { settings, origins } = opened.config;
@@ -78,17 +81,30 @@ export class DevServer {
     return changed.some((file) => this.#config.files.includes(file));
   }
 
-  /** Load the graphs anew. @throws GraphLoadError; the last good graphs go on serving */
-  async reload(): Promise<void> {
-    await this.#service.reload();
+  /**
+   * Load the graphs anew; in the place of one that does not load the last good one goes on serving.
+   * @returns why graphs do not load, by graph id
+   * @throws GraphLoadError from the auth function and the app; nothing changes then
+   */
+  async reload(): Promise<Map<string, GraphLoadError>> {
+    return this.#service.reload();
   }
 
   /**
-   * Read the settings anew and serve by them at the same address. What does not load changes nothing.
+   * Read the settings anew and serve by them at the same address. What does not load changes nothing, unless it did not
+   * load before.
+   * @returns why graphs do not load, by graph id
    * @throws ConfigError, GraphLoadError, StorageUnavailableError
    */
-  async restart(): Promise<void> {
+  async restart(): Promise<Map<string, GraphLoadError>> {
     const opened = await open(this.#session, this.#request);
+    const faults = opened.service.graphFaults();
+    const served = new Set((await this.#service.graphs()).filter(({ fault }) => !fault).map(({ id }) => id));
+    const lost = [...faults].find(([id]) => served.has(id));
+    if (lost) {
+      await opened.service.close(0);
+      throw lost[1];
+    }
     const before = { host: this.#server.host, port: this.#server.port };
     const { host, port } = this.#config.settings;
     const { settings } = opened.config;
@@ -104,6 +120,7 @@ export class DevServer {
     } finally {
       await this.#leaveWord();
     }
+    return faults;
   }
 
   async close(): Promise<void> {
@@ -125,7 +142,11 @@ async function open(session: Session, { graphs, settings }: DevRequest): Promise
   const config = withDevStorage(await loadServableSettings(session, { graphs, settings }));
   if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
   const logger = createConsoleLogger(session.print, config.settings.log_level);
-  const service = await openConfigured(config, logger, { serves: true, callFactories: true });
+  const service = await openConfigured(config, logger, {
+    serves: true,
+    standIns: true,
+    callFactories: true,
+  });
   for (const notice of service.notices) session.print.warn(notice);
   return { config, service };
 }

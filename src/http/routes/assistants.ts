@@ -71,7 +71,7 @@ export const assistantRoutes = [
     tag: "Assistants",
     summary: "Get the JSON schemas of an assistant's graph",
     responses: [{ status: 200, description: "The graph's schemas.", schema: GraphSchemaModel }],
-    errors: ["assistant_not_found"],
+    errors: ["assistant_not_found", "graph_not_loaded"],
     handle: async ({ service, params }) => json(await service.assistants.schemas(params.assistant_id)),
   }),
   route({
@@ -82,7 +82,7 @@ export const assistantRoutes = [
     summary: "Get the drawing of an assistant's graph",
     query: DrawQuery,
     responses: [{ status: 200, description: "Nodes and edges of the graph.", schema: GraphDrawing }],
-    errors: ["assistant_not_found"],
+    errors: ["assistant_not_found", "graph_not_loaded"],
     handle: async ({ service, params, query }) =>
       json(await service.assistants.draw(params.assistant_id, { xray: query.xray ?? false })),
   }),
@@ -94,7 +94,7 @@ export const assistantRoutes = [
     summary: "Get the schemas of an assistant's subgraphs",
     query: SubgraphsQuery,
     responses: [{ status: 200, description: "Schemas by subgraph namespace.", schema: SubgraphSchemas }],
-    errors: ["assistant_not_found"],
+    errors: ["assistant_not_found", "graph_not_loaded"],
     handle: async ({ service, params, query }) =>
       json(await service.assistants.subgraphs(params.assistant_id, { recurse: query.recurse ?? false })),
   }),
@@ -113,7 +113,7 @@ export const assistantRoutes = [
         schema: SubgraphSchemas,
       },
     ],
-    errors: ["assistant_not_found"],
+    errors: ["assistant_not_found", "graph_not_loaded"],
     handle: async ({ service, params: { assistant_id, namespace }, query }) =>
       json(await service.assistants.subgraphs(assistant_id, { recurse: query.recurse ?? false, namespace })),
   }),

@@ -28,6 +28,7 @@ export const createErrors = [
   "checkpoint_not_found",
   "unsupported_option",
   "thread_busy",
+  "graph_not_loaded",
 ] as const;
 
 export const runRoutes = [

@@ -46,7 +46,7 @@ export const stateRoutes = [
     description: "A human-in-the-loop edit: writes `values` as a new checkpoint.",
     body: ThreadStateUpdateRequest,
     responses: [{ status: 200, description: "The new checkpoint.", schema: StateWriteResponse }],
-    errors: ["thread_not_found", "checkpoint_not_found", "thread_busy"],
+    errors: ["thread_not_found", "checkpoint_not_found", "thread_busy", "graph_not_loaded"],
     handle: async ({ service, params, body }) => json(await service.state.update(params.thread_id, body)),
   }),
   route({

@@ -27,7 +27,7 @@ export const threadRoutes = [
       "With `if_exists: do_nothing` a thread that exists is returned as it is; `metadata`, `ttl` and `supersteps` are ignored then.",
     body: ThreadCreateRequest,
     responses: [{ status: 200, description: "The thread.", schema: ThreadModel }],
-    errors: ["thread_exists", "thread_busy"],
+    errors: ["thread_exists", "thread_busy", "graph_not_loaded"],
     handle: async ({ service, body }) => json(await service.threads.create(body)),
   }),
   route({

@@ -1,0 +1,129 @@
+/** A graph whose module does not load: its threads are read, and what needs its code says why it cannot be had. */
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openService } from "../../src/service.js";
+import { recordingLogger } from "../helpers/service.js";
+import { serve, type TestServer } from "../helpers/app.js";
+
+/** Asks inside of a subgraph, so that two namespaces hold checkpoints of a thread that waits. */
+const GOOD = `
+import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ topic: Annotation<string>, answer: Annotation<string> });
+const inner = new StateGraph(State)
+  .addNode("ask", ({ topic }) => ({ answer: String(interrupt("about " + topic + "?")) }))
+  .addEdge(START, "ask").addEdge("ask", END).compile();
+export const graph = new StateGraph(State).addNode("inner", inner)
+  .addEdge(START, "inner").addEdge("inner", END).compile();
+`;
+const BROKEN = 'import "@langchain/langgraph";\nthrow new Error("no key\\nin the environment");\n';
+
+let dir: string;
+let thread: string;
+const graphFile = (content: string) => writeFile(join(dir, "graph.ts"), content);
+
+async function open(logger = recordingLogger()): Promise<TestServer> {
+  const settings = {
+    graphs: { agent: "./graph.ts" },
+    checkpointer_scheme: "sqlite" as const,
+    checkpointer_uri: join(dir, "threads.db"),
+  };
+  return serve(await openService({ settings, cwd: dir, standIns: true, serves: true, logger }));
+}
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "graph-serve-not-loaded-"));
+  await symlink(join(process.cwd(), "node_modules"), join(dir, "node_modules"), "junction");
+  await graphFile(GOOD);
+  const server = await open();
+  const created = await server.request("POST", "/threads", {});
+  thread = (created.body as { thread_id: string }).thread_id;
+  await server.request("POST", `/threads/${thread}/runs`, {
+    assistant_id: "agent",
+    input: { topic: "cats" },
+  });
+  await server.close(0);
+  await graphFile(BROKEN);
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+it("its threads are read, their values hidden, and nobody is warned of that", async () => {
+  const logger = recordingLogger();
+  const { request } = await open(logger);
+  const read = async (path: string) => {
+    const { status, body } = await request("GET", path);
+    expect(status).toBe(200);
+    return body;
+  };
+  expect(await read("/ok")).toMatchObject({ ok: true });
+  expect(await read(`/threads/${thread}`)).toMatchObject({ status: "interrupted", values: {} });
+
+  expect(await read(`/threads/${thread}/state?subgraphs=true`)).toMatchObject({
+    values: {},
+    next: ["inner"],
+    tasks: [{ name: "inner", interrupts: [{ value: "about cats?" }], state: { next: ["ask"], values: {} } }],
+  });
+  expect(await read(`/threads/${thread}/history`)).toHaveLength(2);
+  const assistants = (await request("POST", "/assistants/search", {})).body;
+  expect(assistants).toMatchObject([{ graph_id: "agent" }]);
+  expect([...logger.of("warn"), ...logger.of("error")]).toEqual([]);
+});
+
+it("what needs its code answers 409 with the place of the fault in one line", async () => {
+  const { request, service } = await open();
+  const run = { assistant_id: "agent", input: { topic: "dogs" } };
+  const seed = { supersteps: [{ updates: [{ values: { topic: "dogs" }, as_node: "inner" }] }] };
+  const before = (await request("POST", "/threads/count", {})).body;
+  for (const [method, path, body] of [
+    ["POST", `/threads/${thread}/runs`, run],
+    ["POST", `/threads/${thread}/runs/stream`, run],
+    ["POST", "/runs/wait", run],
+    ["POST", `/threads/${thread}/state`, { values: { topic: "dogs" } }],
+    ["POST", "/threads", seed],
+    ["GET", "/assistants/agent/schemas", undefined],
+    ["GET", "/assistants/agent/graph", undefined],
+    ["GET", "/assistants/agent/subgraphs", undefined],
+  ] as const) {
+    expect(await request(method, path, body), `${method} ${path}`).toMatchObject({
+      status: 409,
+      body: {
+        code: "graph_not_loaded",
+        detail:
+          'graph "agent" does not load: ./graph.ts throws when it is imported: Error: no key: in the environment; put right what ./graph.ts:2 does',
+      },
+    });
+  }
+  expect((await request("POST", "/threads/count", {})).body).toEqual(before);
+  expect((await request("GET", `/threads/${thread}/runs`)).body).toHaveLength(1);
+  expect(service.graphFaults().get("agent")?.location).toMatchObject({
+    line: 2,
+    frame: expect.stringContaining("throw new Error") as string,
+  });
+});
+
+it("a copy of its thread has the state of its subgraphs too, and goes on when the graph is mended", async () => {
+  const { request, service } = await open();
+  const copy = (await request("POST", `/threads/${thread}/copy`)).body as { thread_id: string };
+  await graphFile(GOOD);
+  expect([...(await service.reload()).keys()]).toEqual([]);
+  const resume = { assistant_id: "agent", command: { resume: "soft" } };
+  for (const id of [copy.thread_id, thread]) {
+    expect((await request("POST", `/threads/${id}/runs/wait`, resume)).body).toEqual({
+      topic: "cats",
+      answer: "soft",
+    });
+  }
+});
+
+it("a save that does not load leaves the last version that did, and tells why", async () => {
+  await graphFile(GOOD);
+  const { request, service } = await open();
+  await graphFile(BROKEN);
+  const faults = await service.reload();
+  expect([...faults.values()].map(({ message }) => message)).toEqual([
+    "./graph.ts throws when it is imported\nError: no key\nin the environment",
+  ]);
+  expect((await request("GET", "/assistants/agent/schemas")).status).toBe(200);
+  expect(service.watchedFiles()).toEqual([join(dir, "graph.ts")]);
+});
