@@ -219,7 +219,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 
 async function open(options: ServiceOptions, logger: Logger, closed: () => void): Promise<Service> {
   const cwd = resolve(options.cwd ?? ".");
-  const settings: Settings = Object.freeze({ ...defaultSettings(), ...options.settings });
+  const settings: Settings = Object.freeze({
+    ...defaultSettings(options.settings?.compat),
+    ...options.settings,
+  });
   const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
   const { callFactories, serves = !standIns } = options;
   const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), { cwd, callFactories });

@@ -128,6 +128,7 @@ export const listenOptions = {
   host: () => settingOption("--host <host>", "host"),
   corsOrigin: () => settingListOption("--cors-origin <origin>", "cors_origins"),
   allowHost: () => settingListOption("--allow-host <name>", "allowed_hosts"),
+  compat: () => settingOption("--compat <name>", "compat").choices(["specification", "langgraph"]),
 };
 
 export interface StorageFlags {
@@ -142,6 +143,7 @@ export interface ListenFlags extends StorageFlags {
   host?: string;
   corsOrigin?: string[];
   allowHost?: string[];
+  compat?: string;
 }
 
 /**
@@ -192,8 +194,9 @@ export function impliedScheme(flags: StorageFlags): StorageFlags {
 }
 
 export function listenSettings(flags: ListenFlags): SettingFlags {
-  const { port, host, corsOrigin, allowHost } = flags;
-  return { ...storageSettings(flags), port, host, cors_origins: corsOrigin, allowed_hosts: allowHost };
+  const { port, host, compat, corsOrigin, allowHost } = flags;
+  const cors_origins = corsOrigin;
+  return { ...storageSettings(flags), port, host, compat, cors_origins, allowed_hosts: allowHost };
 }
 
 // Flags of the form `K=V`, which may come more than once.

@@ -1,4 +1,5 @@
 /** The one form in which a command says what went wrong. */
+import type { SettingOrigin } from "../config/load.js";
 import { isAbsolute, relative } from "node:path";
 import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "../support/errors.js";
 import { maskPasswords } from "../support/secrets.js";
@@ -78,6 +79,12 @@ function indented(text: string): string {
 }
 
 /** The path from `cwd` where it lies below it. */
+/** Where the value of a setting came from, in a word or a few. */
+export function originText({ kind, detail }: SettingOrigin, cwd: string): string {
+  if (kind === "file" && detail !== undefined) return shortPath(detail, cwd);
+  return detail ?? kind;
+}
+
 export function shortPath(file: string, cwd: string): string {
   const path = relative(cwd, file);
   return path === "" || path.startsWith("..") || isAbsolute(path) ? file : path;

@@ -81,6 +81,12 @@ interface AssistantsClient {
   getGraph(assistantId: string, options: { xray: boolean }): Promise<GraphDrawing>;
 }
 
+/** What a run through a client does where its request does not say, whatever the service's own defaults are. */
+export const RUN_DEFAULTS = {
+  on_disconnect: "cancel",
+  multitask_strategy: "enqueue",
+} as const satisfies Partial<RunCreateRequest>;
+
 /** The answer, undefined where a thread is asked for that is not there. */
 export async function foundOnly<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { Service } from "../service.js";
 import { GraphServeError, oneLine } from "../support/errors.js";
-import { type Client, foundOnly, graphIdOf } from "./client.js";
+import { type Client, foundOnly, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 
 /** Closing it closes the service. */
@@ -56,7 +56,7 @@ async function* eventsOfRun(
 ): AsyncGenerator<RunEvent> {
   // A thread that is not there yet is made by its first run.
   await foundOnly(refuseBusy(service, threadId));
-  const run = await service.runs.stream(threadId, request, { signal });
+  const run = await service.runs.stream(threadId, { ...RUN_DEFAULTS, ...request }, { signal });
   const leave = () => run.disconnect();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });

@@ -4,7 +4,7 @@ import type { RunCreateRequest } from "../models/run.js";
 import type { ThreadState } from "../models/state.js";
 import type { Thread } from "../models/thread.js";
 import { errorMessage, GraphServeError, UnsupportedOptionError } from "../support/errors.js";
-import { type Client, graphIdOf } from "./client.js";
+import { type Client, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 import { checkedAddress, fetchOf, refusalIn, type ServerAddress, unreachable } from "./server.js";
 
@@ -122,7 +122,10 @@ interface RunCall {
 async function* eventsOfRun({ sdk, server, threadId, request, signal }: RunCall): AsyncGenerator<RunEvent> {
   // The SDK leaves the connection open when nobody reads on.
   const left = new AbortController();
-  const payload: object = { ...camelCased(request), signal: AbortSignal.any([signal, left.signal]) };
+  const payload: object = {
+    ...camelCased({ ...RUN_DEFAULTS, ...request }),
+    signal: AbortSignal.any([signal, left.signal]),
+  };
   try {
     yield* sdk.runs.stream(threadId, request.assistant_id, payload) as AsyncGenerator<RunEvent>;
   } catch (error) {

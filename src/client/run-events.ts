@@ -25,8 +25,12 @@ export class RunSoFar {
   usage: TokenUsage | undefined;
   /** `Name: message` */
   error: string | undefined;
+  /** True when its last event of a state says that it stopped there. */
+  #hasStopped = false;
 
   take({ event, data }: RunEvent): void {
+    if (event === "values" || event === "updates")
+      this.#hasStopped = isRecord(data) && "__interrupt__" in data;
     if (event === "values") this.#takeValues(data);
     else if (!isRecord(data)) return;
     else if (event === "metadata") this.#takeRunId(data);
@@ -53,6 +57,8 @@ export class RunSoFar {
     const { status, usage } = end;
     this.#takeRunId(end);
     this.status = typeof status === "string" ? status : "success";
+    // Servers with LangGraph's statuses call that a success.
+    if (this.status === "success" && this.#hasStopped) this.status = "interrupted";
     if (isRecord(usage)) this.usage = usage as TokenUsage;
   }
 

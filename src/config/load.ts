@@ -1,7 +1,9 @@
 /** Reads the settings: flag before environment before file before default; checked, complete and frozen. */
 import { dirname, resolve } from "node:path";
+import { validate } from "uuid";
 import { ConfigError, type SourceLocation } from "../support/errors.js";
 import { storageModule } from "../support/module-target.js";
+import { isUuidUrn } from "../support/ids.js";
 import { didYouMean } from "../support/nearest.js";
 import {
   flagOf,
@@ -12,6 +14,7 @@ import {
   variableOf,
   type Variables,
 } from "./environment.js";
+import { type Compat, COMPAT_DEFAULTS } from "./compat.js";
 import { locateText, readFileSettings, settingsOfFile } from "./file-settings.js";
 import { isLangGraphJson } from "./find.js";
 import { selectGraphs } from "./graph-target.js";
@@ -76,13 +79,14 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   rejectFaults(await settingFaults(fromEnv), (name) => variableOf(name));
   rejectFaults(await settingFaults(fromFlags), (name) => flagOf(name));
 
-  const merged = {
-    ...defaultSettings(),
-    ...fromFile,
-    ...fromEnv,
-    ...fromFlags,
-  } as Settings;
-  const origins = originsOf({ fromFile, fromEnv, fromFlags }, (name) => locateText(source, name));
+  const given = { ...fromFile, ...fromEnv, ...fromFlags };
+  const isLangGraph = file !== undefined && isLangGraphJson(file);
+  const compat = given.compat ?? (isLangGraph ? "langgraph" : "specification");
+  const merged = { ...defaultSettings(compat), ...given } as Settings;
+  const origins = {
+    ...defaultOrigins(compat, isLangGraph),
+    ...originsOf({ fromFile, fromEnv, fromFlags }, (name) => locateText(source, name)),
+  };
   const graphs = graphSources(merged.graphs);
   const selected = options.graphs?.length
     ? selectGraphs(options.graphs, graphs, { cwd: options.cwd, baseDir })
@@ -124,11 +128,22 @@ function rejectFaults(faults: SettingFault[], nameOf: (setting: SettingName) => 
 function originsOf(
   given: Record<"fromFile" | "fromEnv" | "fromFlags", Record<string, unknown>>,
   locate: (name: SettingName) => string | undefined,
-): Record<SettingName, SettingOrigin> {
-  const originOf = (name: SettingName): SettingOrigin => {
+): Partial<Record<SettingName, SettingOrigin>> {
+  const originOf = (name: SettingName): SettingOrigin | undefined => {
     if (name in given.fromFlags) return { kind: "flag", detail: flagOf(name) };
     if (name in given.fromEnv) return { kind: "env", detail: variableOf(name) };
     if (name in given.fromFile) return { kind: "file", detail: locate(name) };
+    return undefined;
+  };
+  const origins = SETTING_NAMES.map((name) => [name, originOf(name)] as const);
+  return Object.fromEntries(origins.filter(([, origin]) => origin !== undefined));
+}
+
+/** Every setting as a default, with what chose it where the schema alone did not. */
+function defaultOrigins(compat: Compat, isLangGraph: boolean): Record<SettingName, SettingOrigin> {
+  const originOf = (name: SettingName): SettingOrigin => {
+    if (name === "compat" && isLangGraph) return { kind: "default", detail: "default of a langgraph.json" };
+    if (name in COMPAT_DEFAULTS[compat]) return { kind: "default", detail: `default of compat ${compat}` };
     return { kind: "default" };
   };
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, originOf(name)])) as Record<
@@ -187,6 +202,14 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
       "default_assistant_id",
       `default_assistant_id "${defaultId}" is no key of graphs`,
       `use one of: ${ids.join(", ")}`,
+    );
+  }
+  const { assistant_namespace: namespace } = settings;
+  if (isUuidUrn(namespace) && !validate(namespace.slice("urn:uuid:".length))) {
+    fail(
+      "assistant_namespace",
+      `assistant_namespace is no UUID: ${namespace}`,
+      "write one such as urn:uuid:6ba7b811-9dad-11d1-80b4-00c04fd430c8, or any other URI",
     );
   }
   if (settings.cors_origin_regex !== undefined && !isPattern(settings.cors_origin_regex)) {
@@ -255,6 +278,6 @@ const uriFits = (scheme: string, uri: string): boolean =>
 /** Where the value of a setting came from. */
 export interface SettingOrigin {
   kind: "flag" | "env" | "file" | "default";
-  /** The flag, the variable, or file and line. */
+  /** The flag, the variable, file and line, or what chose the default where the setting's own did not hold. */
   detail?: string;
 }

@@ -2,6 +2,7 @@
 import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { boundSettings } from "./bound-settings.js";
+import { type Compat, COMPAT_DEFAULTS, compatSettings } from "./compat.js";
 
 // Settings that say who may call; part of ./settings.ts.
 
@@ -181,7 +182,7 @@ export const SettingsSchema = Type.Object(
       ),
     ),
     default_assistant_id: text("Key of `graphs` that is the assistant; the first one when left out."),
-    assistant_namespace: text("URI namespace of the assistant's UUID.", {
+    assistant_namespace: text("URI namespace of the assistants' UUIDs; urn:uuid:… is the namespace itself.", {
       default: DEFAULT_ASSISTANT_NAMESPACE,
     }),
     assistant_name: text("Name of the assistant; the graph's id when left out."),
@@ -240,14 +241,7 @@ export const SettingsSchema = Type.Object(
           "Stream messages and calls of tools as graphs make them, also before it is known whether they come to stand in the output.",
       }),
     ),
-    run_create_mode: Type.Optional(
-      Type.Unsafe<"wait" | "background">({
-        type: "string",
-        enum: ["wait", "background"],
-        default: "wait",
-        description: "Whether POST /threads/{id}/runs answers when the run has ended, or at once.",
-      }),
-    ),
+    ...compatSettings,
     ignore_on_disconnect_continue: Type.Optional(
       Type.Boolean({
         default: false,
@@ -301,7 +295,7 @@ type WithDefault =
   | "allow_unfiltered_events"
   | "allow_unfiltered_messages"
   | "ignore_on_disconnect_continue"
-  | "run_create_mode"
+  | keyof typeof compatSettings
   | "log_level";
 
 /** All settings with their defaults filled in; frozen. `graphs` maps each id to `path:export`. */
@@ -310,13 +304,13 @@ export type Settings = Readonly<
     Omit<SettingsInput, WithDefault | "graphs"> & { graphs: Readonly<Record<string, string>> }
 >;
 
-/** The defaults, read from the schema. */
-export function defaultSettings(): Settings {
+/** The defaults: those of the schema, and those that `compat` has in their place. */
+export function defaultSettings(compat: Compat = "specification"): Settings {
   const defaults: Record<string, unknown> = { graphs: {} };
   for (const [name, schema] of Object.entries<TSchema>(SettingsSchema.properties)) {
     if (schema.default !== undefined) defaults[name] = structuredClone(schema.default);
   }
-  return defaults as Settings;
+  return { ...defaults, ...COMPAT_DEFAULTS[compat], compat } as Settings;
 }
 
 /** The settings without their secrets: passwords in URIs, variables, keys, options that are named like one. */

@@ -109,7 +109,8 @@ export const RunCreateRequest = Type.Object(
       default: ["values"],
     }),
     multitask_strategy: Opt(StringEnum(MULTITASK_STRATEGIES, { default: "enqueue" }), {
-      description: "What to do when the thread is busy: enqueue waits, the others answer 409.",
+      description:
+        "What to do when the thread is busy: enqueue waits, the others answer 409. The settings multitask_strategy and multitask_cancel change that.",
     }),
     if_not_exists: Opt(StringEnum(["reject", "create"], { default: "reject" }), {
       description: "What to do when the thread does not exist.",
@@ -127,7 +128,7 @@ export const RunCreateRequest = Type.Object(
     interrupt_after: Opt(InterruptNodes, { description: 'Nodes to stop after; "*" is all.' }),
     on_disconnect: Opt(StringEnum(["cancel", "continue"]), {
       description:
-        "What a client that leaves does to the run: cancel (the default) interrupts it, continue lets it go on.",
+        "What a client that leaves does to the run: cancel interrupts it, continue lets it go on; the setting on_disconnect when left out.",
     }),
     durability: Opt(StringEnum(["sync", "async", "exit"]), {
       description: "When checkpoints are written: before the next superstep, meanwhile, or at the end.",

@@ -1,6 +1,7 @@
 /** What every operation works with. */
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
+import type { MultitaskStrategy } from "../models/run.js";
 import { ItemStore } from "../storage/item-store.js";
 import { createMemoryItems } from "../storage/items-in-memory.js";
 import type { ItemTable, Storage } from "../storage/storage.js";
@@ -16,6 +17,10 @@ interface OpsSettings {
   allow_unfiltered_events: boolean;
   allow_unfiltered_messages: boolean;
   ignore_on_disconnect_continue: boolean;
+  on_disconnect: "cancel" | "continue";
+  multitask_strategy: MultitaskStrategy;
+  multitask_cancel: boolean;
+  interrupted_run_status: "interrupted" | "success";
 }
 
 export interface OpsContext {

@@ -138,7 +138,7 @@ export class Execution {
       await Promise.race([called, abandoned.catch((reason: Error) => this.#leaveBehind(reason))]);
       if (this.#fault) throw this.#fault.error;
       this.answer = finalAnswer(this.#frames, this.#options.request.bound.filter);
-      return this.#frames.interrupts ? paused : succeeded;
+      return this.#frames.interrupts ? paused(this.#context.settings) : succeeded;
     } finally {
       clearTimeout(timer);
       this.#runContext.end();

@@ -148,8 +148,18 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
   };
 }
 
+// What a request leaves to the settings.
+
+/** What becomes of the run when its client leaves. */
+export const disconnectOf = ({ settings }: OpsContext, { on_disconnect }: RunCreateRequest) =>
+  on_disconnect ?? settings.on_disconnect;
+
+/** What the run does on a busy thread. */
+export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: RunCreateRequest) =>
+  multitask_strategy ?? settings.multitask_strategy;
+
 /** Invocation parameters as the run's row keeps them (docs/specification.md#runs, 1). */
-function kwargsOf(request: RunCreateRequest): JsonObject {
+function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
   return {
     input: request.input ?? null,
     command: request.command ?? null,
@@ -162,7 +172,7 @@ function kwargsOf(request: RunCreateRequest): JsonObject {
     stream_resumable: request.stream_resumable ?? false,
     interrupt_before: request.interrupt_before ?? null,
     interrupt_after: request.interrupt_after ?? null,
-    on_disconnect: request.on_disconnect ?? "cancel",
+    on_disconnect: disconnectOf(context, request),
     durability: durabilityOf(request) ?? null,
     if_not_exists: request.if_not_exists ?? "reject",
   };
@@ -282,8 +292,8 @@ export function newRun(
     updated_at: at,
     status: "pending",
     metadata: { ...stampScope(context, request.metadata ?? {}), ...stamp },
-    kwargs: kwargsOf(request),
-    multitask_strategy: request.multitask_strategy ?? "enqueue",
+    kwargs: kwargsOf(context, request),
+    multitask_strategy: strategyOf(context, request),
     error: null,
     usage: null,
   };

@@ -29,8 +29,11 @@ export interface Ending {
 }
 
 export const succeeded: Ending = { status: "success", threadStatus: "idle" };
-/** The graph waits for an answer. */
-export const paused: Ending = { status: "interrupted", threadStatus: "interrupted" };
+/** The graph waits for an answer; the setting says how the run is called then. */
+export const paused = ({ interrupted_run_status }: OpsContext["settings"]): Ending => ({
+  status: interrupted_run_status,
+  threadStatus: "interrupted",
+});
 /** Somebody outside stopped the run. */
 export const stopped: Ending = { status: "interrupted", threadStatus: "idle" };
 export const failed = (thrown: unknown): Ending => ({ status: "error", threadStatus: "error", thrown });

@@ -19,7 +19,7 @@ import {
 } from "./follow.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
 import { RunLog } from "./run-log.js";
-import { runModel, runRow } from "./run-request.js";
+import { disconnectOf, runModel, runRow } from "./run-request.js";
 import type { RunRow } from "../storage/storage.js";
 import { allOf, inPages } from "../support/read-ahead.js";
 import { RunAborted } from "./run-results.js";
@@ -190,9 +190,9 @@ export class Runs {
     return runModel(await runRow(this.#context, threadId, runId));
   }
 
-  /** A run survives its client only when asked to in so many words. */
-  #survivesDisconnect({ on_disconnect }: RunCreateRequest): boolean {
-    return on_disconnect === "continue" && !this.#context.settings.ignore_on_disconnect_continue;
+  #survivesDisconnect(request: RunCreateRequest): boolean {
+    const { ignore_on_disconnect_continue } = this.#context.settings;
+    return disconnectOf(this.#context, request) === "continue" && !ignore_on_disconnect_continue;
   }
 
   /** The run's end; a caller that leaves before interrupts the run. */

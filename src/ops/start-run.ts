@@ -23,6 +23,7 @@ import {
   refuseUnfiltered,
   refuseUnsupported,
   requireCheckpoint,
+  strategyOf,
 } from "./run-request.js";
 import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
 import { createThread } from "./thread-state.js";
@@ -87,23 +88,30 @@ async function checkRequest(
   return { ...call, threadId: id, request, bound, input, since: performance.now() };
 }
 
-/** The lock of a free thread; undefined when it is taken and the caller may wait. */
+/** The lock of a free thread; undefined when it is taken and the caller may wait, or stops who has it. */
 async function tryLock(
-  { storage }: OpsContext,
+  context: EngineContext,
   { threadId, request }: CheckedRequest,
 ): Promise<ThreadLease | undefined> {
-  const lease = await storage.locks.acquire(threadId, { wait: false });
-  if (!lease && (request.multitask_strategy ?? "enqueue") !== "enqueue") throw new ThreadBusyError(threadId);
-  return lease;
+  const lease = await context.storage.locks.acquire(threadId, { wait: false });
+  const strategy = strategyOf(context, request);
+  if (lease || strategy === "enqueue") return lease;
+  if (strategy === "reject" || !context.settings.multitask_cancel) throw new ThreadBusyError(threadId);
+  const { cancelRuns } = await import("./cancel.js");
+  await cancelRuns(context, { thread_id: threadId }, { action: strategy });
+  return undefined;
 }
 
+/** Waits in order of arrival; who has stopped the others goes first. */
 async function waitForLock(
-  { storage, live }: EngineContext,
-  { threadId }: CheckedRequest,
+  context: EngineContext,
+  { threadId, request }: CheckedRequest,
   signal?: AbortSignal,
 ): Promise<ThreadLease> {
+  const { storage, live } = context;
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
-  const lease = await storage.locks.acquire(threadId, { wait: true, signal: leave });
+  const first = strategyOf(context, request) !== "enqueue";
+  const lease = await storage.locks.acquire(threadId, { wait: true, signal: leave, first });
   if (!lease) throw new ThreadBusyError(threadId);
   return lease;
 }

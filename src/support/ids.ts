@@ -45,7 +45,13 @@ export function requireUuid(text: string, loc: Issue["loc"]): string {
   return lower;
 }
 
-/** The deterministic assistant id: UUID version 5 in the URL namespace (docs/specification.md#assistants, 4). */
+export const isUuidUrn = (uri: string): boolean => /^urn:uuid:/i.test(uri);
+
+/**
+ * The deterministic assistant id (docs/specification.md#assistants, 4): UUID version 5 in the namespace of URLs, or in
+ * the one that a `urn:uuid:` names.
+ */
 export function assistantUuid(namespace: string, assistantId: string): string {
-  return v5(`${namespace}/${assistantId}`, v5.URL);
+  const own = isUuidUrn(namespace) ? canonicalUuid(namespace) : undefined;
+  return own === undefined ? v5(`${namespace}/${assistantId}`, v5.URL) : v5(assistantId, own);
 }

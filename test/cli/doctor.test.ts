@@ -41,6 +41,7 @@ describe("a healthy project", () => {
       "@langchain/langgraph-checkpoint",
       "one core",
       "config",
+      "compat",
       "graph agent",
       "storage",
     ]);

@@ -1,6 +1,15 @@
 /** An existing LangGraph project, served and looked at as it stands. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cli, createProject, echoGraph, startCli, type Project, type RunningCli } from "./harness.js";
+import { tmpdir } from "node:os";
+import {
+  askingGraph,
+  cli,
+  createProject,
+  echoGraph,
+  startCli,
+  type Project,
+  type RunningCli,
+} from "./harness.js";
 
 let project: Project;
 let running: RunningCli | undefined;
@@ -21,6 +30,8 @@ afterEach(async () => {
 });
 
 const put = (fields: object) => project.put("langgraph.json", { graphs: { agent: "./graph.ts" }, ...fields });
+const THREAD = "11111111-1111-4111-8111-111111111111";
+const RUN = JSON.stringify({ assistant_id: "agent", if_not_exists: "create", input: { messages: ["hi"] } });
 const AUTH = { auth: { path: "./auth.ts:auth" } };
 
 /** Start a command that serves, and wait for its address. */
@@ -46,6 +57,25 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     expect(found).toEqual([200, 404, 404, 404, 404, 200]);
   });
 
+  it("serves with LangGraph's defaults, and says so", async () => {
+    await put({});
+    const { url, stderr } = await serving(command);
+    expect(stderr).toContain(
+      command === "dev" ? "compat langgraph (default of a langgraph.json" : "listening",
+    );
+    if (command === "start") expect(stderr).toContain('"compat":"langgraph"');
+    const run = await fetch(`${url}/threads/${THREAD}/runs`, { method: "POST", body: RUN });
+    expect(await run.json()).toMatchObject({ status: "pending", multitask_strategy: "reject" });
+  });
+
+  it("serves by the specification when told to", async () => {
+    await put({});
+    const { url, stderr } = await serving(command, "--compat", "specification");
+    expect(stderr).not.toContain("compat langgraph");
+    const run = await fetch(`${url}/threads/${THREAD}/runs`, { method: "POST", body: RUN });
+    expect(await run.json()).toMatchObject({ status: "success", multitask_strategy: "enqueue" });
+  });
+
   it("does not serve what its author has closed", async () => {
     await put(AUTH);
     const { code, stderr } = await cli([command, "-p", "0"], { cwd: project.dir });
@@ -64,6 +94,37 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
 });
 
 describe("commands that serve nobody", () => {
+  it("tell whose defaults hold, and why", async () => {
+    await put({});
+    const { stdout } = await cli(["config", "print", "--origin"], { cwd: project.dir });
+    expect(stdout).toMatch(/^compat +langgraph +default of a langgraph\.json$/m);
+    expect(stdout).toMatch(/^run_create_mode +background +default of compat langgraph$/m);
+    expect((await cli(["doctor"], { cwd: project.dir })).stdout).toMatch(
+      /^ok +compat +langgraph \(default of a langgraph\.json\)$/m,
+    );
+    expect((await cli(["doctor"], { cwd: tmpdir() })).stdout).toMatch(
+      /^ok +compat +specification \(default\)$/m,
+    );
+  });
+
+  it("call a run that asks interrupted, and write a case that passes", async () => {
+    await put({});
+    await project.put("graph.ts", askingGraph);
+    const at = { cwd: project.dir };
+    const asked = await cli(["run", "--input", '{"topic":"tea"}', "--json"], at);
+    expect(JSON.parse(asked.stdout)).toMatchObject({ status: "interrupted" });
+    const { thread_id } = JSON.parse(asked.stdout) as { thread_id: string };
+    const listed = JSON.parse((await cli(["runs", "list", thread_id, "--json"], at)).stdout) as {
+      items: [{ run_id: string; status: string }];
+    };
+    const [run] = listed.items;
+    expect(run).toMatchObject({ status: "success" });
+    expect((await cli(["test", "--from-run", run.run_id, "--ci"], at)).code).toBe(0);
+    const { code, stdout } = await cli(["test", "--ci", "--server"], at);
+    expect(stdout).toMatch(/1 passed/);
+    expect(code).toBe(0);
+  });
+
   it("look at the project all the same", async () => {
     await put({ ...AUTH, http: { app: "./nowhere.ts:app" } });
     for (const argv of [["graph"], ["run", "--input", '{"messages":["hi"]}', "--json"], ["threads", "list"]])

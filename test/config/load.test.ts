@@ -389,6 +389,60 @@ describe("langgraph.json", () => {
   });
 });
 
+describe("compat", () => {
+  const LANGGRAPH = {
+    run_create_mode: "background",
+    on_disconnect: "continue",
+    multitask_strategy: "reject",
+  };
+
+  it("is the specification, unless something says otherwise", async () => {
+    const { settings, origins } = await load();
+    expect(settings).toMatchObject({ compat: "specification", run_create_mode: "wait" });
+    expect(origins).toMatchObject({ compat: { kind: "default" }, run_create_mode: { kind: "default" } });
+  });
+
+  it("is langgraph for a langgraph.json, and says so", async () => {
+    await put("langgraph.json", { graphs: { agent: "./a.ts" } });
+    const { settings, origins } = await load();
+    expect(settings).toMatchObject({ compat: "langgraph", list_all_assistants: true, ...LANGGRAPH });
+    expect(origins.compat).toEqual({ kind: "default", detail: "default of a langgraph.json" });
+    expect(origins.on_disconnect).toEqual({ kind: "default", detail: "default of compat langgraph" });
+    expect(origins.port).toEqual({ kind: "default" });
+  });
+
+  it("can be chosen in every way, against a langgraph.json too", async () => {
+    await put("graph-server.config.json", { graphs: {}, compat: "langgraph" });
+    expect((await load()).settings).toMatchObject(LANGGRAPH);
+    expect((await load({ env: { GRAPH_SERVE_COMPAT: "specification" } })).settings.on_disconnect).toBe(
+      "cancel",
+    );
+    await rm(join(dir, "graph-server.config.json"));
+    await put("langgraph.json", { graphs: {} });
+    expect((await load({ flags: { compat: "specification" } })).settings.run_create_mode).toBe("wait");
+    await put(".env", "GRAPH_SERVE_COMPAT=specification\n");
+    expect((await load()).settings.list_all_assistants).toBe(false);
+  });
+
+  it("yields to each setting that is given by itself", async () => {
+    await put("langgraph.json", { graphs: {} });
+    const { settings, origins } = await load({ env: { GRAPH_SERVE_RUN_CREATE_MODE: "wait" } });
+    expect(settings).toMatchObject({ ...LANGGRAPH, run_create_mode: "wait" });
+    expect(origins.run_create_mode.kind).toBe("env");
+  });
+
+  it("is one of two words", async () => {
+    await put("graph-server.config.json", '{\n "graphs": {},\n "compat": "lang"\n}');
+    expect(await failure()).toMatchObject({ location: { line: 3 } });
+  });
+
+  it("a namespace that is to be a UUID is one", async () => {
+    const named = (assistant_namespace: string) => load({ flags: { assistant_namespace } });
+    expect((await named("urn:uuid:6ba7b811-9dad-11d1-80b4-00c04fd430c8")).warnings).toEqual([]);
+    await expect(named("urn:uuid:nonsense")).rejects.toThrow("assistant_namespace is no UUID");
+  });
+});
+
 describe("graph targets", () => {
   it("a key of the config becomes the default", async () => {
     await put("graph-server.config.json", { graphs: { a: "./a.ts", b: "./b.ts" } });

@@ -1,10 +1,9 @@
 import type { Command } from "@commander-js/extra-typings";
-import type { SettingOrigin } from "../../config/load.js";
 import { maskSettings } from "../../config/settings.js";
 import { type SettingName, SettingsSchema } from "../../config/settings.js";
 import { ConfigError } from "../../support/errors.js";
 import { addFormerCommand, examples, type Runner } from "../command.js";
-import { shortPath } from "../report-error.js";
+import { originText } from "../report-error.js";
 import { loadSettings, type Session } from "../session.js";
 import { printTable } from "../terminal/table.js";
 
@@ -57,11 +56,6 @@ async function printConfig(session: Session, flags: ConfigPrintFlags): Promise<n
   ]);
   printTable(print, ["SETTING", "VALUE", ...(flags.origin ? ["ORIGIN"] : [])], rows);
   return 0;
-}
-
-function originText({ kind, detail }: SettingOrigin, cwd: string): string {
-  if (kind === "file" && detail !== undefined) return shortPath(detail, cwd);
-  return detail ?? kind;
 }
 
 /** `config path`: the file that was read. */

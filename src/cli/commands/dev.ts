@@ -15,7 +15,7 @@ import {
   listenSettings,
   settingsOfFlags,
 } from "../options.js";
-import { errorText, shortPath } from "../report-error.js";
+import { errorText, originText, shortPath } from "../report-error.js";
 import type { Session } from "../session.js";
 import { Closers, listenForStop, type StopListener } from "../stop.js";
 import { warnIfPublic } from "./start.js";
@@ -38,6 +38,7 @@ export function devCommand(command: Command, run: Runner): void {
   )
     .addOption(listenOptions.corsOrigin())
     .addOption(listenOptions.allowHost())
+    .addOption(listenOptions.compat())
     .addHelpText(
       "after",
       examples(
@@ -94,6 +95,7 @@ async function announce(
   const location =
     storage.location === undefined ? undefined : shortPath(storage.location, server.config.baseDir);
   const hasKeys = print.isWatched && io.stdin.isTTY === true;
+  const { compat } = server.config.settings;
   const facts: BannerFacts = {
     ms,
     url: server.url,
@@ -104,6 +106,9 @@ async function announce(
       durable: storage.durable,
       ...(location !== undefined && { location }),
     },
+    ...(compat !== "specification" && {
+      compat: { name: compat, origin: originText(server.config.origins.compat, io.cwd) },
+    }),
     hasKeys,
   };
   warnIfPublic(server.config.settings, (message) => print.warn(message));

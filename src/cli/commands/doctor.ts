@@ -21,7 +21,7 @@ import {
 } from "../doctor/check.js";
 import { storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
-import { shortPath } from "../report-error.js";
+import { originText, shortPath } from "../report-error.js";
 import { type Session, unheededError, unheededText } from "../session.js";
 
 export function doctorCommand(command: Command, run: Runner): void {
@@ -85,9 +85,11 @@ function graphFolder(config: LoadedConfig): string {
   return file === undefined ? config.baseDir : dirname(file);
 }
 
-function configChecks({ file, warnings, unheeded }: LoadedConfig, cwd: string): Check[] {
+function configChecks(config: LoadedConfig, cwd: string): Check[] {
+  const { file, settings, origins, warnings, unheeded } = config;
   return [
     ok("config", file === undefined ? "no file, the defaults hold" : shortPath(file, cwd)),
+    ok("compat", `${settings.compat} (${originText(origins.compat, cwd)})`),
     ...warnings.map((warning) => warn("config", warning, "see graph-serve config print --origin")),
     ...unheeded.map((field) =>
       field.protects

@@ -30,6 +30,7 @@ export function startCommand(command: Command, run: Runner): void {
   )
     .addOption(listenOptions.corsOrigin())
     .addOption(listenOptions.allowHost())
+    .addOption(listenOptions.compat())
     .addOption(settingOption("--shutdown-grace <seconds>", "shutdown_grace_seconds"))
     .addOption(settingOption("--run-timeout <seconds>", "run_timeout_seconds"))
     .addOption(settingOption("--body-limit <bytes>", "body_limit"))
@@ -84,7 +85,12 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
     closers.add(() => server.close());
     const { scheme, location } = service.storage;
     logger.info(
-      { url: server.url, storage: { scheme, location }, graphs: Object.keys(settings.graphs) },
+      {
+        url: server.url,
+        storage: { scheme, location },
+        graphs: Object.keys(settings.graphs),
+        compat: settings.compat,
+      },
       "listening",
     );
     reason = await stop.stopped;

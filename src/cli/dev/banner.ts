@@ -10,6 +10,8 @@ export interface BannerFacts {
   url: string;
   graphs: readonly GraphSummary[];
   storage: { scheme: string; location?: string; durable: boolean };
+  /** Whose defaults hold, and what says so; left out where they are the server's own. */
+  compat?: { name: string; origin: string };
   /** What names the graph on the command line; left out where the configuration does. */
   target?: string;
   /** Whether keys are listened to. */
@@ -29,6 +31,7 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
     `  ${label("API")}  ${cyan(facts.url)}          ${dim("docs")}  /docs`,
     ...graphLines(facts.graphs).map((line, index) => `  ${label(index === 0 ? "Graph" : "")}  ${line}`),
     `  ${label("Storage")}  ${storageText(facts.storage, dim)}`,
+    ...(facts.compat ? [`  ${label("Compat")}  ${compatText(facts.compat, dim)}`] : []),
     "",
     `  ${dim("try")}   ${["graph-serve run", ...(facts.target ? [facts.target] : [])].join(" ")} --message "hello"`,
     ...(facts.hasKeys ? [`  ${dim("keys")}  r reload   o open docs   q quit`] : []),
@@ -36,11 +39,12 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
 }
 
 /** The same facts, one plain line each. */
-export function plainLines({ ms, url, graphs, storage }: BannerFacts): string[] {
+export function plainLines({ ms, url, graphs, storage, compat }: BannerFacts): string[] {
   return [
     `graph-serve ${VERSION} ready in ${ms} ms at ${url} (docs at ${url}/docs)`,
     ...graphs.map((graph) => `graph ${graph.id} ${describeGraph(graph)}`),
     `storage ${storageText(storage, (text) => text)}`,
+    ...(compat ? [`compat ${compatText(compat, (text) => text)}`] : []),
   ];
 }
 
@@ -57,6 +61,11 @@ function storageText(
   if (!durable) return `${scheme} ${dim("(threads end with this process)")}`;
   return `${[scheme, location].filter(Boolean).join(" ")}     ${dim("(--db memory keeps nothing)")}`;
 }
+
+const compatText = (
+  { name, origin }: NonNullable<BannerFacts["compat"]>,
+  dim: (text: string) => string,
+): string => `${name} ${dim(`(${origin}; --compat specification)`)}`;
 
 interface KeyActions {
   reload(): void;

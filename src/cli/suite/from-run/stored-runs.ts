@@ -87,7 +87,14 @@ function storedRun(run: Run, states: readonly ThreadState[]): StoredRun {
   const chosen = chosenCheckpoint(run);
   const start =
     chosen === undefined ? before[0] : before.find(({ checkpoint }) => checkpoint?.checkpoint_id === chosen);
-  return { run, start, end: made.at(-1) ?? start, made, before };
+  const end = made.at(-1) ?? start;
+  return { run: withPause(run, end), start, end, made, before };
+}
+
+/** A server with LangGraph's statuses calls a run that stops to ask a success. */
+function withPause(run: Run, end: ThreadState | undefined): Run {
+  const hasMore = end !== undefined && end.next.length > 0;
+  return run.status === "success" && hasMore ? { ...run, status: "interrupted" } : run;
 }
 
 /** The checkpoint that the run was told to start from. */
