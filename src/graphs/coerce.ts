@@ -3,10 +3,11 @@ import { coerceMessageLikeToMessage, type BaseMessage, type BaseMessageLike } fr
 import { Command, Send } from "@langchain/langgraph";
 import { errorMessage, InvalidRequestError, type Issue } from "../support/errors.js";
 import { newId } from "../support/ids.js";
+import { UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { CommandRequest } from "../models/run.js";
 import type { ServedGraph } from "./graph.js";
-import { declaredSchemas } from "./schemas.js";
+import { declaredSchemas } from "./declared-schemas.js";
 import { isMessage } from "./serialize.js";
 
 type Loc = Issue["loc"];
@@ -265,8 +266,8 @@ async function contentOf(graph: ServedGraph): Promise<Content> {
 /** What the schemas that a graph declares by zod or StateSchema say of the key. */
 async function declaredContent(graph: ServedGraph): Promise<Content> {
   const declared = await declaredSchemas(graph);
-  const schemas = [declared("getStateTypeSchema"), declared("getInputTypeSchema")];
-  for (const schema of schemas) {
+  for (const getter of ["getStateTypeSchema", "getInputTypeSchema"] as const) {
+    const { schema } = declared(getter);
     const property = isRecord(schema?.properties) ? schema.properties[KEY] : undefined;
     if (isRecord(property)) return contentOfSchema(property);
   }
@@ -282,7 +283,7 @@ function contentOfSchema(schema: JsonObject): Content {
 /** `z.any()` and the like. */
 const saysNothing = (schema: unknown): boolean =>
   !isRecord(schema) ||
-  Object.keys(schema).every((key) => ["$schema", "default", "description", "title"].includes(key));
+  Object.keys(schema).every((key) => ["$schema", "default", "description", "title", UNKNOWN].includes(key));
 
 /** Of a reducer without types, its default may tell. */
 function contentOfDefault(makeDefault: () => unknown): Content {

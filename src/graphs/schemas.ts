@@ -1,31 +1,32 @@
 /** JSON schemas of a graph: those it declares (zod, StateSchema), else what its channels show. */
-import type * as Schemas from "@langchain/langgraph/zod/schema";
-import type { GraphSchema } from "../models/assistant.js";
+import { type GraphSchema, UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
+import { declaredSchemas, MESSAGES_SCHEMA, type SchemaGetter } from "./declared-schemas.js";
 import type { ServedGraph } from "./graph.js";
-
-type SchemaModule = typeof Schemas;
-type SchemaGetter = (typeof GETTERS)[keyof typeof GETTERS];
 
 const GETTERS = {
   input: "getInputTypeSchema",
   output: "getOutputTypeSchema",
   state: "getStateTypeSchema",
   context: "getConfigTypeSchema",
-} as const satisfies Record<string, keyof SchemaModule>;
+} as const satisfies Record<string, SchemaGetter>;
 
 /**
- * The schemas of a graph. What a graph declares by zod or StateSchema is complete; for annotations there are no types
- * at run time, so their keys stand with the types that default values show, marked `"x-source": "channels"`. Null
- * where nothing is known: what a functional entrypoint takes, for instance. Never throws.
+ * The schemas of a graph. What a graph declares by zod or StateSchema is complete, but for types without a JSON form,
+ * marked `"x-unknown": "z.date()"`. For annotations there are no types at run time, so their keys stand with the types
+ * that default values show, marked `"x-source": "channels"`. Null where nothing is known: what a functional entrypoint
+ * takes, for instance. Never throws.
  */
 export async function graphSchemas(graph: ServedGraph, graphId: string): Promise<GraphSchema> {
   const declared = await declaredSchemas(graph);
   const keys = schemaKeys(graph);
-  const derive = (kind: keyof typeof keys): JsonObject | null =>
-    declared(GETTERS[kind]) ?? schemaOfChannels(graph, keys[kind], `${graphId} ${kind}`);
+  const derive = (kind: keyof typeof keys): JsonObject | null => {
+    const { schema, fault } = declared(GETTERS[kind]);
+    return schema ?? schemaOfChannels(graph, keys[kind], `${graphId} ${kind}`, fault);
+  };
   // An annotation given as context leaves no trace in the graph.
-  const context = declared(GETTERS.context) ?? null;
+  const { schema: known, fault } = declared(GETTERS.context);
+  const context = known ?? (fault === undefined ? null : { type: "object", [UNKNOWN]: fault });
   return {
     graph_id: graphId,
     input_schema: derive("input"),
@@ -41,23 +42,6 @@ export async function graphSchemas(graph: ServedGraph, graphId: string): Promise
 export async function stateTypes(graph: ServedGraph): Promise<JsonObject> {
   const { state_schema } = await graphSchemas(graph, "");
   return isRecord(state_schema?.properties) ? state_schema.properties : {};
-}
-
-/** Asks LangGraph for a schema, with the graph's own registry, which is right whichever copy made the graph. */
-export async function declaredSchemas(
-  graph: ServedGraph,
-): Promise<(getter: SchemaGetter) => JsonObject | undefined> {
-  const langgraph = await import("@langchain/langgraph/zod/schema").catch(() => undefined);
-  const { _metaRegistry: registry } = graph as { _metaRegistry?: Parameters<SchemaModule[SchemaGetter]>[1] };
-  return (getter) => {
-    try {
-      const schema: unknown = langgraph?.[getter](graph, registry);
-      return isObject(schema) ? (JSON.parse(JSON.stringify(schema)) as JsonObject) : undefined;
-    } catch {
-      // A type without a JSON form, such as z.date(): the keys are known all the same.
-      return undefined;
-    }
-  };
 }
 
 interface SchemaKeys {
@@ -81,10 +65,16 @@ export function schemaKeys(graph: ServedGraph): SchemaKeys {
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
 const keysOf = (value: unknown): string[] | undefined => (isObject(value) ? Object.keys(value) : undefined);
 
-function schemaOfChannels(graph: ServedGraph, keys: string[] | undefined, title: string): JsonObject | null {
+function schemaOfChannels(
+  graph: ServedGraph,
+  keys: string[] | undefined,
+  title: string,
+  fault: string | undefined,
+): JsonObject | null {
   if (!keys || keys.length === 0) return null;
   const properties = Object.fromEntries(keys.map((key) => [key, channelSchema(graph.channels?.[key])]));
-  return { type: "object", title, properties, "x-source": "channels" };
+  const why = fault === undefined ? {} : { [UNKNOWN]: fault };
+  return { type: "object", title, properties, "x-source": "channels", ...why };
 }
 
 interface ChannelLike {
@@ -97,14 +87,8 @@ function channelSchema(channel: unknown): JsonObject {
   if (!isObject(channel)) return {};
   const { operator, initialValueFactory } = channel as ChannelLike;
   // By name: the reducer may come from another copy of LangGraph.
-  if (typeof operator === "function" && operator.name === "messagesStateReducer") {
-    return {
-      type: "array",
-      items: { type: "object" },
-      description: "A list of chat messages",
-      langgraph_type: "messages",
-    };
-  }
+  if (typeof operator === "function" && operator.name === "messagesStateReducer")
+    return { ...MESSAGES_SCHEMA };
   return typeof initialValueFactory === "function" ? typeOf(initialValueFactory as () => unknown) : {};
 }
 

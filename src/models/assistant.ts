@@ -39,6 +39,12 @@ const schema = (what: string) =>
     description: `JSON schema of the graph's ${what}; null when the graph declares none.`,
   });
 
+/**
+ * In a schema, beside a type that has no JSON form and stands there as any value: what declares it, such as
+ * `z.date()`, or a clause that says why nothing is known.
+ */
+export const UNKNOWN = "x-unknown";
+
 export const GraphSchemaModel = Type.Object(
   {
     graph_id: Type.String({ description: "Key of the graph in the graphs mapping." }),
@@ -48,7 +54,10 @@ export const GraphSchemaModel = Type.Object(
     config_schema: schema("configurable values"),
     context_schema: schema("context"),
   },
-  { title: "GraphSchemaModel", description: "JSON schemas derived from the compiled graph." },
+  {
+    title: "GraphSchemaModel",
+    description: "JSON schemas derived from the compiled graph; x-unknown marks types without a JSON form.",
+  },
 );
 export type GraphSchema = Static<typeof GraphSchemaModel>;
 

@@ -1,4 +1,5 @@
 /** What can be tested of a graph without a case file: it loads, draws, has its schemas, and runs once. */
+import { UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { errorMessage, GraphServeError } from "../support/errors.js";
 import type { CaseFile } from "./case-files.js";
@@ -236,8 +237,11 @@ function objectOf(schema: JsonObject, place: Place): JsonObject {
 function withoutDefault(schema: JsonObject, place: Place): string[] {
   const entries = Object.entries(isRecord(schema.properties) ? schema.properties : {});
   // Read off a channel, a type is the type of its default.
+  // A type without a JSON form cannot be made up.
   const hasDefault = (property: JsonObject) =>
-    "default" in property || (schema["x-source"] === "channels" && property.type !== undefined);
+    "default" in property ||
+    UNKNOWN in property ||
+    (schema["x-source"] === "channels" && property.type !== undefined);
   return entries.filter(([, property]) => !hasDefault(resolved(property, place))).map(([name]) => name);
 }
 

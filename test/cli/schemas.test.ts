@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cli, createProject, echoGraph, failingGraph, type Project } from "./harness.js";
+import { askingGraph, cli, createProject, echoGraph, failingGraph, type Project } from "./harness.js";
 
 const zodGraph = (input: string, extra = "") => `
 import { END, START, StateGraph } from "@langchain/langgraph";
@@ -86,11 +86,67 @@ describe("printing", () => {
   });
 });
 
+describe("types that are not known", () => {
+  const dated = (input: string) => zodGraph(`at: z.date(), ${input}`);
+
+  it("are named with the true reason", async () => {
+    await project.put("dated.ts", dated("n: z.number()"));
+    const { stdout, stderr } = await run("schemas", "./dated.ts:graph", "--kind", "input,output");
+    expect(JSON.parse(stdout)).toMatchObject({ input_schema: { properties: { n: { type: "number" } } } });
+    expect(stderr).toBe("note  input: at: z.date() has no JSON schema, so its type is not known\n");
+  });
+
+  it("do not hide a breaking change of another key", async () => {
+    await project.put("dated.ts", dated("n: z.number()"));
+    await run("schemas", "./dated.ts:graph", "--out", "dated");
+    await project.put("dated.ts", dated("n: z.string()"));
+    const { code, stdout } = await run("schemas", "./dated.ts:graph", "--out", "dated", "--check");
+    expect(code).toBe(1);
+    expect(stdout).toContain("  breaking    n: number became string\n");
+    expect(stdout).toContain("  unknown     at: z.date() has no JSON schema\n");
+  });
+
+  it("fail a strict check, and no other", async () => {
+    await project.put("dated.ts", dated("n: z.number()"));
+    await run("schemas", "./dated.ts:graph", "--out", "dated");
+    const check = ["schemas", "./dated.ts:graph", "--out", "dated", "--check"];
+    const { code, document } = await json(...check, "--kind", "input");
+    expect([code, document.kinds]).toMatchObject([
+      0,
+      [{ result: "same", unknown: [{ path: "at", message: "z.date() has no JSON schema" }] }],
+    ]);
+    expect((await run(...check, "--strict")).code).toBe(1);
+    expect((await run(...check, "--strict", "--kind", "output")).code).toBe(0);
+  });
+
+  it("are those of an annotation too", async () => {
+    await project.put("asking.ts", askingGraph);
+    await run("schemas", "./asking.ts", "--out", "notes");
+    const { code, stdout } = await run("schemas", "./asking.ts", "--out", "notes", "--check", "--strict");
+    expect(stdout).toContain("  unknown     topic: an Annotation leaves no types at run time\n");
+    expect(code).toBe(1);
+  });
+
+  it("break clients once a known type is lost", async () => {
+    await project.put("dated.ts", zodGraph("at: z.string()"));
+    await run("schemas", "./dated.ts:graph", "--out", "dated", "--kind", "input");
+    await project.put("dated.ts", zodGraph("at: z.date()"));
+    const { code, stdout } = await run(
+      ...["schemas", "./dated.ts:graph", "--out", "dated", "--kind", "input", "--check"],
+    );
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining("at: its type is not known any more: it was string"),
+    ]);
+  });
+});
+
 describe("bad input", () => {
   it.each([
     [["schemas", "--kind", "inptu"], 'did you mean "input"?'],
     [["schemas", "--format", "xml"], "see graph-serve schemas --help"],
     [["schemas", "--check"], "add --out DIR"],
+    [["schemas", "--strict"], "add --check, or leave --strict out"],
     [["schemas", "--check", "--out", "schemas", "--format", "ts"], "leave --format ts out"],
     [["schemas", "nowhere"], "the graphs: agent, notes, broken"],
     [["schemas", "--check", "--out", "nothing-here"], "write them first"],
@@ -133,6 +189,7 @@ describe("files", () => {
           kind: "input",
           result: "breaking",
           changes: [{ level: "breaking", path: "question", message: 'string became "a": narrower' }],
+          unknown: [],
         },
       ],
     });

@@ -17,6 +17,7 @@ import {
   schemaOf,
   typesFile,
 } from "../schemas/resolve.js";
+import { faultOfChannels, unknownTypes } from "../schemas/unknown.js";
 import { INSTALL_PARSER, staticSchemas } from "../schemas/static-schemas.js";
 import { toTypeScript, typeName } from "../schemas/to-typescript.js";
 import type { Session } from "../session.js";
@@ -37,6 +38,7 @@ export function schemasCommand(command: Command, run: Runner): void {
       new Option("--format <format>", "form of the schemas").choices(["json", "ts"] as const).default("json"),
     )
     .option("--check", "compare with the files in --out: exit 1 when a change breaks clients")
+    .option("--strict", "with --check: exit 1 when the types of keys are not known too")
     .addOption(clientOptions.url())
     .addOption(clientOptions.apiKey())
     .option("--static", "read the types from the source, with LangGraph's parser where it is installed")
@@ -63,6 +65,7 @@ interface SchemasFlags extends Pick<ClientFlags, "url" | "apiKey"> {
   out?: string;
   format: "json" | "ts";
   check?: boolean;
+  strict?: boolean;
   static?: boolean;
 }
 
@@ -77,19 +80,20 @@ async function schemas(session: Session, graph: string | undefined, flags: Schem
   const kinds = schemaKinds(flags.kind);
   refuseContradictions(flags);
   const derived = { kinds, ...(await derive(session, graph, flags)) };
-  explainChannels(session, derived);
-  if (flags.check) return check(session, derived, flags.out ?? "");
+  if (flags.check) return check(session, derived, { out: flags.out ?? "", isStrict: flags.strict ?? false });
+  explainUnknown(session, derived);
   if (flags.out !== undefined) return write(session, derived, flags.out, flags.format);
   show(session, derived, flags.format);
   return 0;
 }
 
-function refuseContradictions({ check, out, format, static: isStatic, url }: SchemasFlags): void {
+function refuseContradictions({ check, strict, out, format, static: isStatic, url }: SchemasFlags): void {
   const refuse = (fault: string, hint: string): never => {
     throw new InvalidRequestError(fault, undefined, { hint });
   };
   if (isStatic && url !== undefined)
     refuse("--static reads a source file, --url asks a server", "leave one out");
+  if (strict && !check) refuse("--strict says what --check fails on", "add --check, or leave --strict out");
   if (check && out === undefined) refuse("--check needs the folder of the files", "add --out DIR");
   if (check && format === "ts")
     refuse("--check compares JSON schemas", `leave --format ts out${isStatic ? "; --static may stay" : ""}`);
@@ -119,11 +123,22 @@ async function deriveHere(session: Session, target: string | undefined, isStatic
   }
 }
 
-function explainChannels({ print }: Session, { kinds, schemas }: Derived): void {
-  const partial = kinds.filter((kind) => isFromChannels(schemaOf(schemas, kind)));
-  if (partial.length === 0) return;
+/** Which types are not known, each with the reason: a line a key, however many kinds have it. */
+function explainUnknown({ print }: Session, { kinds, schemas }: Derived): void {
+  const channels = kinds.filter((kind) => isFromChannels(schemaOf(schemas, kind)));
+  const lines = new Map<string, SchemaKind[]>();
+  for (const kind of kinds.filter((each) => !channels.includes(each))) {
+    for (const { path, message } of unknownTypes(schemaOf(schemas, kind))) {
+      const line = path === "" ? message : `${path}: ${message}`;
+      lines.set(line, [...(lines.get(line) ?? []), kind]);
+    }
+  }
+  for (const [line, among] of lines)
+    print.note(`note  ${among.join(", ")}: ${line}, so its type is not known`);
+  if (channels.length === 0) return;
+  const faults = new Set(channels.map((kind) => faultOfChannels(schemaOf(schemas, kind) ?? {})));
   print.note(
-    `note  ${partial.join(", ")}: an Annotation leaves no types at run time; the keys are complete, types are` +
+    `note  ${channels.join(", ")}: ${[...faults].join("; ")}; the keys are complete, types are` +
       ` only what defaults and reducers show ("x-source": "channels")`,
   );
   print.note(`      for full ones: declare the state with zod or StateSchema, or use --static after`);
@@ -180,7 +195,11 @@ async function write(
   return 0;
 }
 
-async function check(session: Session, { graphId, kinds, schemas }: Derived, out: string): Promise<number> {
+async function check(
+  session: Session,
+  { graphId, kinds, schemas }: Derived,
+  { out, isStrict }: { out: string; isStrict: boolean },
+): Promise<number> {
   const folder = resolve(session.io.cwd, out);
   const committed = await Promise.all(
     kinds.map((kind) => readCommitted(join(folder, schemaFile(graphId, kind)))),
@@ -194,7 +213,9 @@ async function check(session: Session, { graphId, kinds, schemas }: Derived, out
     compareSchemas(kind, committed[index] ?? null, schemaOf(schemas, kind)),
   );
   report(session, graphId, compared, out);
-  return compared.some(({ result }) => result === "breaking") ? 1 : 0;
+  const fails = ({ result, unknown }: SchemaComparison) =>
+    result === "breaking" || (isStrict && unknown.length > 0);
+  return compared.some(fails) ? 1 : 0;
 }
 
 /** A committed schema; null when there is none. */
@@ -224,11 +245,12 @@ function report({ print }: Session, graphId: string, compared: SchemaComparison[
     print.json({ graph_id: graphId, result: worst, kinds: compared });
     return;
   }
-  const { red, green, dim } = print.colors;
-  const paint = { breaking: red, compatible: green, same: dim };
-  for (const { kind, result, changes } of compared) {
+  const { red, green, yellow, dim } = print.colors;
+  const paint = { breaking: red, compatible: green, same: dim, unknown: yellow };
+  for (const { kind, result, changes, unknown } of compared) {
     print.data(`${kind.padEnd(8)}${paint[result](result)}`);
-    for (const { level, path, message } of changes) {
+    const unknowns = unknown.map((type) => ({ level: "unknown" as const, ...type }));
+    for (const { level, path, message } of [...changes, ...unknowns]) {
       print.data(`  ${paint[level](level.padEnd(10))}  ${path === "" ? "" : `${path}: `}${message}`);
     }
   }

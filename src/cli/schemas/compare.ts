@@ -6,14 +6,16 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import {
   alternatives,
-  constraints,
+  hasNoType,
   isFromChannels,
+  isMarkedUnknown,
   propertiesOf,
   requiredOf,
   resolved,
   type SchemaKind,
   type SchemaNode,
 } from "./resolve.js";
+import { placeOf, type UnknownType, unknownTypes } from "./unknown.js";
 
 type ChangeLevel = "breaking" | "compatible";
 
@@ -28,6 +30,8 @@ export interface SchemaComparison {
   kind: SchemaKind;
   result: "same" | ChangeLevel;
   changes: SchemaChange[];
+  /** Types of the new schema that cannot be compared, since nothing is known of them. */
+  unknown: UnknownType[];
 }
 
 interface Direction {
@@ -56,7 +60,7 @@ export function compareSchemas(
     : changes.length > 0
       ? "compatible"
       : "same";
-  return { kind, result, changes };
+  return { kind, result, changes, unknown: unknownTypes(after) };
 }
 
 function presence(before: JsonObject | null, after: JsonObject | null): SchemaChange[] {
@@ -155,9 +159,9 @@ class Comparer {
     const [wasWider, isWider] = [accepts(old, now), accepts(now, old)];
     if (wasWider && isWider) return;
     const change = `${describeType(old)} became ${describeType(now)}`;
-    if (this.#discovers && isUnknown(old))
+    if (hasNoType(old) && (this.#discovers || isMarkedUnknown(resolved(old))))
       this.#note(false, path, `its type is known now: ${describeType(now)}`);
-    else if (isFromChannels(this.#after) && isUnknown(now))
+    else if (hasNoType(now) && (isFromChannels(this.#after) || isMarkedUnknown(resolved(now))))
       this.#note(true, path, `its type is not known any more: it was ${describeType(old)}`);
     else if (wasWider) this.#note(this.#asksMore, path, `${change}: narrower`);
     else if (isWider) this.#note(this.#direction.read, path, `${change}: wider`);
@@ -173,8 +177,6 @@ class Comparer {
   }
 }
 
-const isUnknown = (node: SchemaNode): boolean => Object.keys(constraints(resolved(node))).length === 0;
-
 const isObjectType = (schema: JsonObject): boolean =>
   schema.type === "object" && schema.allOf === undefined && schema.anyOf === undefined;
 
@@ -185,11 +187,6 @@ function withoutInside(schema: JsonObject): JsonObject {
   const { properties: _p, required: _r, additionalProperties: _a, items: _i, ...shell } = schema;
   return shell;
 }
-
-const placeOf = (path: string, key: string): string => {
-  const name = /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
-  return path === "" ? name : `${path}.${name}`;
-};
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(".")));
 

@@ -1,7 +1,7 @@
 /** Reading JSON schemas: references followed, notes for humans left out, unions taken apart. */
 import { splitList } from "../../config/environment.js";
 import { oneOf } from "../options.js";
-import type { GraphSchema } from "../../models/assistant.js";
+import { type GraphSchema, UNKNOWN } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 
 /** A schema as it stands in its document, which its references lead into. */
@@ -27,6 +27,7 @@ const NOTES = new Set([
   "langgraph_type",
   "langgraph_nodes",
   "x-source",
+  UNKNOWN,
 ]);
 
 const MOST_REFERENCES = 50;
@@ -54,9 +55,12 @@ export function atPointer(root: JsonObject, reference: string): unknown {
 }
 
 /** The keywords that decide, without those that only tell. */
-export function constraints(schema: JsonObject): JsonObject {
+function constraints(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !NOTES.has(key)));
 }
+
+/** Whether a schema says nothing of which values are valid. */
+export const hasNoType = (node: SchemaNode): boolean => Object.keys(constraints(resolved(node))).length === 0;
 
 /** The alternatives of a schema: members of its unions, each of its types, each value of its enum. */
 export function alternatives(node: SchemaNode): JsonObject[] {
@@ -110,6 +114,11 @@ export function schemaOf(schemas: GraphSchema, kind: SchemaKind): JsonObject | n
 /** Whether a schema was read off the channels, so that its types are a part of the truth. */
 export function isFromChannels(schema: JsonObject | null): boolean {
   return schema?.["x-source"] === "channels";
+}
+
+/** Whether a type has no JSON form: any value is valid, but that is not what was declared. */
+export function isMarkedUnknown(schema: JsonObject): boolean {
+  return typeof schema[UNKNOWN] === "string";
 }
 
 /** Name of the committed file of a kind. */
