@@ -90,7 +90,7 @@ export function exportLocation({ path, files }: FaultyModule, name: string): Sou
 const namesOf = (row: string): Set<string> => new Set(row.match(/[\p{ID_Continue}$]+/gu));
 
 /** A path of a stack, where it may be a URL with a version. */
-function plainPath(text: string): string {
+export function plainPath(text: string): string {
   return text.startsWith("file:") ? fileURLToPath(new URL(text)) : text;
 }
 

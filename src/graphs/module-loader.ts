@@ -56,6 +56,9 @@ function hasChanged(file: string): boolean {
   return before !== undefined && before !== signature(file);
 }
 
+/** Whether what the process runs of a file is what stands in it, as far as that is known. */
+export const isAsLoaded = (file: string): boolean => !hasChanged(file);
+
 function beginGeneration(): void {
   generation += 1;
   loadedInGeneration = new Set();
@@ -98,6 +101,8 @@ export async function createLoader(file: string): Promise<Jiti> {
   const { transform } = createJiti(file).options;
   return createJiti(file, {
     moduleCache: true,
+    // What is thrown is traced back to the lines and columns of the file.
+    sourceMaps: true,
     tsconfigPaths: tsconfigWithPaths(file) ?? false,
     jsx: { runtime: "automatic" },
     // With the JSX syntax on, `<T>(value)` of plain TypeScript would not parse.

@@ -9,6 +9,7 @@ import { now } from "../storage/rows.js";
 import type { ThreadLease } from "../storage/storage.js";
 import { attempt, causesOf, errorMessage } from "../support/errors.js";
 import { pause } from "../support/pause.js";
+import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, RunContext, takeAll, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "./context.js";
 import type { Origin } from "./run-checkpointer.js";
@@ -94,6 +95,7 @@ export class Execution {
       const ending = this.#fault ? failed(this.#fault.error) : endingOf(error, this.#controller.signal);
       if (ending.thrown === undefined)
         this.answer = answerSoFar(this.#frames, this.#options.request.bound.filter);
+      else ending.fault = await this.#faultOf(ending.thrown);
       this.#report(ending);
       return ending;
     } finally {
@@ -277,9 +279,19 @@ export class Execution {
     return metadata?.run_id === run_id;
   }
 
-  #report({ status, thrown }: Ending): void {
-    const { run_id, thread_id } = this.#options.run;
-    const fields = { run_id, thread_id, status, err: thrown };
+  /** What was thrown, with its place and its node. Never rejects. */
+  async #faultOf(thrown: unknown): Promise<RunFault> {
+    const { runFault } = await import("../graphs/run-fault.js");
+    const { faultyTasks } = await import("../graphs/faulty-tasks.js");
+    const { bound, configurable } = this.#options.request;
+    const { checkpoint_id: _, checkpoint_map: __, ...latest } = configurable;
+    const tasks = this.hasStarted ? await faultyTasks(bound.graph, latest) : [];
+    return runFault(thrown, tasks);
+  }
+
+  #report({ status, thrown, fault }: Ending): void {
+    const { run_id, thread_id, metadata } = this.#options.run;
+    const fields = { run_id, thread_id, graph_id: metadata.graph_id, status, err: thrown, fault };
     if (thrown !== undefined) return this.#context.logger.warn(fields, "the run failed");
     const reason = String(this.#controller.signal.reason);
     this.#context.logger.info({ ...fields, reason }, "the run was stopped");

@@ -8,6 +8,7 @@ import { thrownMessage } from "../graphs/thrown.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { NO_TOKENS, type Run, type RunStatus, type TokenUsage } from "../models/run.js";
 import type { ThreadStatus } from "../models/thread.js";
+import type { RunFault } from "../support/run-fault.js";
 import type { RunOutcome, ThreadLease } from "../storage/storage.js";
 import {
   attempt,
@@ -26,6 +27,8 @@ export interface Ending {
   threadStatus: ThreadStatus;
   /** What was thrown, for statuses `error` and `timeout`. */
   thrown?: unknown;
+  /** The same for whoever develops the graph: with the place. */
+  fault?: RunFault;
 }
 
 export const succeeded: Ending = { status: "success", threadStatus: "idle" };

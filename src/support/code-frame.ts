@@ -1,16 +1,23 @@
+/** Columns of a frame's lines: those of a bundle may have millions. */
+const WIDEST = 200;
+/** Columns that are shown before the marked one, where not all fit. */
+const BEFORE = 80;
+
 /** The line with a fault, the one before and the one after, with a marker under the column; empty when out of range. */
 export function codeFrame(text: string, line: number, column = 1): string {
   const lines = text.split(/\r?\n/);
   if (line < 1 || line > lines.length) return "";
+  const start = column > WIDEST ? column - BEFORE : 0;
+  const sourceAt = (number: number) => (lines[number - 1] ?? "").slice(start, start + WIDEST);
   const first = Math.max(1, line - 1);
   const last = Math.min(lines.length, line + 1);
   const width = String(last).length;
   const rows: string[] = [];
   for (let number = first; number <= last; number += 1) {
-    const source = (lines[number - 1] ?? "").replaceAll("\t", "  ");
+    const source = sourceAt(number).replaceAll("\t", "  ");
     rows.push(`${number === line ? ">" : " "} ${String(number).padStart(width)} | ${source}`.trimEnd());
     if (number === line)
-      rows.push(`  ${" ".repeat(width)} | ${markerIndent(lines[line - 1] ?? "", column)}^`);
+      rows.push(`  ${" ".repeat(width)} | ${markerIndent(sourceAt(line), column - start)}^`);
   }
   return rows.join("\n");
 }

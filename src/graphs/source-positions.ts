@@ -1,0 +1,74 @@
+/** Where in the source a line of a stack stands: compiled code is mapped back to the file that it was made of. */
+import { readFileSync, statSync } from "node:fs";
+import { SourceMap, type SourceMapPayload } from "node:module";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { attempt } from "../support/errors.js";
+import { createLoader, isAsLoaded, isTypeScript } from "./module-loader.js";
+
+export interface SourcePosition {
+  file: string;
+  line: number;
+  column: number;
+}
+
+/** Larger files are bundles: their maps take longer to read than a fault is worth. */
+const LARGEST_BYTES = 4 * 1024 * 1024;
+const MAP_COMMENT = /^\s*\/\/[#@] sourceMappingURL=(\S+)/gm;
+
+/**
+ * The place in the source that `position` was made of; the position itself where it is in no compiled code, or nothing
+ * says of what it was made. Never throws.
+ */
+export async function sourcePosition(position: SourcePosition): Promise<SourcePosition> {
+  // Node has mapped the stack already.
+  if ((process as { sourceMapsEnabled?: boolean }).sourceMapsEnabled) return position;
+  try {
+    const code = await compiledText(position.file);
+    const map = code === undefined ? undefined : mapOf(code, position.file);
+    return (map && original(map, position)) ?? position;
+  } catch {
+    return position;
+  }
+}
+
+/** What Node executes of the file: TypeScript comes from the loader, with its map at the end. */
+async function compiledText(file: string): Promise<string | undefined> {
+  const text = sourceText(file);
+  if (text === "" || !isTypeScript(file)) return text;
+  if (!isAsLoaded(file)) return undefined;
+  const { transform } = await createLoader(file);
+  return transform({ source: text, filename: file, async: true, ts: true });
+}
+
+interface LoadedMap {
+  map: SourceMap;
+  /** Folder that the map's sources are relative to. */
+  folder: string;
+}
+
+function mapOf(code: string, file: string): LoadedMap | undefined {
+  const url = [...code.matchAll(MAP_COMMENT)].at(-1)?.[1];
+  if (url === undefined) return undefined;
+  const inline = /^data:[^,]*;base64,(.*)$/.exec(url)?.[1];
+  const place = resolve(dirname(file), attempt(() => decodeURIComponent(url)) ?? url);
+  const text = inline === undefined ? sourceText(place) : Buffer.from(inline, "base64").toString();
+  const payload = JSON.parse(text) as SourceMapPayload;
+  const folder = inline === undefined ? dirname(place) : dirname(file);
+  return { map: new SourceMap(payload), folder: resolve(folder, payload.sourceRoot ?? "") };
+}
+
+function original({ map, folder }: LoadedMap, { line, column }: SourcePosition): SourcePosition | undefined {
+  const entry = map.findEntry(line - 1, column - 1);
+  if (!("originalSource" in entry)) return undefined;
+  const { originalSource, originalLine, originalColumn } = entry;
+  const file = originalSource.startsWith("file:")
+    ? fileURLToPath(originalSource)
+    : resolve(folder, originalSource);
+  return { file, line: originalLine + 1, column: originalColumn + 1 };
+}
+
+/** The text of a file; empty when it is not there, or too large to be looked at. */
+export function sourceText(file: string): string {
+  return attempt(() => (statSync(file).size > LARGEST_BYTES ? "" : readFileSync(file, "utf8"))) ?? "";
+}
