@@ -2,7 +2,7 @@
 import type { JsonObject } from "../models/common.js";
 import { attempt, errorMessage } from "../support/errors.js";
 import type { ServedGraph, SnapshotTask } from "./graph.js";
-import { readState } from "./read-state.js";
+import { readState } from "./snapshot.js";
 
 /** A task that threw, or that had not ended. */
 export interface FaultyTask {
