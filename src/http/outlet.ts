@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 import { FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
 import type { Logger } from "../support/log.js";
+import { StorageUnavailableError } from "../support/errors.js";
 
 // What clients have been answered and have yet to read: how much of it is kept, and for how long.
 
@@ -192,7 +193,8 @@ export async function sendStream(
 
 /**
  * Write the frames of `stream` to `out` and end it. When the reader goes or is cut off, the stream is disconnected. Where
- * frames were lost the connection breaks: a reader must not take what it has for complete.
+ * frames were lost, or the storage is away, the connection breaks: a reader must not take what it has for complete, nor
+ * the run for failed.
  */
 export async function pumpFrames(
   out: Writable,
@@ -214,7 +216,7 @@ export async function pumpFrames(
   } catch (error) {
     // Of a reader that has left, what it no longer waits for fails.
     if (!out.destroyed) logger.error({ err: error, run_id: stream.run.run_id }, "event stream failed");
-    if (error instanceof FramesLostError) out.destroy();
+    if (error instanceof FramesLostError || error instanceof StorageUnavailableError) out.destroy();
     else if (!out.destroyed) out.write(FAILED_FRAME);
   } finally {
     clearInterval(heartbeat);

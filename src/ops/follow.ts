@@ -5,7 +5,7 @@ import type { JoinedStream, RunFrame, WaitingRun } from "../models/run-stream.js
 import type { Run, StreamMode } from "../models/run.js";
 import { isFinished } from "../storage/rows.js";
 import type { RunRow, ThreadLease } from "../storage/storage.js";
-import { NotFoundError } from "../support/errors.js";
+import { NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pause } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
@@ -145,7 +145,8 @@ async function* summaryOf(
   const { run_id, thread_id } = run;
   yield [{ id: SUMMARY_ID, event: "metadata", data: JSON.stringify({ run_id, thread_id, attempt: 1 }) }];
   const answer = await (live ? live.answer(signal) : storedAnswer(context, run, signal));
-  const { status, usage, error } = runModel(await runRow(context, thread_id, run_id));
+  const row = await patiently(() => runRow(context, thread_id, run_id), signal);
+  const { status, usage, error } = runModel(row);
   if (error !== null) {
     const data = { error: "Error", message: error, detail: error, run_id, status, usage };
     yield [{ id: SUMMARY_ID + 1, event: "error", data: JSON.stringify(data) }];
@@ -159,10 +160,13 @@ async function* summaryOf(
 
 /** The answer of a run that is not this process's: from its row and its checkpoints. */
 async function storedAnswer(context: OpsContext, run: Run, signal?: AbortSignal): Promise<JsonObject> {
-  const { thread_id, run_id } = run;
   const ended = await endElsewhere(context, run, signal);
-  if (!ended) throw new NotFoundError("run", run_id);
+  if (!ended) throw new NotFoundError("run", run.run_id);
   if (ended.error !== null) return failedAnswer(new Error(ended.error));
+  return patiently(() => storedValues(context, run), signal);
+}
+
+async function storedValues(context: OpsContext, { thread_id, run_id }: RunKey): Promise<JsonObject> {
   const row = await context.storage.threads.get(thread_id);
   if (!row) return {};
   const reader = await readerOf(context, row);
@@ -184,6 +188,8 @@ async function storedAnswer(context: OpsContext, run: Run, signal?: AbortSignal)
 const LOOK_MS = 500;
 /** Every so many looks, a run whose process has died meanwhile is settled here. */
 const LOOKS_A_RECOVERY = 10;
+/** A storage that is away for longer is given up, and whoever follows the run has to come back. */
+const PATIENCE_MS = 60_000;
 
 /** Ask the process that executes a run to stop it; a run whose process is dead is settled at once. */
 export async function stopElsewhere(context: OpsContext, { thread_id, run_id }: RunKey): Promise<void> {
@@ -204,7 +210,7 @@ export async function acquireStopped(
 
 /**
  * The row of a run when it has ended; undefined when it is gone. Rejects with the reason of `signal` when that aborts.
- * @throws StorageUnavailableError (`storage_unavailable`)
+ * @throws StorageUnavailableError when the storage stays away (`storage_unavailable`)
  */
 export async function endElsewhere(
   context: OpsContext,
@@ -212,10 +218,28 @@ export async function endElsewhere(
   signal?: AbortSignal,
 ): Promise<RunRow | undefined> {
   for (let looks = 1; ; looks += 1) {
-    const row = await context.storage.runs.get(thread_id, run_id);
+    const row = await patiently(() => context.storage.runs.get(thread_id, run_id), signal);
     if (!row || isFinished(row)) return row;
     await pause(LOOK_MS, signal);
-    if (looks % LOOKS_A_RECOVERY === 0) await recoverRuns(context, { threadId: thread_id });
+    if (looks % LOOKS_A_RECOVERY === 0)
+      await patiently(() => recoverRuns(context, { threadId: thread_id }), signal);
+  }
+}
+
+/**
+ * Read again while the storage is away: the run may go on, and has not failed because it cannot be looked at.
+ * @throws StorageUnavailableError when it stays away (`storage_unavailable`)
+ */
+async function patiently<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StorageUnavailableError)) throw error;
+      if (performance.now() - since > PATIENCE_MS) throw error;
+      await pause(LOOK_MS, signal);
+    }
   }
 }
 

@@ -7,9 +7,16 @@ export class TcpRelay {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #blocked = false;
+  #isDown = false;
+  #turnedAway = 0;
 
   private constructor(host: string, port: number) {
     this.#server = createServer((near) => {
+      if (this.#isDown) {
+        this.#turnedAway += 1;
+        near.destroy();
+        return;
+      }
       const far = connect(port, host);
       for (const [from, to] of [
         [near, far],
@@ -59,6 +66,17 @@ export class TcpRelay {
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
+  }
+
+  /** As when the server has gone: connections end, and new ones with them. Returns how many it turned away so far. */
+  down(): () => number {
+    this.#isDown = true;
+    this.cut();
+    return () => this.#turnedAway;
+  }
+
+  up(): void {
+    this.#isDown = false;
   }
 
   async close(): Promise<void> {
