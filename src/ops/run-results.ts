@@ -40,6 +40,8 @@ export const paused = ({ interrupted_run_status }: OpsContext["settings"]): Endi
 /** Somebody outside stopped the run. */
 export const stopped: Ending = { status: "interrupted", threadStatus: "idle" };
 export const failed = (thrown: unknown): Ending => ({ status: "error", threadStatus: "error", thrown });
+/** The server ended before the run did: the thread is what its state says, and can be gone on with. */
+const cutShort = (thrown: unknown): Ending => ({ status: "error", threadStatus: "idle", thrown });
 const timedOut = (thrown: unknown): Ending => ({ status: "timeout", threadStatus: "error", thrown });
 
 /** The ending of a run whose graph threw; `signal` tells an abort from a failure. */
@@ -48,7 +50,15 @@ export function endingOf(error: unknown, signal: AbortSignal): Ending {
   const reason: unknown = signal.reason;
   if (!(reason instanceof RunAborted)) return stopped;
   if (reason.abortCause === "timeout") return timedOut(reason);
+  if (reason.abortCause === "shutdown") return cutShort(reason);
   return reason.abortCause === "lost" ? failed(reason) : stopped;
+}
+
+/** The ending of a run that could not begin. */
+function endingOfQueued(error: unknown): Ending {
+  const isShutDown = error instanceof RunAborted && error.abortCause === "shutdown";
+  if (isShutDown || error instanceof ShuttingDownError) return cutShort(RunAborted.beforeItBegan());
+  return error instanceof RunAborted ? stopped : failed(error);
 }
 
 const messageOf = ({ thrown }: Ending): string | null =>
@@ -62,7 +72,12 @@ export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage): RunOutco
     runId: run.run_id,
     run: { updated_at: at, status: ending.status, error, usage },
     threadId: run.thread_id,
-    thread: { updated_at: at, state_updated_at: at, status: ending.threadStatus, error },
+    thread: {
+      updated_at: at,
+      state_updated_at: at,
+      status: ending.threadStatus,
+      error: ending.threadStatus === "error" ? error : null,
+    },
   };
 }
 
@@ -86,7 +101,7 @@ export type AbortCause =
 const MESSAGES: Record<Exclude<AbortCause, "timeout">, string> = {
   disconnected: "the client disconnected",
   deleted: "the thread is being deleted",
-  shutdown: "the server is shutting down",
+  shutdown: "the server was shut down during the run",
   cancelled: "the run was cancelled",
   refused: "what the run yielded could not be stored or sent",
   failed: "an error of the run was handled by nothing",
@@ -104,6 +119,10 @@ export class RunAborted extends Error {
 
   static because(cause: Exclude<AbortCause, "timeout">): RunAborted {
     return new RunAborted(cause, MESSAGES[cause]);
+  }
+
+  static beforeItBegan(): RunAborted {
+    return new RunAborted("shutdown", "the server was shut down before the run began");
   }
 
   static timedOut(seconds: number): RunAborted {
@@ -200,8 +219,7 @@ export class RunResults {
 
   /** Store the end of a run that could not begin; its thread is another's. Never rejects. */
   async endQueued(run: Run, error: unknown): Promise<RunResult> {
-    const isStopped = error instanceof RunAborted || error instanceof ShuttingDownError;
-    const ending = isStopped ? stopped : failed(error);
+    const ending = endingOfQueued(error);
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
     const outcome = withoutThread(outcomeOf(run, ending, usage));
     if (!(await this.#store(outcome))) this.#defer(outcome);

@@ -119,7 +119,7 @@ export const BOUNDS = {
       "Runs in flight when the server stops",
       "shutdown_grace_seconds",
       "seconds",
-      "they are stopped and end as `interrupted`",
+      "they are stopped and end as `error`, with the reason",
     ),
     bound(
       "Silence of a process, until its runs count as cut off",

@@ -5,6 +5,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { openTestService, readAll } from "../helpers/service.js";
+import { tempFolder } from "../storage/temp-folder.js";
 
 async function busyThread(options: { deaf?: boolean; settings?: object } = {}) {
   const service = await openTestService({ graphs: { gate, chat }, settings: options.settings });
@@ -20,6 +21,7 @@ async function busyThread(options: { deaf?: boolean; settings?: object } = {}) {
   return { service, thread_id, stream, gate: gateOf(name) };
 }
 
+const inFolder = tempFolder();
 const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text] } });
 const codeOf = (error: unknown) => (error instanceof GraphServeError ? error.code : error);
 
@@ -244,10 +246,36 @@ describe("a service that closes", () => {
     await closed;
   });
 
-  it("stops runs after its grace", async () => {
+  it("stops runs after its grace, and says so", async () => {
     const { service, stream, gate } = await busyThread();
     await service.close(0);
     await gate.aborted;
-    expect((await readAll(stream)).at(-1)).toMatchObject({ event: "end", data: { status: "interrupted" } });
+    expect((await readAll(stream)).at(-1)).toMatchObject({
+      event: "error",
+      data: { status: "error", message: "the server was shut down during the run" },
+    });
+  });
+
+  it("says of what it stopped, and of what never began, that it was shut down", async () => {
+    const checkpointer_uri = inFolder("threads.db");
+    const settings = { checkpointer_scheme: "sqlite", checkpointer_uri };
+    const { service, thread_id, gate } = await busyThread({ settings });
+    const accepted = [
+      await service.runs.background(thread_id, say("x")),
+      await service.runs.background(thread_id, say("y")),
+    ];
+    await service.close(0);
+    await gate.aborted;
+    const next = await openTestService({ graphs: { chat }, settings });
+    const runs = await next.runs.list(thread_id, {});
+    expect(runs.map(({ status, error }) => [status, error])).toEqual([
+      ["error", "the server was shut down before the run began"],
+      ["error", "the server was shut down before the run began"],
+      ["error", "the server was shut down during the run"],
+    ]);
+    expect(runs.slice(0, 2).map(({ run_id }) => run_id)).toEqual(
+      accepted.map(({ run_id }) => run_id).reverse(),
+    );
+    expect(await next.threads.get(thread_id)).toMatchObject({ status: "idle", error: null });
   });
 });
