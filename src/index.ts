@@ -45,3 +45,4 @@ export type {
 } from "./storage/storage.js";
 export { createThreadLocks } from "./storage/thread-locks.js";
 export { VERSION } from "./support/version.js";
+export type { RunFault, StackFrame } from "./support/run-fault.js";

@@ -15,6 +15,7 @@ import type {
   ThreadPatchRequest,
   ThreadSearchRequest,
 } from "../models/thread.js";
+import type { RunFault } from "../support/run-fault.js";
 import type { RunEvent } from "./run-events.js";
 
 /**
@@ -34,6 +35,8 @@ export interface Client {
   readonly keepsThreads: boolean;
   /** A thread's checkpoints as they are stored; undefined for a server, which shows states only. */
   readonly stored?: (threadId: string) => AsyncIterable<StoredCheckpoint>;
+  /** What a run threw, and where; undefined for a server, which shows no code. @throws NotFoundError (`run_not_found`) */
+  readonly fault?: (threadId: string, runId: string) => Promise<RunFault | undefined>;
   /** The assistant that runs where nothing names one. @throws GraphServeError (`assistant_not_found`) */
   defaultAssistant(): Promise<string>;
   /** How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. */

@@ -39,6 +39,7 @@ export function localClient(service: Service, { unfiltered = false }: { unfilter
       getGraph: (id, options) => service.assistants.draw(id, options),
     },
     stored: (threadId) => threads.stored(threadId),
+    fault: (threadId, runId) => runs.fault(threadId, runId),
     place: storage.location === undefined ? storage.scheme : `${storage.scheme} ${storage.location}`,
     keepsThreads: storage.durable,
     defaultAssistant: () => Promise.resolve(defaultGraph(service) ?? ""),

@@ -66,5 +66,5 @@ async function listRuns(
     offset: offset ?? 0,
     ...(status && { status }),
   });
-  return rows.map(({ owner: _, kwargs: __, ...run }) => run);
+  return rows.map(({ owner: _, kwargs: __, fault: ___, ...run }) => run);
 }

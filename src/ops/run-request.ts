@@ -330,6 +330,7 @@ export async function runRow(context: OpsContext, threadId: string, runId: strin
   return row;
 }
 
-export function runModel({ owner: _, ...run }: RunRow): Run {
+/** The run as clients see it: what it threw is told by its message alone. */
+export function runModel({ owner: _, fault: __, ...run }: RunRow): Run {
   return { ...run, kwargs: maskedKwargs(run.kwargs) };
 }

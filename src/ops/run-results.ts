@@ -55,10 +55,10 @@ export function endingOf(error: unknown, signal: AbortSignal): Ending {
 }
 
 /** The ending of a run that could not begin. */
-function endingOfQueued(error: unknown): Ending {
+async function endingOfQueued(error: unknown): Promise<Ending> {
   const isShutDown = error instanceof RunAborted && error.abortCause === "shutdown";
   if (isShutDown || error instanceof ShuttingDownError) return cutShort(RunAborted.beforeItBegan());
-  return error instanceof RunAborted ? stopped : failed(error);
+  return error instanceof RunAborted ? stopped : { ...failed(error), fault: await faultOf(error) };
 }
 
 const messageOf = ({ thrown }: Ending): string | null =>
@@ -70,7 +70,7 @@ export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage): RunOutco
   const error = messageOf(ending);
   return {
     runId: run.run_id,
-    run: { updated_at: at, status: ending.status, error, usage },
+    run: { updated_at: at, status: ending.status, error, usage, fault: ending.fault ?? null },
     threadId: run.thread_id,
     thread: {
       updated_at: at,
@@ -219,7 +219,7 @@ export class RunResults {
 
   /** Store the end of a run that could not begin; its thread is another's. Never rejects. */
   async endQueued(run: Run, error: unknown): Promise<RunResult> {
-    const ending = endingOfQueued(error);
+    const ending = await endingOfQueued(error);
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
     const outcome = withoutThread(outcomeOf(run, ending, usage));
     if (!(await this.#store(outcome))) this.#defer(outcome);
@@ -308,6 +308,10 @@ export class RunResults {
     else this.#deferred.delete(threadId);
   }
 }
+
+/** Loaded when a run fails. */
+const faultOf = async (thrown: unknown): Promise<RunFault> =>
+  (await import("../graphs/run-fault.js")).runFault(thrown);
 
 /** An outcome that leaves the thread as it is. */
 const withoutThread = (outcome: RunOutcome): RunOutcome => ({

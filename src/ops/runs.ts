@@ -21,6 +21,7 @@ import type { EngineContext, LiveRun } from "./live-runs.js";
 import { RunLog } from "./run-log.js";
 import { disconnectOf, runModel, runRow } from "./run-request.js";
 import type { RunRow } from "../storage/storage.js";
+import type { RunFault } from "../support/run-fault.js";
 import { allOf, inPages } from "../support/read-ahead.js";
 import { RunAborted } from "./run-results.js";
 import { enqueueRun, startRun } from "./start-run.js";
@@ -188,6 +189,15 @@ export class Runs {
   /** @throws NotFoundError (`run_not_found`), also for a run of another thread */
   async get(threadId: string, runId: string): Promise<Run> {
     return runModel(await runRow(this.#context, threadId, runId));
+  }
+
+  /**
+   * What a run threw, and where; undefined for one that threw nothing, or where the storage does not keep it. It shows
+   * code of the graph, so it is for those who develop it: no route gives it.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  async fault(threadId: string, runId: string): Promise<RunFault | undefined> {
+    return (await runRow(this.#context, threadId, runId)).fault ?? undefined;
   }
 
   #survivesDisconnect(request: RunCreateRequest): boolean {

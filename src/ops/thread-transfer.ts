@@ -312,6 +312,7 @@ async function putRun(
       error: run.error ?? null,
       usage: run.usage ?? null,
       owner: "imported",
+      fault: null,
     },
     { updated_at },
   );

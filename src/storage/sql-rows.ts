@@ -32,6 +32,7 @@ export const RUN_COLUMNS = [
   "error",
   "usage",
   "owner",
+  "fault",
 ] as const;
 
 type Ttl = NonNullable<ThreadRow["ttl"]>;

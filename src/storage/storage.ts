@@ -2,6 +2,7 @@
 import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { JsonObject, SortOrder } from "../models/common.js";
 import type { MultitaskStrategy, RunStatus, TokenUsage } from "../models/run.js";
+import type { RunFault } from "../support/run-fault.js";
 import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/thread.js";
 
 export interface ThreadRow {
@@ -75,6 +76,8 @@ export interface RunRow {
   usage: TokenUsage | null;
   /** Process that executes the run: see `Owner`. */
   owner: string;
+  /** What the run threw, and where; it shows code, and never goes to clients. A storage may do without it. */
+  fault?: RunFault | null;
 }
 
 export interface RunPatch {
@@ -82,6 +85,7 @@ export interface RunPatch {
   status?: RunStatus;
   error?: string | null;
   usage?: TokenUsage | null;
+  fault?: RunFault | null;
 }
 
 export interface RunQuery {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
 import { withOwnSchema } from "../helpers/postgres.js";
-import { threadRow, tick } from "./contract/rows.js";
+import { runRow, threadRow, tick } from "./contract/rows.js";
 
 withOwnSchema("postgres set-up", (postgres) => {
   const drop = () => postgres.sql(`DROP SCHEMA IF EXISTS "${postgres.schema}" CASCADE`);
@@ -21,12 +21,17 @@ withOwnSchema("postgres set-up", (postgres) => {
 
   it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
     const row = threadRow({ metadata: { owner: "ann" } });
-    await (await postgres.open()).threads.insert(row);
+    const run = runRow(row.thread_id);
+    const before = await postgres.open();
+    await before.threads.insert(row);
+    await before.runs.insert(run, { updated_at: row.updated_at });
     await postgres.close();
     const s = `"${postgres.schema}"`;
     await postgres.sql(`ALTER TABLE ${s}.gs_threads DROP COLUMN scope, DROP COLUMN graphs`);
+    await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN fault`);
     await postgres.sql(`UPDATE ${s}.gs_schema SET version = 2`);
-    const { threads } = await postgres.open();
+    const { threads, runs } = await postgres.open();
+    expect(await runs.get(row.thread_id, run.run_id)).toEqual(run);
     expect(await threads.get(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
     const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
     expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });

@@ -125,13 +125,17 @@ describe("sqlite file", () => {
   it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
     const file = freshFile();
     const row = threadRow({ metadata: { owner: "ann" } });
-    await (await open(file)).threads.insert(row);
+    const run = runRow(row.thread_id);
+    const before = await open(file);
+    await before.threads.insert(row);
+    await before.runs.insert(run, { updated_at: row.updated_at });
     await opened.pop()?.close();
     const db = new Database(file);
     db.exec(`ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
-      UPDATE gs_schema SET version = 1`);
+      ALTER TABLE gs_runs DROP COLUMN fault; UPDATE gs_schema SET version = 1`);
     db.close();
-    const { threads } = await open(file);
+    const { threads, runs } = await open(file);
+    expect(await runs.get(row.thread_id, run.run_id)).toEqual(run);
     expect(await threads.get(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
     const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
     expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });

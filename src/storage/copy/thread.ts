@@ -141,7 +141,7 @@ async function indexRuns(runs: RunTable, threadId: string): Promise<Map<string, 
   const index = new Map<string, string>();
   for (let offset = 0; ; offset += PAGE) {
     const page = await runs.list({ threadId, limit: PAGE, offset });
-    for (const run of page) index.set(run.run_id, digestOf(run));
+    for (const run of page) index.set(run.run_id, digestOf({ ...run, fault: run.fault ?? null }));
     if (page.length < PAGE) return index;
   }
 }

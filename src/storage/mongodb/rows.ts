@@ -2,6 +2,7 @@
 import type { Collection, Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
+import type { RunFault } from "../../support/run-fault.js";
 import { expiryOf, factsOf } from "../rows.js";
 import type { Owner, RunPatch, RunRow, ThreadRow } from "../storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
@@ -28,16 +29,18 @@ export interface StoredThread extends Omit<ThreadRow, "thread_id" | "metadata" |
   opened: string | null;
 }
 
-export interface StoredRun extends Omit<RunRow, "run_id" | "metadata" | "kwargs" | "usage"> {
+export interface StoredRun extends Omit<RunRow, "run_id" | "metadata" | "kwargs" | "usage" | "fault"> {
   _id: string;
   metadata: string;
   kwargs: string;
   usage: string | null;
+  /** Left out of runs of 0.1.0. */
+  fault?: string | null;
   /** Set when its owner is to stop it. */
   cancel_requested?: true;
 }
 
-export type StoredRunPatch = Partial<Pick<StoredRun, "updated_at" | "status" | "error" | "usage">>;
+export type StoredRunPatch = Partial<Pick<StoredRun, "updated_at" | "status" | "error" | "usage" | "fault">>;
 
 interface StoredOwner extends Omit<Owner, "id"> {
   _id: string;
@@ -93,6 +96,7 @@ export const storeRun = ({ run_id, ...row }: RunRow): StoredRun => ({
   metadata: toText(row.metadata),
   kwargs: toText(row.kwargs),
   usage: row.usage && JSON.stringify(row.usage),
+  fault: row.fault ? JSON.stringify(row.fault) : null,
 });
 
 export const readRun = ({ _id, cancel_requested: _, ...stored }: StoredRun): RunRow => ({
@@ -101,15 +105,17 @@ export const readRun = ({ _id, cancel_requested: _, ...stored }: StoredRun): Run
   metadata: JSON.parse(stored.metadata) as JsonObject,
   kwargs: JSON.parse(stored.kwargs) as JsonObject,
   usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
+  fault: stored.fault == null ? null : (JSON.parse(stored.fault) as RunFault),
 });
 
 /** Keys set to undefined count as left out. */
-export function storeRunPatch({ updated_at, status, error, usage }: RunPatch): StoredRunPatch {
+export function storeRunPatch({ updated_at, status, error, usage, fault }: RunPatch): StoredRunPatch {
   return {
     updated_at,
     ...(status !== undefined && { status }),
     ...(error !== undefined && { error }),
     ...(usage !== undefined && { usage: usage && JSON.stringify(usage) }),
+    ...(fault !== undefined && { fault: fault && JSON.stringify(fault) }),
   };
 }
 

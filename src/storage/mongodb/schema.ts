@@ -3,8 +3,8 @@ import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
 import { collectionsOf } from "./rows.js";
 
-/** Version of the documents that this release reads and writes. */
-export const SCHEMA_VERSION = 1;
+/** Version of the documents that this release reads and writes: since 2, runs have a fault, which 1 would show. */
+export const SCHEMA_VERSION = 2;
 
 interface Version {
   _id: "version";

@@ -55,6 +55,7 @@ export const storeRun = (row: RunRow): unknown[] => [
   row.error === null ? null : storable(row.error),
   row.usage && toJson(row.usage),
   row.owner,
+  row.fault ? toJson(row.fault) : null,
 ];
 
 /** A patch as one JSON parameter: a key that is left out is not there. */
@@ -84,11 +85,14 @@ export function threadAssignments(patch: string): string {
 
 /** Assignments of a patched run; `patch` is an expression of type json. */
 export function runAssignments(patch: string): string {
+  const json = (key: string) =>
+    `${key} = CASE WHEN (${patch} -> '${key}') IS NULL THEN r.${key}
+      WHEN json_typeof(${patch} -> '${key}') = 'null' THEN NULL ELSE ${patch} -> '${key}' END`;
   return `updated_at = ${patch} ->> 'updated_at',
     status = coalesce(${patch} ->> 'status', r.status),
     error = CASE WHEN (${patch} -> 'error') IS NOT NULL THEN ${patch} ->> 'error' ELSE r.error END,
-    usage = CASE WHEN (${patch} -> 'usage') IS NULL THEN r.usage
-      WHEN json_typeof(${patch} -> 'usage') = 'null' THEN NULL ELSE ${patch} -> 'usage' END`;
+    ${json("usage")},
+    ${json("fault")}`;
 }
 
 export const toJson = (value: unknown): string => storableJson(JSON.stringify(value));

@@ -15,7 +15,7 @@ import type {
 } from "../storage.js";
 
 const columns = RUN_COLUMNS.join(", ");
-const JSON_COLUMNS = ["metadata", "kwargs", "usage"];
+const JSON_COLUMNS = ["metadata", "kwargs", "usage", "fault"];
 const values = RUN_COLUMNS.map((column, index) =>
   JSON_COLUMNS.includes(column) ? `$${index + 1}::json` : `$${index + 1}::text`,
 ).join(", ");

@@ -118,6 +118,9 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   (s) => `
   ALTER TABLE ${s}.gs_threads ADD COLUMN scope text COLLATE "C", ADD COLUMN graphs json;
   `,
+  (s) => `
+  ALTER TABLE ${s}.gs_runs ADD COLUMN fault json;
+  `,
 ];
 
 /** Version of the tables that this release reads and writes. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
+import type { RunFault } from "../../support/run-fault.js";
 import { isFinished, patchRun } from "../rows.js";
 import { type OwnedRun, RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
 import type {
@@ -17,10 +18,11 @@ import type {
 import type { SqliteFile } from "./file.js";
 import type { SqliteThreads } from "./threads.js";
 
-interface StoredRun extends Omit<RunRow, "metadata" | "kwargs" | "usage"> {
+interface StoredRun extends Omit<RunRow, "metadata" | "kwargs" | "usage" | "fault"> {
   metadata: string;
   kwargs: string;
   usage: string | null;
+  fault: string | null;
 }
 
 const storeRun = (row: RunRow): StoredRun => ({
@@ -28,6 +30,7 @@ const storeRun = (row: RunRow): StoredRun => ({
   metadata: JSON.stringify(row.metadata),
   kwargs: JSON.stringify(row.kwargs),
   usage: row.usage && JSON.stringify(row.usage),
+  fault: row.fault ? JSON.stringify(row.fault) : null,
 });
 
 const readRun = (stored: StoredRun): RunRow => ({
@@ -35,6 +38,7 @@ const readRun = (stored: StoredRun): RunRow => ({
   metadata: JSON.parse(stored.metadata) as JsonObject,
   kwargs: JSON.parse(stored.kwargs) as JsonObject,
   usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
+  fault: stored.fault === null ? null : (JSON.parse(stored.fault) as RunFault),
 });
 
 const columns = RUN_COLUMNS.join(", ");
@@ -42,8 +46,8 @@ const values = RUN_COLUMNS.map((column) => `@${column}`).join(", ");
 
 const INSERT = `INSERT INTO gs_runs (${columns}) VALUES (${values})`;
 const GET = `SELECT ${columns} FROM gs_runs WHERE run_id = ?`;
-const UPDATE =
-  "UPDATE gs_runs SET updated_at = @updated_at, status = @status, error = @error, usage = @usage WHERE run_id = @run_id";
+const UPDATE = `UPDATE gs_runs SET updated_at = @updated_at, status = @status, error = @error, usage = @usage,
+  fault = @fault WHERE run_id = @run_id`;
 const DELETE = "DELETE FROM gs_runs WHERE run_id = ? AND thread_id = ?";
 const LIST = `SELECT ${columns} FROM gs_runs
   WHERE thread_id = @threadId AND (@status IS NULL OR status = @status)

@@ -124,6 +124,9 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE gs_threads ADD COLUMN scope TEXT;
   ALTER TABLE gs_threads ADD COLUMN graphs TEXT;
   `,
+  `
+  ALTER TABLE gs_runs ADD COLUMN fault TEXT;
+  `,
 ];
 
 /** Version of the tables that this release reads and writes. */

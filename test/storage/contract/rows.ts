@@ -43,6 +43,7 @@ export function runRow(thread_id: string, fields: Partial<RunRow> = {}): RunRow 
     error: null,
     usage: null,
     owner: "process-1",
+    fault: null,
     ...fields,
   };
 }

@@ -8,7 +8,18 @@ import type {
   ThreadRow,
   UnfinishedQuery,
 } from "../../../src/storage/storage.js";
+import type { RunFault } from "../../../src/support/run-fault.js";
 import { runRow, threadRow, tick } from "./rows.js";
+
+const FAULT: RunFault = {
+  name: "RangeError",
+  message: "boom \u0001 ü",
+  node: "work",
+  location: { file: "/a/graph.ts", line: 3, column: 9, frame: '> 3 | throw "$1 \\u0000"' },
+  stack: [{ function: "work", file: "/a/graph.ts", line: 3, column: 9 }],
+  folded: 7,
+  cause: { name: "Error", message: "inner", stack: [], folded: 0 },
+};
 
 export function runTests(storage: () => Storage): void {
   async function seedThread(fields: Partial<ThreadRow> = {}): Promise<ThreadRow> {
@@ -148,6 +159,18 @@ export function runTests(storage: () => Storage): void {
         });
       }
       expect(await storage().runs.unfinished()).toEqual([]);
+    });
+
+    it("what a run threw is kept with it", async () => {
+      const run = await seedRun((await seedThread()).thread_id);
+      const failed = outcome(run);
+      failed.run = { ...failed.run, status: "error", error: "boom", fault: FAULT };
+      await storage().runs.settle([failed]);
+      expect(await storage().runs.get(run.thread_id, run.run_id)).toEqual({ ...run, ...failed.run });
+      const [listed] = await storage().runs.list({ threadId: run.thread_id, limit: 1, offset: 0 });
+      expect(listed?.fault).toEqual(FAULT);
+      const copied = await seedRun(run.thread_id, { status: "error", fault: FAULT });
+      expect(await storage().runs.get(run.thread_id, copied.run_id)).toEqual(copied);
     });
 
     it("a second outcome of a run is ignored", async () => {

@@ -1,0 +1,76 @@
+/** Where a run threw is kept with it, for who develops the graph; clients of the server get its message alone. */
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { threadText } from "../../src/cli/transfer/write-thread.js";
+import { localClient } from "../../src/client/local.js";
+import { createProject, type Project } from "../cli/harness.js";
+import { ROUTES } from "../../src/http/route-table.js";
+import { STREAM_MODES, type Run } from "../../src/models/run.js";
+import { startTestServer, type TestServer } from "../helpers/app.js";
+
+const graph = `
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+export const graph = new StateGraph(Annotation.Root({ n: Annotation<number> }))
+  .addNode("work", () => {
+    throw new RangeError("kaboom"); // MARK-OF-THE-CODE
+  })
+  .addEdge(START, "work")
+  .compile();
+`;
+const MODES = STREAM_MODES.filter((mode) => mode !== "events");
+/** What only a fault holds: code, its file, frames of a stack. */
+const SHOWS_CODE = /MARK-OF-THE-CODE|marked-graph\.ts|node_modules|"fault"|"stack"|"folded"/;
+
+let project: Project;
+let server: TestServer;
+beforeEach(async () => {
+  project = await createProject({ "marked-graph.ts": graph });
+  server = await startTestServer({ graphs: { agent: join(project.dir, "marked-graph.ts:graph") } });
+});
+afterEach(() => project.remove());
+
+/** A thread with a run that failed. */
+async function failedRun(): Promise<Run> {
+  const { thread_id } = await server.service.threads.create({});
+  return server.service.runs.create(thread_id, { assistant_id: "agent", input: { n: 1 } });
+}
+
+it("the place of what a run threw is kept with the run", async () => {
+  const { thread_id, run_id } = await failedRun();
+  const fault = await server.service.runs.fault(thread_id, run_id);
+  expect(fault).toMatchObject({ name: "RangeError", message: "kaboom", node: "work", location: { line: 5 } });
+  expect(fault?.location?.frame).toContain("MARK-OF-THE-CODE");
+});
+
+it("no route shows it", async () => {
+  const { thread_id, run_id } = await failedRun();
+  const body = { assistant_id: "agent", input: { n: 1 }, stream_mode: MODES };
+  const seen: string[] = [];
+  for (const { method, path } of ROUTES) {
+    if (method === "delete" || path === "/threads/prune") continue;
+    const filled = path
+      .replace("{thread_id}", thread_id)
+      .replace("{run_id}", run_id)
+      .replace("{assistant_id}", "agent");
+    const bodies = method === "get" ? [undefined] : [{}, body, [body]];
+    for (const each of bodies) seen.push((await server.request(method.toUpperCase(), filled, each)).text);
+  }
+  const select = "select=run_id&select=fault";
+  for (const path of [
+    `/threads/${thread_id}/runs?limit=100`,
+    `/threads/${thread_id}/runs?${select}`,
+    "/openapi.json",
+  ])
+    seen.push((await server.request("GET", path)).text);
+  expect(seen.filter((text) => text.includes("kaboom")).length).toBeGreaterThan(8);
+  expect(seen.filter((text) => SHOWS_CODE.test(text))).toEqual([]);
+});
+
+it("an exported thread does not hold it", async () => {
+  const { thread_id } = await failedRun();
+  let exported = "";
+  for await (const part of threadText(localClient(server.service), thread_id, []))
+    exported += part;
+  expect(exported).toContain("kaboom");
+  expect(exported).not.toMatch(SHOWS_CODE);
+});
