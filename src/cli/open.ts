@@ -8,8 +8,10 @@ import type { GraphSummary, Service, ServiceOptions } from "../service.js";
 import { ConfigError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
+import type { RunFault } from "../support/run-fault.js";
 import { escapeControl } from "../view/text.js";
 import { impliedScheme, settingsOfFlags, type StorageFlags, storageSettings } from "./options.js";
+import { faultText } from "./report-error.js";
 import { loadSettings, type Session, setVariables, type SettingsRequest } from "./session.js";
 import type { Printer } from "./terminal/print.js";
 
@@ -45,8 +47,12 @@ export function prepareProcess({
   env,
 }: Pick<LoadedConfig, "settings" | "baseDir" | "env">): void {
   setVariables(env);
+  // Between what a library throws and the code that called it are more frames than the ten that are kept otherwise.
+  Error.stackTraceLimit = Math.max(Error.stackTraceLimit, STACK_FRAMES);
   useLangGraphOf(graphFolder(settings, baseDir));
 }
+
+const STACK_FRAMES = 50;
 
 /** Where the first graph lives: its copy of LangGraph is the one to use. */
 function graphFolder({ graphs }: Settings, baseDir: string): string {
@@ -70,9 +76,22 @@ const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export function createConsoleLogger(print: Printer, level: Settings["log_level"]): Logger {
   const at = (name: (typeof LEVELS)[number]) => {
     if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return () => undefined;
-    return (fields: object, message: string) => print.note(escapeControl(lineOf(name, fields, message)));
+    return (fields: object, message: string) => print.note(noteOf(print, name, fields, message));
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** A run that failed is told as other errors are; anything else in a line. */
+function noteOf(print: Printer, level: string, fields: object, message: string): string {
+  const { fault, graph_id: graph, run_id: run } = fields as FailedRunFields;
+  if (!fault) return escapeControl(lineOf(level, fields, message));
+  return faultText(fault, { colors: print.noteColors, cwd: print.cwd }, { graph, run });
+}
+
+interface FailedRunFields {
+  fault?: RunFault;
+  graph_id?: string;
+  run_id?: string;
 }
 
 function lineOf(level: string, fields: object, message: string): string {

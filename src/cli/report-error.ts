@@ -2,6 +2,7 @@
 import type { SettingOrigin } from "../config/load.js";
 import { isAbsolute, relative } from "node:path";
 import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "../support/errors.js";
+import { nodePath, type RunFault, type StackFrame } from "../support/run-fault.js";
 import { maskPasswords } from "../support/secrets.js";
 import { escapeControl } from "../view/text.js";
 import type { CliIo } from "./io.js";
@@ -57,15 +58,77 @@ export function errorText(error: unknown, { colors, cwd, verbose = false }: Erro
   return `${lines.join("\n")}\n`;
 }
 
+/** What the text says of a run beside what it threw. */
+interface FaultOf {
+  graph?: string;
+  run?: string;
+}
+
+/** What a run threw, in the form of other errors: its place, node, stack and causes. Ends without a newline. */
+export function faultText(
+  fault: RunFault,
+  { colors, cwd }: Pick<ErrorTextOptions, "colors" | "cwd">,
+  { graph, run }: FaultOf = {},
+): string {
+  const node = nodePath(fault);
+  const where = [
+    ...(node === undefined ? [] : [`node ${node}`]),
+    ...(graph === undefined ? [] : [`graph ${graph}`]),
+  ].join(" of ");
+  const told = [where && `in ${where}`, run && `run ${run}`].filter(Boolean).join(", ");
+  const lines = thrownLines(colors.red("error"), fault, told, { colors, cwd });
+  for (const part of fault.errors ?? []) lines.push(faultText(part, { colors, cwd }));
+  if (fault.cause) lines.push(...causeLines(fault.cause, { colors, cwd }));
+  return lines.join("\n");
+}
+
+function causeLines(cause: RunFault, options: Pick<ErrorTextOptions, "colors" | "cwd">): string[] {
+  const lines = thrownLines(options.colors.red("cause"), cause, "", options);
+  return cause.cause ? [...lines, ...causeLines(cause.cause, options)] : lines;
+}
+
+function thrownLines(
+  label: string,
+  { name, message, location, stack, folded }: RunFault,
+  told: string,
+  { colors, cwd }: Pick<ErrorTextOptions, "colors" | "cwd">,
+): string[] {
+  const isSaid = stack.length === 1 && location !== undefined;
+  const frames = isSaid ? [] : stack.map((frame) => `at ${frameText(frame, cwd)}`);
+  if (folded > 0) frames.push(`and ${folded} ${folded === 1 ? "frame" : "frames"} of libraries`);
+  return [
+    `${label}  ${indented(`${name}: ${message}`)}`,
+    ...(told ? [INDENT + indented(told)] : []),
+    ...(location ? locationLines(location, cwd, colors) : []),
+    ...frames.map((line) => INDENT + colors.dim(indented(line))),
+  ];
+}
+
+function frameText({ function: name, file, line, column }: StackFrame, cwd: string): string {
+  const place = `${shortPath(file, cwd)}:${line}:${column}`;
+  return name === undefined ? place : `${name} (${place})`;
+}
+
+/** `file:line:column` of the user's code that a run failed at; undefined where no stack led there. */
+export function faultPlace(fault: RunFault, cwd: string): string | undefined {
+  const inner = [...(fault.cause ? [fault.cause] : []), ...(fault.errors ?? [])];
+  if (fault.location) return placeText(fault.location, cwd);
+  return inner.map((each) => faultPlace(each, cwd)).find((place) => place !== undefined);
+}
+
 function otherIssues(error: GraphServeError | undefined): string[] {
   const [, ...others] = error?.issues ?? [];
   return others.map(({ msg }) => `${INDENT}also: ${indented(msg)}`);
 }
 
 function locationLines({ file, line, column, frame }: SourceLocation, cwd: string, colors: Colors): string[] {
-  const path = [shortPath(file, cwd), line, line === undefined ? undefined : column];
-  const where = path.filter((part) => part !== undefined).join(":");
+  const where = placeText({ file, line, column }, cwd);
   return [`   ${colors.dim("at")}  ${indented(where)}`, ...(frame ? [INDENT + indented(frame)] : [])];
+}
+
+function placeText({ file, line, column }: SourceLocation, cwd: string): string {
+  const path = [shortPath(file, cwd), line, line === undefined ? undefined : column];
+  return path.filter((part) => part !== undefined).join(":");
 }
 
 const stackOf = (error: unknown): string => causesOf(error).map(ownStack).join("\ncaused by ");

@@ -33,7 +33,8 @@ export function createSession(io: CliIo, flags: GlobalFlags): Session {
   const cwd = flags.cwd === undefined ? io.cwd : resolve(io.cwd, flags.cwd);
   if (flags.cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw new InvalidRequestError(`--cwd names no folder: ${cwd}`);
-  return { io: { ...io, cwd }, flags, print: new Printer(io, flags) };
+  const here = { ...io, cwd };
+  return { io: here, flags, print: new Printer(here, flags) };
 }
 
 export interface SettingsRequest {

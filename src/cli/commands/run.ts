@@ -11,7 +11,7 @@ import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } f
 import { clientOf } from "../open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
-import { nextCommand, outcomeOf, type RunOutcome } from "../run/outcome.js";
+import { nextCommand, noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
 import type { Session } from "../session.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
@@ -159,7 +159,8 @@ class RunCommand {
     const outcome = await this.#drain(body);
     this.#last = outcome;
     this.exitCode = this.#exitCodeOf(outcome);
-    this.#show(outcome, Math.round(performance.now() - start));
+    const isTold = await noteFault(this.#session.print, this.#client, outcome);
+    this.#show(outcome, Math.round(performance.now() - start), isTold);
   }
 
   async #drain(body: RunBody): Promise<RunOutcome> {
@@ -208,7 +209,8 @@ class RunCommand {
     return error ? FAILED_EXIT : 0;
   }
 
-  #show(outcome: RunOutcome, ms: number): void {
+  /** `isTold`: it was said already what the run threw. */
+  #show(outcome: RunOutcome, ms: number, isTold: boolean): void {
     const { print } = this.#session;
     if (print.flags.jsonl) return;
     if (print.flags.json) {
@@ -220,7 +222,7 @@ class RunCommand {
     for (const { id, value } of outcome.interrupts) {
       print.note(`  ${yellow("waits")}   ${dim(id)}  ${escapeControl(JSON.stringify(value) ?? "")}`);
     }
-    if (outcome.error) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
+    if (outcome.error && !isTold) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
     const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
     print.note(`  ${outcome.status} in ${ms} ms, ${tokens}, thread ${outcome.thread_id}`);
     if (this.#client.keepsThreads && !this.#options.flags.interactive)

@@ -4,6 +4,7 @@ import type { Settings } from "../../config/settings.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
+import { nodePath, type RunFault } from "../../support/run-fault.js";
 import { examples, type Runner } from "../command.js";
 import { openConfigured } from "../open.js";
 import {
@@ -15,6 +16,7 @@ import {
   settingOption,
   settingsOfFlags,
 } from "../options.js";
+import { faultPlace } from "../report-error.js";
 import { loadServableSettings, type Session } from "../session.js";
 import { Closers, listenForStop } from "../stop.js";
 
@@ -63,7 +65,8 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
     warn: (message) => warnings.push(message),
   });
   const { settings } = config;
-  const logger = pino({ level: settings.log_level, base: undefined }, session.io.stderr);
+  const serializers = { fault: (fault: RunFault | undefined) => placeFields(fault, session.io.cwd) };
+  const logger = pino({ level: settings.log_level, base: undefined, serializers }, session.io.stderr);
   warnIfPublic(settings, (message) => warnings.push(message));
   const stop = listenForStop(session.io, settings.shutdown_grace_seconds);
   const closers = new Closers();
@@ -102,6 +105,11 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
   if (reason === UNCAUGHT) return FAULT_EXIT;
   stop.done();
   return 0;
+}
+
+/** Of what a run threw: its node and its place. The error itself, with its stack, stands beside it as `err`. */
+function placeFields(fault: RunFault | undefined, cwd: string): object | undefined {
+  return fault && { node: nodePath(fault), at: faultPlace(fault, cwd) };
 }
 
 function startSettings(flags: StartFlags) {

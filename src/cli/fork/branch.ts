@@ -6,7 +6,7 @@ import type { Thread } from "../../models/thread.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { clientOf } from "../open-client.js";
 import { parseJsonFlag, type PlaceFlags } from "../options.js";
-import { outcomeOf, type RunOutcome } from "../run/outcome.js";
+import { noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { loadSettings, type Session } from "../session.js";
 import { type Client, graphIdOf } from "../../client/client.js";
 import { abortOnStop } from "../stop.js";
@@ -105,6 +105,7 @@ export async function runOn(session: Session, options: RunOnOptions): Promise<Ru
       ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
     };
     for await (const event of client.runs.stream(threadId, request, stop.signal)) run.take(event);
+    await noteFault(session.print, client, outcomeOf(threadId, run));
   } finally {
     stop.dispose();
     await client.close();

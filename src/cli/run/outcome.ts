@@ -1,7 +1,10 @@
+import type { Client } from "../../client/client.js";
 import type { RunSoFar } from "../../client/run-events.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt } from "../../models/state.js";
 import type { GlobalFlags, PlaceFlags } from "../options.js";
+import { faultText } from "../report-error.js";
+import type { Printer } from "../terminal/print.js";
 
 /** How a run ended, as `--json` prints it. */
 export interface RunOutcome {
@@ -27,6 +30,18 @@ export function outcomeOf(threadId: string, run: RunSoFar): RunOutcome {
     usage: usage ?? null,
     error: error === undefined ? null : { code: "run_failed", message: error },
   };
+}
+
+/** Say what the run threw, and where; false where the client does not tell. */
+export async function noteFault(
+  print: Printer,
+  client: Pick<Client, "fault">,
+  { thread_id, run_id, error }: RunOutcome,
+): Promise<boolean> {
+  if (error === null || run_id === null) return false;
+  const fault = await client.fault?.(thread_id, run_id).catch(() => undefined);
+  if (fault) print.note(faultText(fault, { colors: print.noteColors, cwd: print.cwd }));
+  return fault !== undefined;
 }
 
 /** The command that goes on with the thread: an answer to its question, or the next message. */

@@ -53,6 +53,11 @@ export class Printer {
     return isTTY ? (columns ?? DEFAULT_WIDTH) : Infinity;
   }
 
+  /** The folder that the command works in: paths are shown from there. */
+  get cwd(): string {
+    return this.#io.cwd;
+  }
+
   /** A line of the result. */
   data(line: string): void {
     this.#io.stdout.write(`${line}\n`);
