@@ -6,6 +6,7 @@ import { type GraphSource, GraphSources } from "./graphs/load.js";
 import { provideSdkLogger } from "./graphs/sdk-logger.js";
 import type { Authenticate, Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
+import type { RunActivity } from "./models/run-activity.js";
 import { createContext, type OpsContext } from "./ops/context.js";
 import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
 import { Maintenance, sweepThreads } from "./ops/maintenance.js";
@@ -23,6 +24,7 @@ import { VERSION } from "./support/version.js";
 import { UserHooks } from "./user-hooks.js";
 
 export type { GraphSummary } from "./service-facts.js";
+export type { RunActivity } from "./models/run-activity.js";
 export type { StorageFinding, UnfinishedRun } from "./storage/storage.js";
 export type { JoinedStream, RunFrame, RunStream, WaitingRun } from "./models/run-stream.js";
 
@@ -233,13 +235,29 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
   try {
-    const context = createContext({ settings, graphs, storage, logger, standIns, unfiltered, metrics });
+    const watch = options.onActivity && (await watchWith(options.onActivity));
+    const context = createContext({
+      settings,
+      graphs,
+      storage,
+      logger,
+      standIns,
+      unfiltered,
+      metrics,
+      watch,
+    });
     const circumstances = { cwd, standIns, maintains: !passive, hooks, closed };
     return await new Service(settings, sources, context, circumstances).start();
   } catch (error) {
     await storage.close();
     throw error;
   }
+}
+
+/** Loaded where somebody watches alone. */
+async function watchWith(tell: (activity: RunActivity) => void): Promise<OpsContext["watch"]> {
+  const { RunWatch } = await import("./graphs/run-watch.js");
+  return (run) => new RunWatch(run, tell);
 }
 
 // What a service is opened with, and whether that can be served.
@@ -272,6 +290,8 @@ export interface ServiceOptions {
   callFactories?: boolean;
   /** Show every key of the state, also those that the graphs' output schemas hide. */
   unfiltered?: boolean;
+  /** Told what each run does, node by node, unfiltered. It costs time in every node of every run. */
+  onActivity?: (activity: RunActivity) => void;
 }
 
 /** Where each graph comes from: a text names a file and an export. */

@@ -17,7 +17,7 @@ import type { Printer } from "./terminal/print.js";
 
 interface OpenOptions extends Pick<
   ServiceOptions,
-  "readOnly" | "passive" | "standIns" | "unfiltered" | "callFactories"
+  "readOnly" | "passive" | "standIns" | "unfiltered" | "callFactories" | "onActivity"
 > {
   /** Whether requests will come over HTTP: only then is the app in front of them loaded. */
   serves?: boolean;
@@ -72,11 +72,14 @@ function requireGraphs({ graphs }: Settings): void {
 
 const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
-/** A logger for people: one short line a message, a request in one line. */
+/** A logger for people: one short line a message, with `--verbose` a request in one line. */
 export function createConsoleLogger(print: Printer, level: Settings["log_level"]): Logger {
   const at = (name: (typeof LEVELS)[number]) => {
     if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return () => undefined;
-    return (fields: object, message: string) => print.note(noteOf(print, name, fields, message));
+    return (fields: object, message: string) => {
+      if (message === REQUEST && !print.flags.verbose) return;
+      print.note(noteOf(print, name, fields, message));
+    };
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
@@ -94,8 +97,10 @@ interface FailedRunFields {
   run_id?: string;
 }
 
+const REQUEST = "request";
+
 function lineOf(level: string, fields: object, message: string): string {
-  if (message === "request") return requestLine(fields as RequestFields);
+  if (message === REQUEST) return requestLine(fields as RequestFields);
   const parts = Object.entries(fields).map(([key, value]) => `${key}=${textOf(value)}`);
   return [level.padEnd(5), message, ...parts].join(" ");
 }

@@ -82,9 +82,8 @@ export class StreamFrames {
   }
 
   /** The callbacks of the run, through which it is heard what the chunks do not say. */
-  hearing(callbacks: CallbackManager): CallbackManager {
+  hear(callbacks: CallbackManager): void {
     if (this.#toolPlaces) callbacks.addHandler(this.#toolPlaces, true);
-    return callbacks;
   }
 
   /** Take one chunk: `namespace` is empty for the root graph, and for every chunk that does not say. */

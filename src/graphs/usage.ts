@@ -60,6 +60,17 @@ function add(a: TokenCounts, b: TokenCounts | undefined): TokenCounts {
   };
 }
 
+/** Tokens that one call of a model reported. */
+export function tokensOf({ generations, llmOutput }: LLMResult): TokenCounts {
+  let counts = NO_TOKENS;
+  for (const generation of generations.flat()) {
+    if ("message" in generation && isMessage(generation.message))
+      counts = add(counts, messageUsage(generation.message));
+  }
+  if (counts.total_tokens > 0) return counts;
+  return add(counts, normalise(llmOutput?.tokenUsage) ?? normalise(llmOutput?.token_usage));
+}
+
 /** Hears the end of every model call of one run, also of calls whose answers never reach the state. */
 export class RunUsage extends BaseCallbackHandler {
   override name = "graph_serve_usage";
@@ -77,18 +88,7 @@ export class RunUsage extends BaseCallbackHandler {
   }
 
   override handleLLMEnd(result: LLMResult): void {
-    let counts = NO_TOKENS;
-    for (const generation of result.generations.flat()) {
-      if ("message" in generation && isMessage(generation.message))
-        counts = add(counts, messageUsage(generation.message));
-    }
-    if (counts.total_tokens === 0) {
-      counts = add(
-        counts,
-        normalise(result.llmOutput?.tokenUsage) ?? normalise(result.llmOutput?.token_usage),
-      );
-    }
-    this.#counts = add(this.#counts, counts);
+    this.#counts = add(this.#counts, tokensOf(result));
   }
 
   /**

@@ -1,7 +1,8 @@
 /** What every operation works with. */
+import type { RunWatch } from "../graphs/run-watch.js";
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
-import type { MultitaskStrategy } from "../models/run.js";
+import type { MultitaskStrategy, Run } from "../models/run.js";
 import { ItemStore } from "../storage/item-store.js";
 import { createMemoryItems } from "../storage/items-in-memory.js";
 import type { ItemTable, Storage } from "../storage/storage.js";
@@ -39,6 +40,8 @@ export interface OpsContext {
   readonly caller?: Caller;
   /** Told what happens; undefined while metrics are off. */
   readonly metrics?: Metrics;
+  /** Hears what a run does, where somebody watches runs. */
+  readonly watch?: (run: Run) => RunWatch;
 }
 
 type RegistrySettings = Pick<
@@ -46,17 +49,16 @@ type RegistrySettings = Pick<
   "default_assistant_id" | "assistant_namespace" | "list_all_assistants"
 >;
 
-interface ContextParts extends Pick<OpsContext, "storage" | "logger"> {
+interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "metrics" | "watch"> {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
   /** As in `RegistryOptions`, as is the next. */
   standIns?: boolean;
   unfiltered?: boolean;
-  metrics?: Metrics;
 }
 
 export function createContext(parts: ContextParts): OpsContext {
-  const { settings, graphs, storage, logger, standIns, unfiltered, metrics } = parts;
+  const { settings, graphs, storage, logger, standIns, unfiltered, metrics, watch } = parts;
   const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
   if (!storage.items)
     logger.warn({ scheme: storage.scheme }, "the graphs' long-term store is kept in memory only");
@@ -80,5 +82,16 @@ export function createContext(parts: ContextParts): OpsContext {
             "the node calls a graph that it does not declare: no values of that are shown (addNode takes subgraphs)",
           ),
   });
-  return { settings, storage, checkpointer, registry, store, items, logger, ownerId: newId(), metrics };
+  return {
+    settings,
+    storage,
+    checkpointer,
+    registry,
+    store,
+    items,
+    logger,
+    ownerId: newId(),
+    metrics,
+    watch,
+  };
 }

@@ -1,6 +1,7 @@
 /** The execution of a graph: every run, blocking or streamed, goes through here. */
 import type { GraphConfig } from "../graphs/graph.js";
 import { unsendable } from "../graphs/serialize.js";
+import type { RunWatch } from "../graphs/run-watch.js";
 import { frameworkModes, StreamFrames } from "../graphs/stream-frames.js";
 import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
@@ -36,6 +37,8 @@ interface ExecutionOptions {
   lease: ThreadLease;
   /** Takes the frames; left out for a run that nobody streams. */
   log: RunLog | undefined;
+  /** Hears what the graph does, where somebody watches. */
+  watch: RunWatch | undefined;
 }
 
 /** How long a graph may take to heed its abort signal; then it is left behind, its later writes refused. */
@@ -227,11 +230,19 @@ export class Execution {
       metadata: { ...(request.options.metadata ?? {}), ...run.metadata, run_id, thread_id },
       configurable: request.configurable,
       runId: run_id,
-      callbacks: this.#frames.hearing(new ModelCallbacks(this.#usage)),
+      callbacks: this.#callbacks(),
       signal: this.#controller.signal,
       streamMode: frameworkModes(this.#modes),
       subgraphs: this.#withNamespaces,
     };
+  }
+
+  #callbacks(): ModelCallbacks {
+    const callbacks = new ModelCallbacks(this.#usage);
+    const { watch } = this.#options;
+    if (watch) callbacks.addHandler(watch, true);
+    this.#frames.hear(callbacks);
+    return callbacks;
   }
 
   /** Whether chunks say which graph they are of. */

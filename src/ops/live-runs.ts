@@ -1,14 +1,17 @@
 /** The runs of this process that have not ended. The server owns them: a response is only a subscriber. */
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { INTERRUPT_KEY } from "../graphs/output-filter.js";
+import type { RunWatch } from "../graphs/run-watch.js";
 import type { JsonObject } from "../models/common.js";
 import { reportedTokens, type Run } from "../models/run.js";
+import type { Interrupt } from "../models/state.js";
 import type { ThreadLease } from "../storage/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
 import type { Metrics } from "../support/metrics.js";
 import type { OpsContext } from "./context.js";
 import type { Execution } from "./execute.js";
-import { type RunLog, RunLogs } from "./run-log.js";
+import { type RunLog, RunLogs, type Stateless } from "./run-log.js";
 import {
   type AbortCause,
   failedAnswer,
@@ -26,6 +29,8 @@ export interface EngineContext extends OpsContext {
 export interface LiveRunOptions {
   /** Takes the run's frames; left out for a run that nobody streams. */
   log?: RunLog;
+  /** Set for a run whose thread is none of its client's. */
+  stateless?: Stateless;
   /** Called when the run has ended, before anybody hears of it, while its thread is still held. Never rejects. */
   atEnd?: () => Promise<void>;
 }
@@ -42,8 +47,11 @@ export class LiveRun {
   /** The run as it was accepted: `pending`. */
   readonly run: Run;
   readonly log: RunLog | undefined;
+  /** Hears what the run does; undefined when nobody watches. */
+  readonly watch: RunWatch | undefined;
 
   readonly #context: EngineContext;
+  readonly #isStateless: boolean;
   readonly #atEnd: LiveRunOptions["atEnd"];
   /** When it was accepted, by `performance.now()`. */
   readonly #since: number;
@@ -58,11 +66,13 @@ export class LiveRun {
   /** Emits `end`: unlike a promise, it keeps nothing of those who wait and leave. */
   readonly #events = new EventEmitter().setMaxListeners(0);
 
-  constructor(context: EngineContext, run: Run, since: number, { log, atEnd }: LiveRunOptions) {
+  constructor(context: EngineContext, run: Run, since: number, { log, stateless, atEnd }: LiveRunOptions) {
     this.#context = context;
     this.run = run;
     this.#since = since;
     this.log = log;
+    this.watch = context.watch?.(run);
+    this.#isStateless = stateless !== undefined;
     this.#atEnd = atEnd;
   }
 
@@ -159,6 +169,7 @@ export class LiveRun {
     this.#context.live.add(this);
     this.#begunAt = performance.now();
     this.#context.metrics?.runStarted((this.#begunAt - this.#since) / 1000);
+    this.watch?.begin(this.#isStateless);
     // It may have been stopped between its thread's becoming free and now.
     if (this.#stopped) execution.abort(this.#stopped);
   }
@@ -188,6 +199,10 @@ export class LiveRun {
     this.log?.close();
     this.#events.emit("end");
     if (this.#context.metrics) this.#count(this.#context.metrics, end.run);
+    if (this.#begunAt !== undefined) {
+      const interrupts = (end.answer[INTERRUPT_KEY] ?? []) as Interrupt[];
+      this.watch?.end({ run: end.run, ms: performance.now() - this.#begunAt, interrupts });
+    }
   }
 
   #count(metrics: Metrics, { metadata, status, usage }: Run): void {

@@ -54,9 +54,9 @@ export class Runs {
   async wait(
     threadId: string,
     request: RunCreateRequest,
-    { signal, atEnd }: StartOptions = {},
+    { signal, ...options }: StartOptions = {},
   ): Promise<WaitingRun> {
-    const live = await startRun(this.#context, threadId, request, { signal, atEnd });
+    const live = await startRun(this.#context, threadId, request, { signal, ...options });
     const ended = this.#whileConnected(live, request, signal);
     return { run: live.run, answer: ended.then(() => live.answer()) };
   }
@@ -65,19 +65,20 @@ export class Runs {
   async background(
     threadId: string,
     request: RunCreateRequest,
-    { atEnd, stateless }: Partial<StatelessOptions> = {},
+    options: Partial<StatelessOptions> = {},
   ): Promise<Run> {
-    return enqueueRun(this.#context, threadId, request, { log: new RunLog(stateless), atEnd });
+    const log = new RunLog(options.stateless);
+    return enqueueRun(this.#context, threadId, request, { ...options, log });
   }
 
   /** Resolves as soon as the run is accepted: lock held, row stored (docs/specification.md#concurrency, 2). */
   async stream(
     threadId: string,
     request: RunCreateRequest,
-    { signal, atEnd, stateless }: StartOptions = {},
+    { signal, ...options }: StartOptions = {},
   ): Promise<RunStream> {
-    const log = new RunLog(stateless);
-    const live = await startRun(this.#context, threadId, request, { signal, log, atEnd });
+    const log = new RunLog(options.stateless);
+    const live = await startRun(this.#context, threadId, request, { signal, ...options, log });
     const survives = this.#survivesDisconnect(request);
     const frames = log.read();
     const disconnect = () => {

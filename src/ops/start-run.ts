@@ -202,7 +202,7 @@ async function beginQueued(
 async function prepare(
   context: EngineContext,
   checked: CheckedRequest,
-  { run, log }: LiveRun,
+  { run, log, watch }: LiveRun,
   lease: ThreadLease,
   store: (patch: ThreadPatch) => Promise<void>,
 ): Promise<Execution> {
@@ -217,7 +217,7 @@ async function prepare(
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may fail between the row and the execution that settles it.
   await store(busyThread(context, checked.request, stamp, origin.graphs));
-  return new Execution(context, { run, request, origin, lease, log });
+  return new Execution(context, { run, request, origin, lease, log, watch });
 }
 
 function newLiveRun(context: EngineContext, checked: CheckedRequest, options: LiveRunOptions): LiveRun {

@@ -93,8 +93,13 @@ describe("dev", () => {
     expect(await dev.exit).toBe(0);
   });
 
-  it("logs one line a request", async () => {
-    const dev = await startDev();
+  it("shows requests with --verbose alone", async () => {
+    const quiet = await startDev();
+    await fetch(`${quiet.url}/ok`);
+    quiet.stop();
+    await quiet.exit;
+    expect(quiet.stderr.text).not.toContain("/ok");
+    const dev = await startDev(["./graph.ts", "-p", "0", "-v"]);
     const before = dev.stderr.text.length;
     await fetch(`${dev.url}/ok?secret=1`);
     await dev.stderr.until(/GET {4}\/ok {2}200 {2}\d+ ms\n/, before);

@@ -6,6 +6,7 @@ import type { SettingsInput } from "../../config/settings.js";
 import type { RunningServer } from "../../http/server.js";
 import type { Service } from "../../service.js";
 import { ConfigError, type GraphLoadError } from "../../support/errors.js";
+import { RunLines } from "./run-lines.js";
 import {
   createConsoleLogger,
   makeStateFolder,
@@ -28,15 +29,23 @@ interface DevRequest {
 export class DevServer {
   readonly #session: Session;
   readonly #request: DevRequest;
+  readonly #lines: RunLines;
   #config: LoadedConfig;
   #service: Service;
   #server: RunningServer;
 
-  private constructor(session: Session, request: DevRequest, opened: Opened, server: RunningServer) {
+  private constructor(
+    session: Session,
+    request: DevRequest,
+    lines: RunLines,
+    { config, service }: Opened,
+    server: RunningServer,
+  ) {
     this.#session = session;
     this.#request = request;
-    this.#config = opened.config;
-    this.#service = opened.service;
+    this.#lines = lines;
+    this.#config = config;
+    this.#service = service;
     this.#server = server;
   }
 
@@ -45,12 +54,13 @@ export class DevServer {
    * @throws ConfigError, GraphLoadError from the auth function and the app, StorageUnavailableError
    */
   static async open(session: Session, request: DevRequest): Promise<DevServer> {
-    const opened = await open(session, request);
+    const lines = new RunLines(session.print);
+    const opened = await open(session, request, lines);
     const { settings, origins } = opened.config;
     try {
       const mayMove = origins.port.kind === "default";
       const server = await listenAt(opened.service, { host: settings.host, port: settings.port, mayMove });
-      const dev = new DevServer(session, request, opened, server);
+      const dev = new DevServer(session, request, lines, opened, server);
       await dev.#leaveWord();
       return dev;
     } catch (error) {
@@ -97,7 +107,7 @@ export class DevServer {
    * @throws ConfigError, GraphLoadError, StorageUnavailableError
    */
   async restart(): Promise<Map<string, GraphLoadError>> {
-    const opened = await open(this.#session, this.#request);
+    const opened = await open(this.#session, this.#request, this.#lines);
     const faults = opened.service.graphFaults();
     const served = new Set((await this.#service.graphs()).filter(({ fault }) => !fault).map(({ id }) => id));
     const lost = [...faults].find(([id]) => served.has(id));
@@ -129,6 +139,7 @@ export class DevServer {
   }
 
   async #leaveWord(): Promise<void> {
+    this.#lines.url = this.url;
     await writeMarker(this.#config.baseDir, { url: this.url, pid: process.pid });
   }
 }
@@ -138,7 +149,7 @@ interface Opened {
   service: Service;
 }
 
-async function open(session: Session, { graphs, settings }: DevRequest): Promise<Opened> {
+async function open(session: Session, { graphs, settings }: DevRequest, lines: RunLines): Promise<Opened> {
   const config = withDevStorage(await loadServableSettings(session, { graphs, settings }));
   if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
   const logger = createConsoleLogger(session.print, config.settings.log_level);
@@ -146,9 +157,15 @@ async function open(session: Session, { graphs, settings }: DevRequest): Promise
     serves: true,
     standIns: true,
     callFactories: true,
+    onActivity: showsRuns(session, config) ? (activity) => lines.show(activity) : undefined,
   });
   for (const notice of service.notices) session.print.warn(notice);
   return { config, service };
+}
+
+/** Runs are watched only where what they do is shown, as what is less than a warning. */
+function showsRuns({ print }: Session, { settings: { log_level } }: LoadedConfig): boolean {
+  return !print.flags.quiet && (log_level === "info" || log_level === "debug");
 }
 
 // Finds a port to listen on, or says who has it.

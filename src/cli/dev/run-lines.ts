@@ -1,0 +1,120 @@
+/** What runs do, as `dev` shows it: a line for each node and each call of a tool, and one for how the run ended. */
+import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-activity.js";
+import { reportedTokens } from "../../models/run.js";
+import { escapeControl } from "../../view/text.js";
+import { nextCommand } from "../run/outcome.js";
+import type { Colors, Printer } from "../terminal/print.js";
+import { clipped, shownMs } from "../terminal/text.js";
+
+type Begin = Extract<RunActivity, { kind: "begin" }>;
+type End = Extract<RunActivity, { kind: "end" }>;
+
+/** Columns that an argument, an answer and a question may take. */
+const TOOL_COLUMNS = 60;
+const QUESTION_COLUMNS = 200;
+
+/** Lengths at which an id is cut: time alone, and with what tells runs of one moment apart. */
+const SHORT_IDS = [13, 18];
+
+/** Runs that go on at once are told apart by their colour and the beginning of their id. */
+const RUN_COLORS = ["cyan", "magenta", "yellow", "blue", "green"] as const;
+
+interface Shown {
+  label: string;
+  /** The same, as a line begins. */
+  mark: string;
+  stateless: boolean;
+}
+
+export class RunLines {
+  /** Where the server listens; set once it does. */
+  url = "";
+  readonly #print: Printer;
+  readonly #colors: Colors;
+  /** Runs that have not ended, by id. */
+  readonly #shown = new Map<string, Shown>();
+  #begun = 0;
+
+  constructor(print: Printer) {
+    this.#print = print;
+    this.#colors = print.noteColors;
+  }
+
+  show(activity: RunActivity): void {
+    switch (activity.kind) {
+      case "begin":
+        return this.#begin(activity);
+      case "node":
+        return this.#node(activity);
+      case "tool":
+        return this.#tool(activity);
+      case "end":
+        return this.#end(activity);
+    }
+  }
+
+  #begin({ run, stateless }: Begin): void {
+    const label = this.#labelOf(run.run_id);
+    const color = RUN_COLORS[this.#begun % RUN_COLORS.length] ?? "cyan";
+    this.#begun += 1;
+    this.#shown.set(run.run_id, { label, mark: this.#colors[color](label), stateless });
+    const where = stateless ? "stateless" : `thread ${this.#shortId(run.thread_id)}`;
+    this.#line(run.run_id, `${this.#colors.bold(String(run.metadata.graph_id))}  ${this.#colors.dim(where)}`);
+  }
+
+  #node({ run, path, ms, state, tokens }: NodeActivity): void {
+    const parts = [placeOf(path), shownMs(Math.round(ms))];
+    if (tokens > 0) parts.push(tokenText(tokens));
+    if (state === "failed") parts.push(this.#colors.red("failed"));
+    if (state === "waits") parts.push(this.#colors.yellow("waits"));
+    this.#line(run.run_id, indented(path, parts));
+  }
+
+  #tool({ run, path, name, input, output, ms, state }: ToolActivity): void {
+    const call = `${name}(${clipped(input, TOOL_COLUMNS)})`;
+    const result = clipped(output, TOOL_COLUMNS);
+    const answer = state === "failed" ? this.#colors.red(result) : this.#colors.dim(`-> ${result}`);
+    const place = [...path, call];
+    this.#line(run.run_id, indented(place, [placeOf(place), shownMs(Math.round(ms)), answer]));
+  }
+
+  #end({ run, ms, interrupts }: End): void {
+    const { run_id, thread_id, status, usage } = run;
+    const { dim, yellow, green, red, bold } = this.#colors;
+    for (const { value } of interrupts) {
+      const question = clipped(JSON.stringify(value) ?? "nothing", QUESTION_COLUMNS);
+      this.#line(run_id, `  ${yellow("waits for an answer:")} ${question}`);
+    }
+    if (interrupts.length > 0 && !this.#shown.get(run_id)?.stateless) {
+      const command = nextCommand({ thread_id, interrupts: [...interrupts] }, undefined, { url: this.url });
+      this.#line(run_id, `  ${dim("answer")}  ${bold(command)}`);
+    }
+    const paint = status === "success" ? green : status === "interrupted" ? yellow : red;
+    const took = `in ${shownMs(Math.round(ms))}, ${tokenText(reportedTokens(usage).total_tokens)}`;
+    this.#line(run_id, `${paint(status)} ${took}`);
+    this.#shown.delete(run_id);
+  }
+
+  #line(runId: string, text: string): void {
+    this.#print.note(`  ${this.#shown.get(runId)?.mark ?? runId}  ${text}`);
+  }
+
+  /** In full where lines are read by programs. */
+  #shortId(id: string, length = SHORT_IDS[0]): string {
+    return this.#print.isWatched ? id.slice(0, length) : id;
+  }
+
+  #labelOf(runId: string): string {
+    const taken = new Set([...this.#shown.values()].map(({ label }) => label));
+    const label = SHORT_IDS.map((length) => this.#shortId(runId, length)).find((short) => !taken.has(short));
+    return label ?? runId;
+  }
+}
+
+const tokenText = (tokens: number): string => `${tokens} ${tokens === 1 ? "token" : "tokens"}`;
+
+const placeOf = (path: readonly string[]): string => path.map((name) => escapeControl(name)).join(" › ");
+
+/** What is inside of a node stands further in, under its full name: nodes that run at once may mix. */
+const indented = (path: readonly string[], parts: readonly string[]): string =>
+  "  ".repeat(path.length) + parts.join("  ");
