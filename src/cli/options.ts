@@ -3,7 +3,7 @@ import { type Command, Option, type OptionValues } from "@commander-js/extra-typ
 import { parseSettingText, splitList, variableOf } from "../config/environment.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "../config/settings.js";
 import type { JsonObject } from "../models/common.js";
-import { InvalidRequestError } from "../support/errors.js";
+import { errorMessage, InvalidRequestError } from "../support/errors.js";
 import { didYouMean } from "../support/nearest.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 
@@ -77,10 +77,45 @@ export function parseJsonFlag(flag: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new InvalidRequestError(`${flag} is not JSON: ${text}`, undefined, {
-      hint: `quote a string twice: ${flag} '"text"'`,
+    throw new InvalidRequestError(`${flag} is not JSON: ${jsonFault(text, error)}`, undefined, {
+      hint: /^\s*[[{"]/.test(text) ? undefined : `quote a string twice: ${flag} '"text"'`,
       cause: error,
     });
+  }
+}
+
+/** Characters that are shown on each side of a fault. */
+const AROUND = 30;
+
+/** What the parser says, and the text there with a marker under the place. */
+function jsonFault(text: string, error: unknown): string {
+  const [reason = ""] = errorMessage(error).split(/ in JSON at position|, "/, 1);
+  const found = /at position (\d+)/.exec(errorMessage(error))?.[1];
+  const at = found === undefined ? faultOf(text) : Number(found);
+  const lineStart = text.lastIndexOf("\n", at - 1) + 1;
+  const start = Math.max(lineStart, at - AROUND);
+  const [shown = ""] = text.slice(start, at + AROUND).split("\n", 1);
+  return `${reason}\n${shown}\n${" ".repeat(at - start)}^`;
+}
+
+/** Where the parser does not say it: as long as what comes before may go on as JSON, the fault is further on. */
+function faultOf(text: string): number {
+  let [good, bad] = [0, text.length + 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (mayGoOn(text.slice(0, middle))) good = middle;
+    else bad = middle;
+  }
+  return good;
+}
+
+function mayGoOn(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const found = /at position (\d+)/.exec(errorMessage(error))?.[1];
+    return /Unexpected end|Unterminated/.test(errorMessage(error)) || Number(found) >= text.length;
   }
 }
 

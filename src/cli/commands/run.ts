@@ -11,11 +11,12 @@ import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } f
 import { clientOf } from "../open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
-import { nextCommand, noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
+import { changedValues, nextCommand, noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
 import type { Session } from "../session.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
 import type { Printer } from "../terminal/print.js";
+import { valueTree } from "../terminal/value-tree.js";
 
 export function runCommand(command: Command, run: Runner): void {
   addStorageOptions(
@@ -30,7 +31,7 @@ export function runCommand(command: Command, run: Runner): void {
       .option("--stream <modes>", "stream modes, separated by commas")
       .option("--run-config <json>", "config of the run")
       .option("--context <json>", "context of the run")
-      .option("--resume <json>", "answer to the open interrupt")
+      .option("--resume <answer>", "answer to the open interrupt: JSON, or a text")
       .option("--goto <node>", "node to go to")
       .addOption(checkpointOption("start from this checkpoint"))
       .addOption(
@@ -39,6 +40,7 @@ export function runCommand(command: Command, run: Runner): void {
           "when checkpoints are stored: sync, async (default) or exit",
         ).choices(DURABILITIES),
       )
+      .option("--state", "show the whole state at the end, as JSON; without a terminal it always is")
       .option("--interactive", "go on with one message, or one answer, a line")
       .option("--url <url>", "run on this server instead of in this process")
       .addOption(clientOptions.apiKey()),
@@ -55,7 +57,9 @@ export function runCommand(command: Command, run: Runner): void {
     .action((graph, options) => run(command, async (session) => runGraph(session, graph, options)));
 }
 
-type RunFlags = RequestFlags & PlaceFlags;
+interface RunFlags extends RequestFlags, PlaceFlags {
+  state?: boolean;
+}
 
 const FAILED_EXIT = 1;
 const WATCHED_MODES: readonly StreamMode[] = ["messages-tuple", "tasks", "custom"];
@@ -65,7 +69,7 @@ const RAW_MODES: readonly StreamMode[] = ["values", "updates", "messages-tuple",
 async function runGraph(session: Session, graph: string | undefined, given: RunFlags): Promise<number> {
   const named = namedCheckpoint(given.thread, given.checkpoint);
   const flags = { ...given, ...named };
-  const body = await runBody(flags, session.io);
+  const body = await runBody(flags, session.io, (message) => session.print.warn(message));
   const modes = modesOf(session, flags);
   const closers = new Closers();
   const stop = abortOnStop(session.io);
@@ -156,20 +160,45 @@ class RunCommand {
 
   async execute(body: RunBody): Promise<void> {
     const start = performance.now();
-    const outcome = await this.#drain(body);
+    const view = new LiveView(this.#session.print);
+    const before = this.#showsState ? {} : await this.#stateBefore(body);
+    const outcome = await this.#drain(body, view);
     this.#last = outcome;
     this.exitCode = this.#exitCodeOf(outcome);
     const isTold = await noteFault(this.#session.print, this.#client, outcome);
-    this.#show(outcome, Math.round(performance.now() - start), isTold);
+    this.#showValues(outcome, { before, spoken: view.hasSpoken });
+    this.#showEnd(outcome, Math.round(performance.now() - start), isTold);
   }
 
-  async #drain(body: RunBody): Promise<RunOutcome> {
+  /** Whether the end of a run is its whole state, as data: where nobody reads along, or when it is asked for. */
+  get #showsState(): boolean {
     const { print } = this.#session;
-    const { modes, signal } = this.#options;
+    return print.isJson || !print.isTerminal || this.#options.flags.state === true;
+  }
+
+  /** The state that a run begins with, its input in it. */
+  async #stateBefore({ input }: RunBody): Promise<JsonObject> {
+    const { flags } = this.#options;
+    const isNew = flags.thread === "new" || this.#last !== undefined;
+    const stored = isNew ? undefined : await foundOnly(this.#client.threads.getState(this.#threadId));
+    const values = this.#last?.values ?? stored?.values;
+    return { ...(isRecord(values) && values), ...(isRecord(input) && input) };
+  }
+
+  async #drain(body: RunBody, view: LiveView): Promise<RunOutcome> {
+    const { print } = this.#session;
+    const { flags, modes, signal } = this.#options;
     const run = new RunSoFar();
-    const view = new LiveView(print);
-    const request = { ...body, assistant_id: await this.#assistantId(), stream_mode: modes };
+    const request = {
+      ...body,
+      assistant_id: await this.#assistantId(),
+      stream_mode: modes,
+      // Nodes of subgraphs are shown where a reader follows, unless it was said what to show.
+      ...(print.isTerminal && !print.isJson && flags.stream === undefined && { stream_subgraphs: true }),
+    };
     if (isRecord(body.input)) warnUnknownKeys(print, await this.#inputKeys(request.assistant_id), body.input);
+    if (print.isTerminal && !print.isJson && flags.message !== undefined && !this.#last)
+      view.showInput(flags.message);
     try {
       for await (const event of this.#client.runs.stream(this.#threadId, request, signal)) {
         run.take(event);
@@ -179,7 +208,7 @@ class RunCommand {
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      view.finish();
+      view.end();
     }
     if (signal.aborted) run.status = "interrupted";
     else if (run.status === "running") throw lostStream();
@@ -209,15 +238,24 @@ class RunCommand {
     return error ? FAILED_EXIT : 0;
   }
 
-  /** `isTold`: it was said already what the run threw. */
-  #show(outcome: RunOutcome, ms: number, isTold: boolean): void {
+  #showValues(outcome: RunOutcome, found: Parameters<typeof changedValues>[1]): void {
     const { print } = this.#session;
+    const { values } = outcome;
     if (print.flags.jsonl) return;
-    if (print.flags.json) {
-      print.json(outcome);
+    if (print.flags.json) return print.json(outcome);
+    if (this.#showsState) {
+      if (values !== null) print.data(escapeControl(JSON.stringify(values, null, 2)));
       return;
     }
-    if (outcome.values !== null) print.data(escapeControl(JSON.stringify(outcome.values, null, 2)));
+    const changed = changedValues(values, found);
+    if (changed === undefined) return;
+    for (const line of valueTree(changed, { colors: print.colors, width: print.width })) print.data(line);
+  }
+
+  /** `isTold`: it was said already what the run threw. */
+  #showEnd(outcome: RunOutcome, ms: number, isTold: boolean): void {
+    const { print } = this.#session;
+    if (print.isJson) return;
     const { dim, red, yellow } = print.noteColors;
     for (const { id, value } of outcome.interrupts) {
       print.note(`  ${yellow("waits")}   ${dim(id)}  ${escapeControl(JSON.stringify(value) ?? "")}`);

@@ -1,10 +1,12 @@
-/** What runs do, as `dev` shows it: a line for each node and each call of a tool, and one for how the run ended. */
+/**
+ * What runs do, as `dev` shows it: a line for each node and each call of a tool, and one for how the run ended. What is
+ * inside of a node has its full name: nodes that run at once may mix.
+ */
 import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-activity.js";
 import { reportedTokens } from "../../models/run.js";
-import { escapeControl } from "../../view/text.js";
 import { nextCommand } from "../run/outcome.js";
 import type { Colors, Printer } from "../terminal/print.js";
-import { clipped, shownMs } from "../terminal/text.js";
+import { clipped, indentedPlace, shownMs } from "../terminal/text.js";
 
 type Begin = Extract<RunActivity, { kind: "begin" }>;
 type End = Extract<RunActivity, { kind: "end" }>;
@@ -63,19 +65,19 @@ export class RunLines {
   }
 
   #node({ run, path, ms, state, tokens }: NodeActivity): void {
-    const parts = [placeOf(path), shownMs(Math.round(ms))];
+    const parts = [indentedPlace(path), shownMs(Math.round(ms))];
     if (tokens > 0) parts.push(tokenText(tokens));
     if (state === "failed") parts.push(this.#colors.red("failed"));
     if (state === "waits") parts.push(this.#colors.yellow("waits"));
-    this.#line(run.run_id, indented(path, parts));
+    this.#line(run.run_id, parts.join("  "));
   }
 
   #tool({ run, path, name, input, output, ms, state }: ToolActivity): void {
     const call = `${name}(${clipped(input, TOOL_COLUMNS)})`;
     const result = clipped(output, TOOL_COLUMNS);
     const answer = state === "failed" ? this.#colors.red(result) : this.#colors.dim(`-> ${result}`);
-    const place = [...path, call];
-    this.#line(run.run_id, indented(place, [placeOf(place), shownMs(Math.round(ms)), answer]));
+    const parts = [indentedPlace([...path, call]), shownMs(Math.round(ms)), answer];
+    this.#line(run.run_id, parts.join("  "));
   }
 
   #end({ run, ms, interrupts }: End): void {
@@ -112,9 +114,3 @@ export class RunLines {
 }
 
 const tokenText = (tokens: number): string => `${tokens} ${tokens === 1 ? "token" : "tokens"}`;
-
-const placeOf = (path: readonly string[]): string => path.map((name) => escapeControl(name)).join(" › ");
-
-/** What is inside of a node stands further in, under its full name: nodes that run at once may mix. */
-const indented = (path: readonly string[], parts: readonly string[]): string =>
-  "  ".repeat(path.length) + parts.join("  ");

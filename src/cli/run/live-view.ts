@@ -1,17 +1,16 @@
-/** Shows a run as it goes: tokens as they come, a line for each node. All of it on stderr; results go to stdout. */
+/**
+ * Shows a run as it goes: messages as they come, a line for each call of a tool and each node. What is said goes to a
+ * terminal's stdout; all of it goes to stderr where stdout takes the state.
+ */
 import { createInterface } from "node:readline";
 import type { RunEvent } from "../../client/run-events.js";
 import { contentText, escapeControl } from "../../view/text.js";
 import type { CliIo } from "../io.js";
 import type { Printer } from "../terminal/print.js";
+import { clipped, indentedPlace } from "../terminal/text.js";
 import type { RunOutcome } from "./outcome.js";
 import { messageInput, type RunBody } from "./request.js";
-
-interface Chunk {
-  id?: string;
-  type?: string;
-  content?: unknown;
-}
+import { type AnsweredCall, type StreamedMessage, ToolCalls } from "./tool-calls.js";
 
 interface TaskFrame {
   id: string;
@@ -23,9 +22,15 @@ interface TaskFrame {
 
 const SILENT = new Set(["metadata", "values", "end", "error"]);
 
+/** Columns that the arguments of a tool, and what it gives back, may take. */
+const CALL_COLUMNS = 60;
+
 export class LiveView {
+  /** Whether a message or a call of a tool has been shown. */
+  hasSpoken = false;
   readonly #print: Printer;
   readonly #starts = new Map<string, number>();
+  readonly #calls = new ToolCalls();
   #message: string | undefined;
 
   constructor(print: Printer) {
@@ -33,29 +38,53 @@ export class LiveView {
   }
 
   show({ event, data }: RunEvent): void {
-    const [mode = ""] = event.split("|");
+    const [mode = "", ...namespace] = event.split("|");
     if (SILENT.has(mode)) return;
-    if (mode === "messages" && Array.isArray(data)) this.#showToken(data[0] as Chunk);
-    else if (mode === "tasks") this.#showTask(data as TaskFrame);
-    else this.#line(`${this.#print.noteColors.dim(event)}  ${escapeControl(JSON.stringify(data))}`);
+    if (mode === "messages" && Array.isArray(data)) this.#showMessage(data[0] as StreamedMessage);
+    else if (mode === "tasks") this.#showTask(namesIn(namespace), data as TaskFrame);
+    else this.#line(`  ${this.#print.noteColors.dim(event)}  ${escapeControl(JSON.stringify(data))}`);
+  }
+
+  /** What the user says, for a reader at a terminal. */
+  showInput(text: string): void {
+    this.#print.part(`${this.#print.colors.dim(`> ${escapeControl(text)}`)}\n`);
   }
 
   /** Begin a new line after tokens. */
   finish(): void {
-    if (this.#message !== undefined) this.#print.notePart("\n");
+    if (this.#message !== undefined) this.#say("\n");
     this.#message = undefined;
   }
 
-  #showToken({ id, type, content }: Chunk): void {
-    if (!/^ai/i.test(type ?? "")) return;
+  /** The run has ended: calls that wait for an answer are shown without one. */
+  end(): void {
+    for (const call of this.#calls.unanswered()) this.#showCall(call);
+    this.finish();
+  }
+
+  #showMessage(message: StreamedMessage): void {
+    const answered = this.#calls.take(message);
+    if (answered) this.#showCall(answered);
+    else if (/^ai/i.test(message.type ?? "")) this.#showToken(message);
+  }
+
+  #showToken({ id, content }: StreamedMessage): void {
     const text = contentText(content);
     if (text === "") return;
     if (this.#message !== (id ?? "")) this.finish();
     this.#message = id ?? "";
-    this.#print.notePart(escapeControl(text));
+    this.#say(escapeControl(text));
   }
 
-  #showTask({ id, name, error, interrupts, result }: TaskFrame): void {
+  #showCall({ name, args, result, failed }: AnsweredCall): void {
+    const { dim, red } = this.#colors;
+    const shown = result === undefined ? undefined : clipped(result, CALL_COLUMNS);
+    const answer = shown === undefined ? "" : `  ${failed ? red(shown) : dim(`-> ${shown}`)}`;
+    this.finish();
+    this.#say(`  ${escapeControl(name)}(${clipped(args, CALL_COLUMNS)})${answer}\n`);
+  }
+
+  #showTask(path: readonly string[], { id, name, error, interrupts, result }: TaskFrame): void {
     const start = this.#starts.get(id);
     if (start === undefined && error === undefined && result === undefined) {
       this.#starts.set(id, performance.now());
@@ -64,14 +93,31 @@ export class LiveView {
     this.#starts.delete(id);
     const ms = start === undefined ? "" : `${Math.round(performance.now() - start)} ms`;
     const state = error ? "  failed" : interrupts?.length ? "  waits" : "";
-    this.#line(`${this.#print.noteColors.cyan(escapeControl(name))}  ${ms}${state}`);
+    const { cyan } = this.#print.noteColors;
+    this.#line(`${indentedPlace([...path, name], cyan)}  ${ms}${state}`);
   }
 
+  /** A line about the work. */
   #line(text: string): void {
     this.finish();
-    this.#print.note(`  ${text}`);
+    this.#print.note(text);
+  }
+
+  /** What is said is the result, unless that is the state. */
+  #say(text: string): void {
+    this.hasSpoken = true;
+    if (this.#print.isTerminal) this.#print.part(text);
+    else this.#print.notePart(text);
+  }
+
+  get #colors() {
+    return this.#print.isTerminal ? this.#print.colors : this.#print.noteColors;
   }
 }
+
+/** Names of the nodes along a namespace such as `outer:id|inner:id`; what counts the calls of one task names none. */
+const namesIn = (namespace: readonly string[]): string[] =>
+  namespace.filter((part) => !/^\d+$/.test(part)).map((part) => part.split(":", 1)[0] ?? "");
 
 /** The runs that lines of stdin ask for: a message each, or an answer when the graph waits for one. */
 export async function* conversation(

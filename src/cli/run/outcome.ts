@@ -1,7 +1,9 @@
 import type { Client } from "../../client/client.js";
 import type { RunSoFar } from "../../client/run-events.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt } from "../../models/state.js";
+import { isMessageLike } from "../../view/text.js";
 import type { GlobalFlags, PlaceFlags } from "../options.js";
 import { faultText } from "../report-error.js";
 import type { Printer } from "../terminal/print.js";
@@ -42,6 +44,28 @@ export async function noteFault(
   const fault = await client.fault?.(thread_id, run_id).catch(() => undefined);
   if (fault) print.note(faultText(fault, { colors: print.noteColors, cwd: print.cwd }));
   return fault !== undefined;
+}
+
+// What a run changed in the state, where it is not said in messages.
+
+const isConversation = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(isMessageLike);
+
+interface Before {
+  /** The state that the run found, with its input. */
+  before: JsonObject;
+  /** Whether messages have been shown as they came: they are left out then. */
+  spoken: boolean;
+}
+
+/** The keys that are new or another value; a state without keys as a whole. Undefined when nothing is left to show. */
+export function changedValues(after: unknown, { before, spoken }: Before): unknown {
+  if (!isRecord(after)) return after ?? undefined;
+  const changed = Object.entries(after).filter(
+    ([key, value]) =>
+      JSON.stringify(value) !== JSON.stringify(before[key]) && !(spoken && isConversation(value)),
+  );
+  return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
 /** The command that goes on with the thread: an answer to its question, or the next message. */

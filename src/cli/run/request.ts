@@ -33,7 +33,11 @@ export type RunBody = Omit<RunCreateRequest, "assistant_id">;
  * The run that the flags ask for.
  * @throws InvalidRequestError when they do not fit together or hold no JSON (`invalid_request`)
  */
-export async function runBody(flags: RequestFlags, io: CliIo): Promise<RunBody> {
+export async function runBody(
+  flags: RequestFlags,
+  io: CliIo,
+  warn: (message: string) => void,
+): Promise<RunBody> {
   refuseContradictions(flags);
   const { resume, goto, durability } = flags;
   const input = await inputOf(flags, io);
@@ -42,7 +46,7 @@ export async function runBody(flags: RequestFlags, io: CliIo): Promise<RunBody> 
     ...(input !== undefined && { input }),
     ...((resume !== undefined || goto !== undefined) && {
       command: {
-        ...(resume !== undefined && { resume: parseJsonFlag("--resume", resume) }),
+        ...(resume !== undefined && { resume: answerOf(resume, warn) }),
         ...(goto !== undefined && { goto }),
       },
     }),
@@ -76,6 +80,24 @@ function refuseContradictions({
     refuse("--checkpoint needs its thread", "add --thread ID");
   if (!hasInput && !hasCommand && !interactive && thread === "new") {
     refuse("there is nothing to run", 'give --message "hello", or --input JSON');
+  }
+}
+
+/** A text that someone may have meant as a value. */
+const LIKE_A_VALUE = /^(true|false|null|none|nil|undefined|nan|[-+.\d].*|'.*')$/is;
+
+/**
+ * An answer is JSON where it is JSON, else a text as it stands.
+ * @throws InvalidRequestError for what begins as JSON of many parts does, and is none (`invalid_request`)
+ */
+function answerOf(text: string, warn: (message: string) => void): unknown {
+  if (/^\s*[[{"]/.test(text)) return parseJsonFlag("--resume", text);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    if (LIKE_A_VALUE.test(text.trim()))
+      warn(`--resume is not JSON: ${JSON.stringify(text)} is taken as a text`);
+    return text;
   }
 }
 

@@ -40,6 +40,11 @@ export function clipped(text: string, width: number): string {
   return line.length > width ? `${line.slice(0, Math.max(1, width - 1))}…` : line;
 }
 
+/** Where a node is, by the names of the nodes around it and its own: what is inside stands further in. */
+export function indentedPlace(path: readonly string[], paint = (text: string) => text): string {
+  return "  ".repeat(path.length) + paint(path.map((name) => escapeControl(name)).join(" › "));
+}
+
 /** A graph in one line: file, number of nodes, keys of its input. */
 export function describeGraph(graph: GraphSummary): string {
   if (graph.fault !== undefined) return "does not load";
