@@ -1,12 +1,15 @@
 /** The commands by name. The program knows what each is for; its flags and what it does are loaded when it is called. */
 import type { Command } from "@commander-js/extra-typings";
+import type { COMMAND_NAMES } from "./called-as.js";
 import type { Runner } from "./command.js";
+
+type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** Gives a command its arguments, flags and action, or the commands below it. */
 type Define = (command: Command, run: Runner) => void;
 
 export interface CommandEntry {
-  name: string;
+  name: CommandName;
   alias?: string;
   /** One line of the program's help. */
   summary: string;

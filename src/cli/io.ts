@@ -23,6 +23,8 @@ export interface CliIo {
   stdin: Input;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  /** The path under which the program was called; undefined where a test stands in for it. */
+  program?: string;
   /** Stands in for a signal to the process: aborted, with the signal's name as its reason. */
   signal?: AbortSignal;
 }
@@ -43,6 +45,7 @@ export function processIo(): CliIo {
     stdin: process.stdin,
     env: process.env,
     cwd: process.cwd(),
+    program: process.argv[1],
   };
 }
 

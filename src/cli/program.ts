@@ -5,6 +5,7 @@ import { errorMessage, errorName, GraphServeError, InvalidRequestError } from ".
 import { currentRun } from "../support/event-loop.js";
 import { VERSION } from "../support/version.js";
 import { settingOption } from "./options.js";
+import { asCalled } from "./called-as.js";
 import type { CliIo } from "./io.js";
 import { errorText } from "./report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session.js";
@@ -83,8 +84,8 @@ function bareProgram(io: CliIo): Command {
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeOut: (text) => io.stdout.write(asCalled(text, io)),
+      writeErr: (text) => io.stderr.write(asCalled(text, io)),
       outputError: () => undefined,
       getOutHelpWidth: () => io.stdout.columns ?? DEFAULT_WIDTH,
       getErrHelpWidth: () => io.stderr.columns ?? DEFAULT_WIDTH,
@@ -190,5 +191,5 @@ function showUnhandled({ io, print }: Session, error: unknown): void {
     `nothing handled an error\n${errorName(error)}: ${errorMessage(error)}`,
     { cause: error },
   );
-  io.stderr.write(errorText(fault, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose }));
+  io.stderr.write(errorText(fault, { colors: print.noteColors, io, verbose: print.flags.verbose }));
 }

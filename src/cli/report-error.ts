@@ -5,6 +5,7 @@ import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "..
 import { nodePath, type RunFault, type StackFrame } from "../support/run-fault.js";
 import { maskPasswords } from "../support/secrets.js";
 import { escapeControl } from "../view/text.js";
+import { asCalled } from "./called-as.js";
 import type { CliIo } from "./io.js";
 import type { Colors } from "./terminal/print.js";
 import { Printer, type PrintFlags } from "./terminal/print.js";
@@ -15,13 +16,13 @@ const INDENT = " ".repeat(7);
 /** Report an error on stderr, or as a JSON document on stdout; returns the exit code. */
 export function reportError(error: unknown, io: CliIo, flags: PrintFlags = {}): number {
   const print = new Printer(io, flags);
-  if (flags.json || flags.jsonl) print.json(errorDocument(error));
-  else io.stderr.write(errorText(error, { colors: print.noteColors, cwd: io.cwd, verbose: flags.verbose }));
+  if (flags.json || flags.jsonl) print.json(errorDocument(error, io));
+  else io.stderr.write(errorText(error, { colors: print.noteColors, io, verbose: flags.verbose }));
   return error instanceof GraphServeError ? error.exitCode : INTERNAL_EXIT;
 }
 
-/** `{"error": {...}}` with what is known of the error. */
-export function errorDocument(error: unknown): { error: Record<string, unknown> } {
+/** `{"error": {...}}` with what is known of the error; commands in its hint as the program of `io` was called. */
+export function errorDocument(error: unknown, io?: CliIo): { error: Record<string, unknown> } {
   const message = maskPasswords(errorMessage(error));
   if (!(error instanceof GraphServeError)) return { error: { code: "internal_error", message } };
   const { code, hint, location, issues } = error;
@@ -29,7 +30,7 @@ export function errorDocument(error: unknown): { error: Record<string, unknown> 
     error: {
       code,
       message,
-      ...(hint !== undefined && { hint }),
+      ...(hint !== undefined && { hint: io ? asCalled(hint, io) : hint }),
       ...(location && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
       ...(issues && { details: issues }),
     },
@@ -38,23 +39,24 @@ export function errorDocument(error: unknown): { error: Record<string, unknown> 
 
 interface ErrorTextOptions {
   colors: Colors;
-  cwd: string;
+  /** Tells from where paths are shown, and how commands begin. */
+  io: Pick<CliIo, "cwd" | "env" | "program">;
   verbose?: boolean;
 }
 
 /** `error  what`, where it stands with its lines, and `fix  how`. */
-export function errorText(error: unknown, { colors, cwd, verbose = false }: ErrorTextOptions): string {
+export function errorText(error: unknown, { colors, io, verbose = false }: ErrorTextOptions): string {
   const known = error instanceof GraphServeError ? error : undefined;
   const message = known ? known.message : `this is a fault of graph-serve: ${errorMessage(error)}`;
   const lines = [`${colors.red("error")}  ${indented(message)}`, ...otherIssues(known)];
-  if (known?.location) lines.push(...locationLines(known.location, cwd, colors));
+  if (known?.location) lines.push(...locationLines(known.location, io.cwd, colors));
   if (verbose) lines.push(colors.dim(INDENT + indented(stackOf(error))));
   const hint = known
     ? known.hint
     : verbose
       ? undefined
       : "run it again with --verbose to see where, and report it";
-  if (hint) lines.push(`  ${colors.green("fix")}  ${indented(hint)}`);
+  if (hint) lines.push(`  ${colors.green("fix")}  ${indented(asCalled(hint, io))}`);
   return `${lines.join("\n")}\n`;
 }
 

@@ -148,7 +148,7 @@ function keyActions(server: DevServer, reloader: Reloader, stop: StopListener) {
 }
 
 function showFault({ io, print }: Session, error: unknown): void {
-  io.stderr.write(errorText(error, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose }));
+  io.stderr.write(errorText(error, { colors: print.noteColors, io, verbose: print.flags.verbose }));
 }
 
 /** Loads anew what changed, one change at a time, and says so. */

@@ -105,7 +105,7 @@ function report({ print }: Session, checks: readonly Check[]): void {
   const shown = checks.map((check) => ({
     ...check,
     detail: maskPasswords(check.detail),
-    ...(check.fix !== undefined && { fix: maskPasswords(check.fix) }),
+    ...(check.fix !== undefined && { fix: print.asCalled(maskPasswords(check.fix)) }),
   }));
   if (print.flags.json) {
     print.json({ items: shown, next: null });

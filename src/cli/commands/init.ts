@@ -2,6 +2,7 @@ import { basename, relative, resolve } from "node:path";
 import { isCancel, select } from "@clack/prompts";
 import { type Command, Option } from "@commander-js/extra-typings";
 import { ConfigError } from "../../support/errors.js";
+import { callingManager, MANAGERS, PACKAGE_MANAGERS, type PackageManager } from "../called-as.js";
 import { examples, type Runner } from "../command.js";
 import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
 import type { Session } from "../session.js";
@@ -60,9 +61,8 @@ function wouldOverwrite(taken: ProjectFile[]): ConfigError {
 }
 
 function nextCommands({ io }: Session, folder: string, { pm, configOnly }: InitFlags): string[] {
-  const manager = pm ?? managerOf(io.env.npm_config_user_agent);
-  const execute = { npm: "npx", pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" }[manager];
-  const run = manager === "npm" ? "npm run" : manager === "bun" ? "bun run" : manager;
+  const manager = pm ?? callingManager(io) ?? "npm";
+  const { exec: execute, script: run } = MANAGERS[manager];
   if (configOnly) {
     return ["validate", "dev", 'run --message "hello"'].map((command) => `${execute} graph-serve ${command}`);
   }
@@ -70,11 +70,6 @@ function nextCommands({ io }: Session, folder: string, { pm, configOnly }: InitF
   const enter = place === "" ? [] : [`cd ${/\s/.test(place) ? JSON.stringify(place) : place}`];
   const talk = place === "" ? [`${execute} graph-serve run --message "hello"`] : [];
   return [...enter, `${manager} install`, `${run} dev`, ...talk];
-}
-
-/** The package manager that called us, from its user agent. */
-function managerOf(agent: string | undefined): PackageManager {
-  return PACKAGE_MANAGERS.find((name) => agent?.startsWith(`${name}/`)) ?? "npm";
 }
 
 function describe({ io, print }: Session, folder: string, paths: string[], next: string[]): void {
@@ -105,6 +100,3 @@ async function askTemplate(): Promise<Template> {
 
 const TEMPLATES = ["chat", "agent-tools", "hitl", "minimal"] as const;
 type Template = (typeof TEMPLATES)[number];
-
-const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
-type PackageManager = (typeof PACKAGE_MANAGERS)[number];

@@ -10,7 +10,7 @@ import type { Session } from "../session.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
 import { type TestFlags, testOptions, type TestOptions } from "../suite/flags.js";
 import { createReporter } from "../suite/reporters/create.js";
-import type { Reporter, SuiteReport } from "../suite/reporters/reporter.js";
+import type { Reporter, Reporting, SuiteReport } from "../suite/reporters/reporter.js";
 import { runPass } from "../suite/suite.js";
 
 export function testCommand(command: Command, run: Runner): void {
@@ -111,17 +111,22 @@ async function test(session: Session, paths: readonly string[], flags: TestFlags
 /** With `--out`, the file gets the report, and people the list. */
 async function openOutput({ io, print }: Session, { out }: TestFlags, { reporter }: TestOptions) {
   const { cwd } = io;
-  const toStdout = { write: (text: string) => print.part(text), colors: print.colors, cwd };
+  const toStdout: Reporting = {
+    write: (text) => print.part(text),
+    colors: print.colors,
+    cwd,
+    asCalled: (text) => print.asCalled(text),
+  };
   if (out === undefined)
     return { reporters: [createReporter(reporter, toStdout)], flush: () => Promise.resolve() };
   const file = resolve(cwd, out);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, "");
   let text = "";
-  const toFile = {
-    write: (part: string) => void (text += part),
+  const toFile: Reporting = {
+    ...toStdout,
+    write: (part) => void (text += part),
     colors: picocolors.createColors(false),
-    cwd,
   };
   const reporters: Reporter[] = [createReporter(reporter, toFile)];
   if (reporter !== "list") reporters.push(createReporter("list", toStdout));

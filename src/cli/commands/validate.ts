@@ -110,7 +110,7 @@ function report({ io, print }: Session, checks: Check[]): void {
   if (print.flags.json) {
     const items = checks.map(({ cause, ...check }) => ({
       ...check,
-      ...(cause !== undefined && errorDocument(cause)),
+      ...(cause !== undefined && errorDocument(cause, io)),
     }));
     print.json({ items, next: null });
     return;
@@ -126,8 +126,6 @@ function report({ io, print }: Session, checks: Check[]): void {
   }
   for (const { cause } of checks) {
     if (cause === undefined) continue;
-    io.stderr.write(
-      `\n${errorText(cause, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose })}`,
-    );
+    io.stderr.write(`\n${errorText(cause, { colors: print.noteColors, io, verbose: print.flags.verbose })}`);
   }
 }

@@ -108,7 +108,7 @@ function printInterrupts(
     ...place,
     url: client.url,
   });
-  print.data(`${dim("answer".padEnd(10))} ${bold(command)}`);
+  print.data(`${dim("answer".padEnd(10))} ${bold(print.asCalled(command))}`);
 }
 
 /** Which tasks of an unfinished superstep have ended, and the run that it is of; nothing without one. */

@@ -265,6 +265,7 @@ async function pass({ ...session }: Session, paths: readonly string[], input: Wa
     write: (text) => print.part(text),
     colors: print.colors,
     cwd: io.cwd,
+    asCalled: (text) => print.asCalled(text),
   });
   try {
     const { report, files } = await runPass(session, {
@@ -275,9 +276,7 @@ async function pass({ ...session }: Session, paths: readonly string[], input: Wa
     reporter.ended(report);
     return files;
   } catch (error) {
-    io.stderr.write(
-      errorText(error, { colors: print.noteColors, cwd: io.cwd, verbose: print.flags.verbose }),
-    );
+    io.stderr.write(errorText(error, { colors: print.noteColors, io, verbose: print.flags.verbose }));
     return findCaseFiles(io.cwd, paths).catch(() => []);
   }
 }

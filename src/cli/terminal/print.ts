@@ -1,6 +1,7 @@
 /** Writes results to stdout and everything else to stderr, as the global flags and the terminal ask for. */
 import picocolors from "picocolors";
 import { escapeControl } from "../../view/text.js";
+import { asCalled } from "../called-as.js";
 import type { CliIo, Output } from "../io.js";
 
 export interface PrintFlags {
@@ -93,9 +94,14 @@ export class Printer {
     return escapeControl(JSON.stringify(document, null, this.flags.jsonl ? undefined : 2));
   }
 
-  /** A line about the work; `--quiet` leaves it out. */
+  /** A line about the work, its commands as this program was called; `--quiet` leaves it out. */
   note(line: string): void {
-    if (!this.flags.quiet) this.#io.stderr.write(`${line}\n`);
+    if (!this.flags.quiet) this.#io.stderr.write(`${this.asCalled(line)}\n`);
+  }
+
+  /** Text of the result that shows commands, as this program was called. */
+  asCalled(text: string): string {
+    return asCalled(text, this.#io);
   }
 
   /** Part of a line about the work. */
@@ -105,7 +111,8 @@ export class Printer {
 
   /** A warning; always shown. */
   warn(message: string): void {
-    this.#io.stderr.write(`${this.noteColors.yellow("warn")}  ${escapeControl(message)}\n`);
+    const text = escapeControl(this.asCalled(message));
+    this.#io.stderr.write(`${this.noteColors.yellow("warn")}  ${text}\n`);
   }
 }
 

@@ -62,7 +62,7 @@ function summary(report: SuiteReport, reporting: Reporting): string {
   return `${lines.join("\n")}\n`;
 }
 
-function failedCase(result: CaseResult, { cwd, colors }: Reporting): string[] {
+function failedCase(result: CaseResult, { cwd, colors, asCalled }: Reporting): string[] {
   const title = `${shortPath(result.file, cwd)} > ${result.name}`;
   const path = result.nodes.length > 0 ? [`    nodes     ${result.nodes.join(" -> ")}`] : [];
   const failures = result.failures.flatMap((failure) => {
@@ -71,7 +71,7 @@ function failedCase(result: CaseResult, { cwd, colors }: Reporting): string[] {
     return [
       ...failureLines(failure, cwd).map((line) => `  ${line.replaceAll("\n", "\n  ")}`),
       ...frame,
-      ...(hint === undefined ? [] : [`    fix       ${hint}`]),
+      ...(hint === undefined ? [] : [`    fix       ${asCalled(hint)}`]),
     ];
   });
   return ["", `${colors.red("FAIL")}  ${escapeControl(title)}`, ...[...failures, ...path].map(escapeControl)];

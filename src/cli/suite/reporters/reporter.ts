@@ -12,6 +12,8 @@ export interface Reporting {
   write: (text: string) => void;
   colors: Colors;
   cwd: string;
+  /** Commands in a text, as this program was called. */
+  asCalled: (text: string) => string;
 }
 
 export interface SuiteReport extends SuiteResult {

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { asCalled, COMMAND_NAMES } from "../../src/cli/called-as.js";
+import { COMMAND_GROUPS } from "../../src/cli/commands.js";
+import { cli, createProject, echoGraph, type Project } from "./harness.js";
+
+// What these package managers set, as seen of each of them.
+const npm = { npm_config_user_agent: "npm/11.19.1 node/v20.20.2 linux x64 workspaces/false" };
+const pnpm = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
+const yarn = { npm_config_user_agent: "yarn/1.22.22 npm/? node/v20.20.2 linux x64" };
+const bun = { npm_config_user_agent: "bun/1.4.5 npm/? node/v26.3.0 linux x64" };
+const script = (name: string, line: string) => ({ npm_lifecycle_event: name, npm_lifecycle_script: line });
+const LOCAL = "/project/node_modules/graph-serve/bin/graph-serve.js";
+
+describe("a command that is shown begins as the program was called", () => {
+  it.each([
+    ["npx", { ...npm, ...script("npx", "'graph-serve'") }, LOCAL, "npx graph-serve"],
+    ["npm run dev", { ...npm, ...script("dev", "graph-serve dev") }, LOCAL, "npx graph-serve"],
+    ["npm run gs", { ...npm, ...script("gs", "graph-serve") }, LOCAL, "npm run gs --"],
+    ["pnpm exec", pnpm, LOCAL, "pnpm exec graph-serve"],
+    ["pnpm gs", { ...pnpm, ...script("gs", "graph-serve") }, LOCAL, "pnpm gs"],
+    [
+      "pnpm dlx",
+      pnpm,
+      "/home/me/.cache/pnpm/dlx/77b6/1a20/node_modules/graph-serve/bin/graph-serve.js",
+      "pnpm dlx graph-serve",
+    ],
+    ["yarn", { ...yarn, ...script("graph-serve", "graph-serve") }, LOCAL, "yarn graph-serve"],
+    ["yarn dlx", yarn, "/tmp/xfs-1/dlx-24/node_modules/.bin/graph-serve", "yarn dlx graph-serve"],
+    ["bunx", { ...bun, ...script("bunx", "graph-serve") }, LOCAL, "bunx graph-serve"],
+    ["bun run gs", { ...bun, ...script("gs", "graph-serve") }, LOCAL, "bun run gs"],
+    ["its path alone", { PATH: "/nowhere" }, LOCAL, "npx graph-serve"],
+    ["a test", {}, undefined, "graph-serve"],
+  ])("%s", (_, env, program, call) => {
+    expect(asCalled("see graph-serve run --help", { env, program })).toBe(`see ${call} run --help`);
+  });
+
+  it("a program on the path is called by its name", async () => {
+    const project = await createProject({ "bin/graph-serve": "" });
+    const env = { PATH: `/nowhere:${project.dir}/bin` };
+    expect(asCalled("graph-serve dev", { env, program: `${project.dir}/bin/graph-serve` })).toBe(
+      "graph-serve dev",
+    );
+    await project.remove();
+  });
+
+  it("the name in a sentence, and a command that has its caller, stay", () => {
+    const text =
+      "graph-serve needs it: npx graph-serve dev, pnpm exec graph-serve run, graph-serve ready in 3 ms";
+    expect(asCalled(text, { env: npm, program: LOCAL })).toBe(text);
+  });
+
+  it("every command is known", () => {
+    const names = Object.values(COMMAND_GROUPS).flatMap((entries) => entries.map(({ name }) => name));
+    expect([...COMMAND_NAMES].sort()).toEqual(names.sort());
+  });
+});
+
+describe("under pnpm", () => {
+  let project: Project;
+  const run = (...argv: string[]) => cli(argv, { cwd: project.dir, env: pnpm });
+
+  beforeAll(async () => {
+    project = await createProject({ "graph.ts": echoGraph() });
+  });
+  afterAll(() => project.remove());
+
+  it("what comes next, fixes, notes and examples say so", async () => {
+    expect((await run("run", "./graph.ts", "--message", "hi")).stderr).toContain(
+      "next    pnpm exec graph-serve run",
+    );
+    expect((await run("dev", "--prot")).stderr).toContain("(pnpm exec graph-serve dev --help)");
+    expect((await run("dev", "--json")).stdout).toContain("or begin with: pnpm exec graph-serve init");
+    expect((await run("run", "--help")).stdout).toContain("  pnpm exec graph-serve run --message");
+    expect((await run("doctor")).stdout).toContain("pnpm exec graph-serve init my-agent");
+    const id = "0198c0de-0000-7000-8000-000000000001";
+    expect((await run("threads", "get", id)).stderr).toContain(
+      "this command is pnpm exec graph-serve inspect",
+    );
+  });
+});
