@@ -12,8 +12,10 @@ import {
   makeStateFolder,
   openConfigured,
   readMarker,
+  rememberGraphs,
   storageConfig,
   usesStateFolder,
+  withRememberedGraphs,
 } from "./open.js";
 import type { ClientFlags } from "./options.js";
 import { type Session, setVariables } from "./session.js";
@@ -26,6 +28,8 @@ interface ClientNeeds {
   graphs?: "required" | "optional";
   /** The graph to run: a file, a key of the configuration, or an assistant of the server. */
   graph?: string;
+  /** Whether a run goes on with a thread, whose graph a file may have that was named before. */
+  goesOn?: boolean;
 }
 
 /**
@@ -140,26 +144,34 @@ async function devServer(
 }
 
 async function storageClient(
-  { print }: Session,
-  config: LoadedConfig,
+  { io, print }: Session,
+  configured: LoadedConfig,
   { raw = false }: ClientFlags,
-  { access = "read", graphs = "optional" }: ClientNeeds,
+  { access = "read", graphs = "optional", graph, goesOn = false }: ClientNeeds,
 ): Promise<Client> {
   const readOnly = access === "read";
   const runs = access === "run";
+  const standIns = !runs && graphs === "optional";
+  // What is not stood in for has to load: a file of another day must not keep the configured graphs from it.
+  const hasNone = Object.keys(configured.settings.graphs).length === 0;
+  const recalls = graph === undefined && (standIns || (hasNone && (!runs || goesOn)));
+  const { config, targets } = recalls
+    ? await withRememberedGraphs(configured, io.cwd)
+    : { config: configured, targets: {} };
   if (!readOnly && usesStateFolder(config)) await makeStateFolder(config.baseDir);
   // The command tells what it finds; the log adds what could not be read.
   const level = print.flags.verbose ? config.settings.log_level : "error";
   const service = await openConfigured(config, createConsoleLogger(print, level), {
     readOnly,
     passive: !runs,
-    standIns: !runs && graphs === "optional",
+    standIns,
     unfiltered: raw,
   });
+  if (runs && !keepsNothing(config)) await rememberGraphs(config);
   if (runs) for (const notice of service.notices) print.warn(notice);
   if (raw) print.warn("--raw: this shows what clients of the server never see");
   const { localClient } = await import("../client/local.js");
-  return localClient(service, { unfiltered: raw });
+  return localClient(service, { unfiltered: raw, targets });
 }
 
 /** Say what hides values, where the graph of one of these threads is not there. */

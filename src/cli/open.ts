@@ -1,12 +1,15 @@
 /** From settings to an open service. The only way to what imports LangGraph, so that the user's copy can come first. */
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { parseGraphTarget } from "../config/graph-target.js";
+import { isDeepStrictEqual } from "node:util";
+import { parseGraphTarget, targetFrom } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { Settings } from "../config/settings.js";
 import type { GraphSummary, Service, ServiceOptions } from "../service.js";
 import { ConfigError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
+import { readIfThere } from "../support/read-text.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
 import type { RunFault } from "../support/run-fault.js";
 import { escapeControl } from "../view/text.js";
@@ -181,6 +184,51 @@ export async function readMarker(baseDir: string): Promise<DevMarker | undefined
 export async function removeMarker(baseDir: string, pid: number): Promise<void> {
   const marker = await readMarker(baseDir);
   if (marker?.pid === pid) await rm(markerFile(baseDir), { force: true });
+}
+
+// Graphs that were served from files which no configuration names: whoever reads their threads later needs them.
+
+const graphsFile = (baseDir: string): string => join(baseDir, FOLDER, "graphs.json");
+
+/** Keep which files the graphs come from, when the command line named them. */
+export async function rememberGraphs({ settings, origins, baseDir }: LoadedConfig): Promise<void> {
+  if (origins.graphs.kind !== "flag") return;
+  const before = await rememberedGraphs({ baseDir });
+  const graphs = { ...before, ...settings.graphs };
+  if (isDeepStrictEqual(graphs, before)) return;
+  await makeStateFolder(baseDir);
+  await writeFile(graphsFile(baseDir), `${JSON.stringify(graphs, null, 2)}\n`);
+}
+
+/** Sources by graph id, as far as their files are still there. */
+export async function rememberedGraphs({
+  baseDir,
+}: Pick<LoadedConfig, "baseDir">): Promise<Record<string, string>> {
+  const text = await readIfThere(graphsFile(baseDir)).catch(() => undefined);
+  const isThere = (source: unknown) =>
+    typeof source === "string" && existsSync(resolve(baseDir, parseGraphTarget(source).path));
+  try {
+    const entries = Object.entries(JSON.parse(text ?? "{}") as Record<string, string>);
+    return Object.fromEntries(entries.filter(([, source]) => isThere(source)));
+  } catch {
+    return {};
+  }
+}
+
+/** The configuration with the graphs that it does not name itself behind its own, and what calls each of those. */
+export async function withRememberedGraphs(
+  config: LoadedConfig,
+  cwd: string,
+): Promise<{ config: LoadedConfig; targets: Record<string, string> }> {
+  const { settings, baseDir } = config;
+  const known = Object.entries(await rememberedGraphs(config));
+  const others = known.filter(([id]) => !Object.hasOwn(settings.graphs, id));
+  if (others.length === 0) return { config, targets: {} };
+  const graphs = { ...settings.graphs, ...Object.fromEntries(others) };
+  return {
+    config: { ...config, settings: Object.freeze({ ...settings, graphs }) },
+    targets: Object.fromEntries(others.map(([id, source]) => [id, targetFrom(source, { cwd, baseDir })])),
+  };
 }
 
 // One graph, loaded and ready to be asked about itself: no storage is touched, no other graph is loaded.

@@ -60,6 +60,12 @@ export function errorText(error: unknown, { colors, io, verbose = false }: Error
   return `${lines.join("\n")}\n`;
 }
 
+interface FaultTextOptions {
+  colors: Colors;
+  /** From where paths are shown. */
+  cwd: string;
+}
+
 /** What the text says of a run beside what it threw. */
 interface FaultOf {
   graph?: string;
@@ -69,7 +75,7 @@ interface FaultOf {
 /** What a run threw, in the form of other errors: its place, node, stack and causes. Ends without a newline. */
 export function faultText(
   fault: RunFault,
-  { colors, cwd }: Pick<ErrorTextOptions, "colors" | "cwd">,
+  { colors, cwd }: FaultTextOptions,
   { graph, run }: FaultOf = {},
 ): string {
   const node = nodePath(fault);
@@ -84,7 +90,7 @@ export function faultText(
   return lines.join("\n");
 }
 
-function causeLines(cause: RunFault, options: Pick<ErrorTextOptions, "colors" | "cwd">): string[] {
+function causeLines(cause: RunFault, options: FaultTextOptions): string[] {
   const lines = thrownLines(options.colors.red("cause"), cause, "", options);
   return cause.cause ? [...lines, ...causeLines(cause.cause, options)] : lines;
 }
@@ -93,7 +99,7 @@ function thrownLines(
   label: string,
   { name, message, location, stack, folded }: RunFault,
   told: string,
-  { colors, cwd }: Pick<ErrorTextOptions, "colors" | "cwd">,
+  { colors, cwd }: FaultTextOptions,
 ): string[] {
   const isSaid = stack.length === 1 && location !== undefined;
   const frames = isSaid ? [] : stack.map((frame) => `at ${frameText(frame, cwd)}`);

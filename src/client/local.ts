@@ -7,7 +7,10 @@ import { type Client, foundOnly, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 
 /** Closing it closes the service. */
-export function localClient(service: Service, { unfiltered = false }: { unfiltered?: boolean } = {}): Client {
+export function localClient(
+  service: Service,
+  { unfiltered = false, targets }: { unfiltered?: boolean; targets?: Readonly<Record<string, string>> } = {},
+): Client {
   const { threads, runs, state, storage } = service;
   return {
     threads: {
@@ -43,7 +46,7 @@ export function localClient(service: Service, { unfiltered = false }: { unfilter
     place: storage.location === undefined ? storage.scheme : `${storage.scheme} ${storage.location}`,
     keepsThreads: storage.durable,
     defaultAssistant: () => Promise.resolve(defaultGraph(service) ?? ""),
-    graphOf: (thread) => namedGraph(service, thread),
+    graphOf: (thread) => namedGraph(service, thread, targets),
     whyHidden: ({ metadata = {} }) => (unfiltered ? undefined : whyHidden(service, metadata)),
     close: () => service.close(),
   };
@@ -84,9 +87,17 @@ type Configured = Pick<Service, "settings">;
 const defaultGraph = ({ settings: { graphs, default_assistant_id } }: Configured): string | undefined =>
   default_assistant_id ?? Object.keys(graphs)[0];
 
-/** How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. */
-export function namedGraph(service: Configured, thread: Parameters<typeof graphIdOf>[0]): string | undefined {
+/**
+ * How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. `targets` name those
+ * that are served, and of which the configuration knows nothing.
+ */
+function namedGraph(
+  service: Configured,
+  thread: Parameters<typeof graphIdOf>[0],
+  targets: Readonly<Record<string, string>> = {},
+): string | undefined {
   const id = graphIdOf(thread);
+  if (id !== undefined && Object.hasOwn(targets, id)) return targets[id];
   const isOther = id !== undefined && id !== defaultGraph(service);
   return isOther && Object.hasOwn(service.settings.graphs, id) ? id : undefined;
 }

@@ -60,6 +60,11 @@ function freeId(id: string, taken: Record<string, string>): string {
   return candidate;
 }
 
+/** What names the graph of `source`, which is relative to `baseDir`, in a call from `cwd`. */
+export function targetFrom(source: string, { cwd, baseDir }: { cwd: string; baseDir: string }): string {
+  return fileSource(source, { cwd: baseDir, baseDir: cwd });
+}
+
 /** The target as the configuration would name it: relative to the folder that graph paths resolve against. */
 function fileSource(target: string, { cwd, baseDir }: { cwd: string; baseDir: string }): string {
   if (cwd === baseDir) return target;

@@ -1,6 +1,5 @@
 /** Checks settings against the schema and words what is wrong. */
 import type { Ajv, ErrorObject } from "ajv";
-import { isRecord } from "../models/json.js";
 import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
 import { didYouMean } from "../support/nearest.js";
@@ -33,10 +32,10 @@ function schemaOf(names: readonly string[]) {
 }
 
 /** Every fault of `values`, one for each place. */
-export async function settingFaults(values: unknown): Promise<SettingFault[]> {
-  const names = isRecord(values) ? Object.keys(values) : undefined;
-  if (names?.length === 0) return [];
-  const validate = (await schemaValidator()).compile<SettingsInput>(schemaOf(names ?? []));
+export async function settingFaults(values: object): Promise<SettingFault[]> {
+  const names = Object.keys(values);
+  if (names.length === 0) return [];
+  const validate = (await schemaValidator()).compile<SettingsInput>(schemaOf(names));
   if (validate(values)) return [];
   const errors = validate.errors ?? [];
   const unions = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);

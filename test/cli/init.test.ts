@@ -51,6 +51,19 @@ describe("init", () => {
     expect(await readdir(join(project.dir, "bot"))).toEqual(["graph.ts"]);
   });
 
+  it("a project that is there is offered its configuration alone", async () => {
+    await project.put("bot/package.json", {});
+    const asked = await cli(["init", "bot"], { cwd: project.dir, isTTY: true });
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      expect.stringContaining("graph-serve init bot --config-only"),
+    ]);
+    await project.put("package.json", {});
+    expect((await init("-t", "minimal")).stderr).toContain("graph-serve init --config-only");
+    expect(await init("--config-only")).toMatchObject({ code: 0 });
+    expect((await init("--config-only")).stderr).not.toContain("--config-only");
+  });
+
   it("--force writes over them", async () => {
     await project.put("bot/graph.ts", "mine");
     expect(await init("bot", "-t", "minimal", "--force")).toMatchObject({ code: 0 });

@@ -47,7 +47,8 @@ describe("escaping", () => {
 });
 
 describe("error text", () => {
-  const text = (error: unknown, verbose = false) => errorText(error, { colors, io: { cwd: "/project", env: {} }, verbose });
+  const text = (error: unknown, verbose = false) =>
+    errorText(error, { colors, io: { cwd: "/project", env: {} }, verbose });
 
   it("says what, where and how to fix it", () => {
     const error = new ConfigError('unknown setting "prot"\nsecond line', {

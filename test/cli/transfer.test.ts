@@ -122,8 +122,14 @@ describe("import", () => {
   });
 
   it("an id that is taken is refused, another one is not", async () => {
-    const taken = await project.json<{ error: { code: string } }>(["import", "thread.json"]);
-    expect([taken.code, taken.document.error.code]).toEqual([5, "thread_exists"]);
+    const taken = await project.json<{ error: object }>(["import", "thread.json"]);
+    expect([taken.code, taken.document.error]).toMatchObject([
+      5,
+      {
+        code: "thread_exists",
+        hint: expect.stringContaining("graph-serve import thread.json --as new") as string,
+      },
+    ]);
     const again = await project.json<Thread>(["import", "thread.json", "--as", "new"]);
     expect(again.code).toBe(0);
     expect(again.document.thread_id).not.toBe(project.threadId);

@@ -1,5 +1,6 @@
 import type { Command } from "@commander-js/extra-typings";
 import { basename, resolve } from "node:path";
+import type { JsonObject } from "../../models/common.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import { errorMessage } from "../../support/errors.js";
 import { createRedaction } from "../../testing/redact.js";
@@ -16,6 +17,7 @@ import {
   settingsOfFlags,
 } from "../options.js";
 import { errorText, originText, shortPath } from "../report-error.js";
+import { inputFlag } from "../run/request.js";
 import type { Session } from "../session.js";
 import { Closers, listenForStop, type StopListener } from "../stop.js";
 import { warnIfPublic } from "./start.js";
@@ -101,6 +103,7 @@ async function announce(
     url: server.url,
     graphs: await server.service.graphs(),
     ...(target !== undefined && { target }),
+    input: inputFlag(await inputSchemaOf(server), "hello"),
     storage: {
       scheme: storage.scheme,
       durable: storage.durable,
@@ -120,6 +123,13 @@ async function announce(
   if (print.flags.json)
     print.json({ url: facts.url, pid: process.pid, graphs: facts.graphs, storage: facts.storage });
   return hasKeys;
+}
+
+/** Null where the default graph does not say what it takes. */
+async function inputSchemaOf({ service: { assistants } }: DevServer): Promise<JsonObject | null> {
+  const [first] = (await assistants.search({ limit: 1 })).items;
+  const schemas = await assistants.schemas(first?.graph_id ?? "").catch(() => undefined);
+  return schemas?.input_schema ?? null;
 }
 
 /** From now on, what models and tools answer is kept; returns what ends it. */

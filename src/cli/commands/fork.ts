@@ -5,6 +5,7 @@ import { addFormerFlag, examples, type Runner } from "../command.js";
 import { fork, type Forked, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
 import { addClientOptions, checkpointOption, type ClientFlags, THREAD_AT } from "../options.js";
 import { nextCommand, type RunOutcome } from "../run/outcome.js";
+import { inputFlagFor } from "../run/request.js";
 import type { Session } from "../session.js";
 import { findCheckpoint, namedCheckpoint } from "../find.js";
 import { withClient } from "../open-client.js";
@@ -78,7 +79,7 @@ export async function forkThread(
   const values = valuesFlag(flags.values);
   const { branch = false, asNode } = flags;
   const needsGraph = values !== undefined || asNode !== undefined;
-  const { graph, toRun, ...forked } = await withClient(
+  const { graph, input, toRun, ...forked } = await withClient(
     session,
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
@@ -92,7 +93,12 @@ export async function forkThread(
         state.checkpoint?.checkpoint_id == null && isCopy
           ? { thread: await client.threads.copy(threadId), checkpointId: undefined }
           : await fork(client, state, { branch, values, asNode });
-      return { ...made, graph: client.graphOf(made.thread), toRun };
+      return {
+        ...made,
+        graph: client.graphOf(made.thread),
+        input: await inputFlagFor(client, made.thread),
+        toRun,
+      };
     },
   );
   const outcome = flags.run
@@ -104,14 +110,14 @@ export async function forkThread(
       })
     : undefined;
   if (alone && session.print.isJson) session.print.json(forked.thread);
-  else show(session, forked, { outcome, graph, flags });
+  else show(session, forked, { outcome, graph, input, flags });
   return outcome?.error ? FAILED_EXIT : 0;
 }
 
 function show(
   { print, flags: globals }: Session,
   { thread, checkpointId }: Pick<Forked, "thread" | "checkpointId">,
-  { outcome, graph, flags }: { outcome?: RunOutcome; graph?: string; flags: ForkFlags },
+  { outcome, graph, input, flags }: { outcome?: RunOutcome; graph?: string; input: string; flags: ForkFlags },
 ): void {
   const { thread_id } = thread;
   if (print.isJson) {
@@ -124,7 +130,7 @@ function show(
     print.note(`  ${outcome.status}${error}`);
   }
   const waiting = outcome?.interrupts ?? Object.values(thread.interrupts ?? {}).flat();
-  const next = nextCommand({ thread_id, interrupts: waiting }, graph, { ...globals, ...flags });
+  const next = nextCommand({ thread_id, interrupts: waiting }, graph, { ...globals, ...flags }, input);
   const from = checkpointId !== undefined && !outcome ? ` --checkpoint ${checkpointId}` : "";
   print.note(`  ${print.noteColors.dim("next")}  ${next}${from}`);
 }

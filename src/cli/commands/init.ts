@@ -5,6 +5,7 @@ import { ConfigError } from "../../support/errors.js";
 import { callingManager, MANAGERS, PACKAGE_MANAGERS, type PackageManager } from "../called-as.js";
 import { examples, type Runner } from "../command.js";
 import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
+import { quoted } from "../run/outcome.js";
 import type { Session } from "../session.js";
 
 export function initCommand(command: Command, run: Runner): void {
@@ -34,11 +35,14 @@ const MOST_NAMES = 3;
 async function init(session: Session, dir: string, flags: InitFlags): Promise<number> {
   const { io, print } = session;
   const folder = resolve(io.cwd, dir);
+  const isNew = flags.template !== undefined || flags.configOnly || flags.force;
+  // Before anybody is asked for a template that could not be made here.
+  if (!isNew) await refuseProject(folder, dir);
   const template = flags.configOnly ? undefined : (flags.template ?? (await chooseTemplate(session)));
   const files =
     template === undefined ? await configFiles(folder) : await templateFiles(template, basename(folder));
   const taken = await existingFiles(folder, files);
-  if (taken.length > 0 && !flags.force) throw wouldOverwrite(taken);
+  if (taken.length > 0 && !flags.force) throw wouldOverwrite(taken, dir, flags);
   await writeFiles(folder, files);
   const next = nextCommands(session, folder, flags);
   const paths = files.map(({ path }) => path);
@@ -52,12 +56,24 @@ async function chooseTemplate({ io, print, flags }: Session): Promise<Template> 
   return askTemplate();
 }
 
-function wouldOverwrite(taken: ProjectFile[]): ConfigError {
+/** @throws ConfigError when the folder holds a project already (`config_invalid`) */
+async function refuseProject(folder: string, dir: string): Promise<void> {
+  const manifest = { path: "package.json", content: "" };
+  const taken = await existingFiles(folder, [manifest]);
+  if (taken.length > 0) throw wouldOverwrite(taken, dir, {});
+}
+
+function wouldOverwrite(taken: ProjectFile[], dir: string, { configOnly }: InitFlags): ConfigError {
   const names = taken.slice(0, MOST_NAMES).map(({ path }) => path);
   const more = taken.length > MOST_NAMES ? ` and ${taken.length - MOST_NAMES} more` : "";
-  return new ConfigError(`there is already ${names.join(", ")}${more}`, {
-    hint: "name another folder, or write over them with --force",
-  });
+  const place = dir === "." ? "" : ` ${quoted(dir)}`;
+  const hints = [
+    ...(configOnly
+      ? []
+      : [`to serve the graphs of a project that is there: graph-serve init${place} --config-only`]),
+    "name another folder, or write over them with --force",
+  ];
+  return new ConfigError(`there is already ${names.join(", ")}${more}`, { hint: hints.join("\n") });
 }
 
 function nextCommands({ io }: Session, folder: string, { pm, configOnly }: InitFlags): string[] {

@@ -12,10 +12,17 @@ import { clientOf } from "../open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
 import { changedValues, nextCommand, noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
-import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
+import {
+  DURABILITIES,
+  inputFlag,
+  type RequestFlags,
+  runBody,
+  type RunBody,
+  streamModes,
+  unknownKeys,
+} from "../run/request.js";
 import type { Session } from "../session.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
-import type { Printer } from "../terminal/print.js";
 import { valueTree } from "../terminal/value-tree.js";
 
 export function runCommand(command: Command, run: Runner): void {
@@ -75,7 +82,7 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   const stop = abortOnStop(session.io);
   closers.add(() => stop.dispose());
   try {
-    const client = await clientOf(session, flags, { access: "run", graph });
+    const client = await clientOf(session, flags, { access: "run", graph, goesOn: flags.thread !== "new" });
     closers.add(() => client.close());
     flags.thread = await threadOf(client, flags.thread);
     if (flags.resume !== undefined) await refuseIdle(client, flags.thread);
@@ -138,8 +145,8 @@ class RunCommand {
   readonly #options: RunnerOptions;
   readonly #threadId: string;
   #last: RunOutcome | undefined;
-  /** The keys of the graph's input; asked for once, however long the conversation. */
-  #keys: Promise<readonly string[]> | undefined;
+  /** Of the graph's input; asked for once, however long the conversation. */
+  #inputSchema: Promise<JsonObject | null> | undefined;
   exitCode = 0;
 
   constructor(session: Session, client: Client, options: RunnerOptions) {
@@ -167,7 +174,7 @@ class RunCommand {
     this.exitCode = this.#exitCodeOf(outcome);
     const isTold = await noteFault(this.#session.print, this.#client, outcome);
     this.#showValues(outcome, { before, spoken: view.hasSpoken });
-    this.#showEnd(outcome, Math.round(performance.now() - start), isTold);
+    await this.#showEnd(outcome, Math.round(performance.now() - start), isTold);
   }
 
   /** Whether the end of a run is its whole state, as data: where nobody reads along, or when it is asked for. */
@@ -196,7 +203,7 @@ class RunCommand {
       // Nodes of subgraphs are shown where a reader follows, unless it was said what to show.
       ...(print.isTerminal && !print.isJson && flags.stream === undefined && { stream_subgraphs: true }),
     };
-    if (isRecord(body.input)) warnUnknownKeys(print, await this.#inputKeys(request.assistant_id), body.input);
+    await this.#checkInput(body.input, request.assistant_id);
     if (print.isTerminal && !print.isJson && flags.message !== undefined && !this.#last)
       view.showInput(flags.message);
     try {
@@ -223,13 +230,16 @@ class RunCommand {
     return graphIdOf(thread) ?? this.#client.defaultAssistant();
   }
 
-  /** None where the graph does not tell them. */
-  #inputKeys(assistantId: string): Promise<readonly string[]> {
-    const keys = async () => {
-      const { input_schema } = await this.#client.assistants.getSchemas(assistantId);
-      return isRecord(input_schema?.properties) ? Object.keys(input_schema.properties) : [];
-    };
-    return (this.#keys ??= keys().catch(() => []));
+  /** @throws InvalidRequestError when the graph would take nothing of it (`invalid_request`) */
+  async #checkInput(input: unknown, assistantId: string): Promise<void> {
+    this.#inputSchema ??= this.#client.assistants.getSchemas(assistantId).then(
+      (schemas) => schemas.input_schema,
+      () => null,
+    );
+    if (!isRecord(input)) return;
+    const isMessage = this.#options.flags.input === undefined || this.#last !== undefined;
+    const warning = unknownKeys(await this.#inputSchema, input, { isMessage });
+    if (warning !== undefined) this.#session.print.warn(warning);
   }
 
   #exitCodeOf({ error }: RunOutcome): number {
@@ -253,7 +263,7 @@ class RunCommand {
   }
 
   /** `isTold`: it was said already what the run threw. */
-  #showEnd(outcome: RunOutcome, ms: number, isTold: boolean): void {
+  async #showEnd(outcome: RunOutcome, ms: number, isTold: boolean): Promise<void> {
     const { print } = this.#session;
     if (print.isJson) return;
     const { dim, red, yellow } = print.noteColors;
@@ -264,12 +274,12 @@ class RunCommand {
     const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
     print.note(`  ${outcome.status} in ${ms} ms, ${tokens}, thread ${outcome.thread_id}`);
     if (this.#client.keepsThreads && !this.#options.flags.interactive)
-      print.note(`  ${dim("next")}    ${this.#next(outcome)}`);
+      print.note(`  ${dim("next")}    ${this.#next(outcome, (await this.#inputSchema) ?? null)}`);
   }
 
-  #next(outcome: RunOutcome): string {
+  #next(outcome: RunOutcome, input: JsonObject | null): string {
     const { graph, flags } = this.#options;
-    return nextCommand(outcome, graph, { ...this.#session.flags, ...flags });
+    return nextCommand(outcome, graph, { ...this.#session.flags, ...flags }, inputFlag(input));
   }
 }
 
@@ -281,18 +291,4 @@ function lostStream(): GraphServeError {
   return new GraphServeError("server_unreachable", "the stream ended before the run did", {
     hint: "the run may still have ended: look at its thread",
   });
-}
-
-/**
- * Keys that the graph's input does not have are left out by LangGraph without a word.
- * @throws InvalidRequestError when nothing is left (`invalid_request`)
- */
-function warnUnknownKeys(print: Printer, known: readonly string[], input: JsonObject): void {
-  const keys = Object.keys(input);
-  const unknown = keys.filter((key) => !known.includes(key));
-  if (known.length === 0 || unknown.length === 0) return;
-  const fault = `the graph's input has no key ${unknown.join(", ")}`;
-  const hint = `its keys are: ${known.join(", ")}`;
-  if (unknown.length === keys.length) throw new InvalidRequestError(fault, undefined, { hint });
-  print.warn(`${fault}, which is left out; ${hint}`);
 }

@@ -1,14 +1,21 @@
 import type { Command } from "@commander-js/extra-typings";
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { namedGraph } from "../../client/local.js";
+import { localClient } from "../../client/local.js";
 import type { ThreadState } from "../../models/state.js";
+import type { Thread } from "../../models/thread.js";
 import { type ThreadFile, threadFileFault } from "../../models/thread-file.js";
-import { errorMessage, InvalidRequestError } from "../../support/errors.js";
+import type { Service } from "../../service.js";
+import {
+  errorMessage,
+  GraphServeError,
+  InvalidRequestError,
+  ThreadExistsError,
+} from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import { examples, type Runner } from "../command.js";
 import { stepsOf } from "../diff/side.js";
-import { openStorageOf, storageConfig } from "../open.js";
+import { openStorageOf, storageConfig, withRememberedGraphs } from "../open.js";
 import {
   addClientOptions,
   addStorageOptions,
@@ -18,7 +25,8 @@ import {
   THREAD,
 } from "../options.js";
 import { shortPath } from "../report-error.js";
-import { nextCommand } from "../run/outcome.js";
+import { nextCommand, quoted } from "../run/outcome.js";
+import { inputFlagFor } from "../run/request.js";
 import type { Session } from "../session.js";
 import { findThreadId } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
@@ -117,7 +125,7 @@ interface ImportFlags extends StorageFlags {
 async function importThread(session: Session, file: string, flags: ImportFlags): Promise<number> {
   const { io, print } = session;
   const content = await readThreadFile(resolve(io.cwd, file), file);
-  const config = await storageConfig(session, flags);
+  const { config, targets } = await withRememberedGraphs(await storageConfig(session, flags), io.cwd);
   if (config.settings.checkpointer_scheme === "memory") {
     throw new InvalidRequestError("scheme memory keeps nothing of an import", undefined, {
       hint: "name a storage with --db",
@@ -125,19 +133,43 @@ async function importThread(session: Session, file: string, flags: ImportFlags):
   }
   const service = await openStorageOf(config, "write");
   try {
-    const thread = await service.threads.restore(content, flags.as === "new" ? newId() : flags.as);
+    const thread = await restored(service, content, { file, as: flags.as });
     warnOfLostPayloads(print, content);
     if (print.isJson) print.json(thread);
     else print.data(thread.thread_id);
     const waiting = Object.values(thread.interrupts).flat();
     const { thread_id } = thread;
-    print.note(
-      `next  ${nextCommand({ thread_id, interrupts: waiting }, namedGraph(service, thread), { ...session.flags, ...flags })}`,
+    const client = localClient(service, { targets });
+    const input = await inputFlagFor(client, thread);
+    const graph = client.graphOf(thread);
+    const next = nextCommand(
+      { thread_id, interrupts: waiting },
+      graph,
+      { ...session.flags, ...flags },
+      input,
     );
+    print.note(`next  ${next}`);
   } finally {
     await service.close(0);
   }
   return 0;
+}
+
+/** @throws GraphServeError when the id is taken, with the way round it (`thread_exists`) */
+async function restored(
+  { threads }: Service,
+  content: ThreadFile,
+  { file, as }: { file: string; as: string | undefined },
+): Promise<Thread> {
+  try {
+    return await threads.restore(content, as === "new" ? newId() : as);
+  } catch (error) {
+    if (!(error instanceof ThreadExistsError)) throw error;
+    throw new GraphServeError("thread_exists", error.message, {
+      hint: `store it under a new id: graph-serve import ${quoted(file)} --as new`,
+      cause: error,
+    });
+  }
 }
 
 /** What a server shows of a thread says which nodes are called, not what they are called with. */

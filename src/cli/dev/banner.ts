@@ -14,6 +14,8 @@ export interface BannerFacts {
   compat?: { name: string; origin: string };
   /** What names the graph on the command line; left out where the configuration does. */
   target?: string;
+  /** The flag that gives the default graph an input. */
+  input: string;
   /** Whether keys are listened to. */
   hasKeys: boolean;
 }
@@ -33,7 +35,7 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
     `  ${label("Storage")}  ${storageText(facts.storage, dim)}`,
     ...(facts.compat ? [`  ${label("Compat")}  ${compatText(facts.compat, dim)}`] : []),
     "",
-    `  ${dim("try")}   ${["graph-serve run", ...(facts.target ? [facts.target] : [])].join(" ")} --message "hello"`,
+    `  ${dim("try")}   ${["graph-serve run", ...(facts.target ? [facts.target] : [])].join(" ")} ${facts.input}`,
     ...(facts.hasKeys ? [`  ${dim("keys")}  r reload   o open docs   q quit`] : []),
   ];
 }

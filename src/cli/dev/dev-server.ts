@@ -11,6 +11,7 @@ import {
   createConsoleLogger,
   makeStateFolder,
   openConfigured,
+  rememberGraphs,
   removeMarker,
   usesStateFolder,
   withDevStorage,
@@ -159,6 +160,7 @@ async function open(session: Session, { graphs, settings }: DevRequest, lines: R
     callFactories: true,
     onActivity: showsRuns(session, config) ? (activity) => lines.show(activity) : undefined,
   });
+  await rememberGraphs(config);
   for (const notice of service.notices) session.print.warn(notice);
   return { config, service };
 }

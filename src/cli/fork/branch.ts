@@ -6,6 +6,7 @@ import type { Thread } from "../../models/thread.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { clientOf } from "../open-client.js";
 import { parseJsonFlag, type PlaceFlags } from "../options.js";
+import { withRememberedGraphs } from "../open.js";
 import { noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
 import { loadSettings, type Session } from "../session.js";
 import { type Client, graphIdOf } from "../../client/client.js";
@@ -126,8 +127,10 @@ export async function graphToRun(
 ): Promise<string | undefined> {
   const id = graphIdOf(thread);
   if (id === undefined || url !== undefined) return id;
-  const { settings } = await loadSettings(session, { warn: () => undefined });
-  if (Object.hasOwn(settings.graphs, id)) return id;
+  const configured = await loadSettings(session, { warn: () => undefined });
+  if (Object.hasOwn(configured.settings.graphs, id)) return id;
+  const { targets } = await withRememberedGraphs(configured, session.io.cwd);
+  if (targets[id] !== undefined) return targets[id];
   throw new GraphServeError(
     "assistant_not_found",
     `the thread ran on graph ${JSON.stringify(id)}, which is not configured`,

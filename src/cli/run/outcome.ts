@@ -68,11 +68,12 @@ export function changedValues(after: unknown, { before, spoken }: Before): unkno
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/** The command that goes on with the thread: an answer to its question, or the next message. */
+/** The command that goes on with the thread: an answer to its question, or the next input, as `inputFlag` says it. */
 export function nextCommand(
   { thread_id, interrupts }: Pick<RunOutcome, "thread_id" | "interrupts">,
   graph: string | undefined,
   flags: GlobalFlags & PlaceFlags,
+  input = '--message "..."',
 ): string {
   const { config, cwd, env, url, db, checkpointerScheme, checkpointerUri } = flags;
   const places = Object.entries({
@@ -89,7 +90,7 @@ export function nextCommand(
     ...(graph === undefined ? [] : [quoted(graph)]),
     ...places,
     `--thread ${thread_id}`,
-    ...(interrupts.length > 0 ? ["--resume", quoted(answerTemplate(interrupts))] : ['--message "..."']),
+    ...(interrupts.length > 0 ? ["--resume", quoted(answerTemplate(interrupts))] : [input]),
   ].join(" ");
 }
 
@@ -100,6 +101,6 @@ function answerTemplate(interrupts: RunOutcome["interrupts"]): string {
     : JSON.stringify(Object.fromEntries(interrupts.map(({ id }) => [id, true])));
 }
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -11,7 +11,7 @@ import type { CaseFileSource, CaseSource, Step } from "../../../testing/case-mod
 import { readTranscript } from "../../../testing/recording/recorder.js";
 import { type RecordedCall, recordingText } from "../../../testing/recording/recording.js";
 import { createRedaction, type Redact } from "../../../testing/redact.js";
-import { TRANSCRIPTS } from "../../open.js";
+import { TRANSCRIPTS, withRememberedGraphs } from "../../open.js";
 import { shortPath } from "../../report-error.js";
 import { loadSettings, type Session } from "../../session.js";
 import { findRun } from "../../find.js";
@@ -40,6 +40,7 @@ export async function writeCaseOfRun(
 ): Promise<void> {
   const { io, print } = session;
   const config = await loadSettings(session);
+  const { targets: remembered } = await withRememberedGraphs(config, io.cwd);
   const redact = createRedaction({ ...io.env, ...config.env });
   await withClient(session, { url, apiKey }, {}, async (client) => {
     const { threadId, run } = await findRun(client, fromRun);
@@ -47,7 +48,7 @@ export async function writeCaseOfRun(
     const graphId = typeof graph_id === "string" ? graph_id : run.assistant_id;
     const place = `${graphId}-${run.run_id.slice(-8)}`.replaceAll(/[^\w-]+/g, "-");
     const file = resolve(io.cwd, out ?? `${place}.graph.yaml`);
-    const graph = graphOf(graphs, graphId, file, config, session, fromRun);
+    const graph = graphOf(graphs, graphId, file, { ...config, remembered }, session, fromRun);
     const thread = await client.threads.get(threadId);
     const runs = await storedRuns(client, run, thread);
     warnHidden(print, client, [thread]);
@@ -76,13 +77,14 @@ function graphOf(
   graphs: readonly string[],
   graphId: string,
   file: string,
-  { settings }: LoadedConfig,
+  { settings, remembered }: Pick<LoadedConfig, "settings"> & { remembered: Record<string, string> },
   { io }: Session,
   runId: string,
 ): string {
-  const [target, ...more] = graphs;
+  const [named, ...more] = graphs;
   if (more.length > 0) throw new InvalidRequestError("--from-run takes one graph at most");
   const isKey = (id: string) => Object.hasOwn(settings.graphs, id);
+  const target = named ?? (isKey(graphId) ? undefined : remembered[graphId]);
   if (target !== undefined && !isKey(target)) {
     const { path, exportName } = parseGraphTarget(target);
     const from = posix(relative(dirname(file), resolve(io.cwd, path)));

@@ -1,0 +1,88 @@
+/** Threads of graphs that a file had, and no configuration: commands of the same folder know the file. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Client } from "@langchain/langgraph-sdk";
+import { askingGraph, cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject({ "src/ask.ts": askingGraph });
+});
+afterEach(() => project.remove());
+
+const call = (line: string, cwd = project.dir) => cli(line.split(" "), { cwd });
+
+/** The thread of a run that waits for an answer. */
+async function asked(...flags: string[]): Promise<string> {
+  const argv = ["run", "./src/ask.ts:graph", "--input", '{"topic":"cats"}', "--json", ...flags];
+  const { stdout } = await cli(argv, { cwd: project.dir });
+  return (JSON.parse(stdout) as { thread_id: string }).thread_id;
+}
+
+const answerLine = (stdout: string) => /answer +graph-serve (.+)/.exec(stdout)?.[1] ?? "";
+
+describe("a graph that dev serves from a file", () => {
+  it("shows its values while it is served, and the answer line works as it stands", async () => {
+    const dev = startCli(["dev", "./src/ask.ts:graph", "-p", "0"], { cwd: project.dir });
+    const [, url] = await dev.stderr.until(/at (http:\S+)/);
+    const sdk = new Client({ apiUrl: url, apiKey: null });
+    const { thread_id } = await sdk.threads.create();
+    await sdk.runs.wait(thread_id, "ask", { input: { topic: "cats" } });
+
+    const shown = await call(`inspect thread ${thread_id}`);
+    expect(shown.stderr).toBe("");
+    expect(shown.stdout).toContain("topic: cats");
+    expect((await call(`history ${thread_id}`)).stderr).toBe("");
+    const answer = answerLine(shown.stdout);
+    expect(answer).toBe(`run ./src/ask.ts:graph --thread ${thread_id} --resume true`);
+    dev.stop();
+    expect(await dev.exit).toBe(0);
+
+    expect(await call(answer)).toMatchObject({ code: 0 });
+    expect((await call(`inspect state ${thread_id} --json`)).stdout).toContain('"answer": "true"');
+  });
+});
+
+describe("a graph that run had from a file", () => {
+  it("is shown, and named as it was called", async () => {
+    const thread = await asked();
+    const { stdout, stderr } = await call(`inspect thread ${thread}`);
+    expect([stderr, stdout]).toEqual(["", expect.stringContaining("cats")]);
+    expect(answerLine(stdout)).toContain("run ./src/ask.ts:graph --thread");
+  });
+
+  it("goes on without being named", async () => {
+    const thread = await asked();
+    expect(await call(`run --thread ${thread} --resume true`)).toMatchObject({ code: 0 });
+    const again = await asked();
+    expect(await call(`fork ${again} --run`)).toMatchObject({ code: 0 });
+    expect((await call("run --message hello")).stderr).toContain("there is no graph");
+  });
+
+  it("is no more than hidden once the file is gone", async () => {
+    const thread = await asked();
+    await project.put("src/ask.ts", "export const graph = ;");
+    const { code, stderr } = await call(`inspect thread ${thread}`);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("values hidden")]);
+    await project.put("graph-server.config.json", { graphs: { agent: "./agent.ts" } });
+    await project.put("agent.ts", echoGraph());
+    expect(await call("run --message hello")).toMatchObject({ code: 0 });
+  });
+
+  it("gives way to one of the configuration", async () => {
+    const thread = await asked();
+    await project.put("graph-server.config.json", { graphs: { ask: "./agent.ts" } });
+    await project.put("agent.ts", echoGraph());
+    const { stdout } = await call(`inspect thread ${thread}`);
+    expect(stdout).not.toContain("cats");
+    expect((await call("config print --json")).stdout).not.toContain("src/ask.ts");
+  });
+
+  it("leaves nothing in the folder when nothing is kept", async () => {
+    await project.put("fresh/.keep", "");
+    const argv = ["run", "../src/ask.ts:graph", "--input", '{"topic":"cats"}', "--db", "memory"];
+    await cli(argv, { cwd: join(project.dir, "fresh") });
+    expect(await readdir(join(project.dir, "fresh"))).toEqual([".keep"]);
+  });
+});
