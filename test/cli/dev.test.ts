@@ -143,6 +143,43 @@ describe("dev", () => {
     }
   });
 
+  it.each([false, true])("says loudly that the usual port is taken (on a terminal: %s)", async (isTTY) => {
+    const holder = createServer();
+    // Another program of this machine may have it.
+    await new Promise<void>((resolve) =>
+      holder.once("error", () => resolve()).listen(2024, "127.0.0.1", resolve),
+    );
+    try {
+      const dev = await startDev(["./graph.ts"], { isTTY, env: { NO_COLOR: "1" } });
+      await dev.stderr.until(/storage sqlite|quit\n/);
+      const port = new URL(dev.url).port;
+      expect(port).not.toBe("2024");
+      expect(dev.stderr.text).toMatch(
+        new RegExp(`port 2024 of 127.0.0.1 is taken( by .+ \\(pid \\d+\\))?, so this server is at ${port}\n`),
+      );
+    } finally {
+      holder.close();
+    }
+  });
+
+  it("a port that is changed in the configuration is moved to, or said to be taken", async () => {
+    const config = (port: number) => ({ graphs: { agent: "./graph.ts" }, port });
+    const [first, second] = [await occupy(), await occupy()];
+    await new Promise((resolve) => first.server.close(resolve));
+    await project.put("graph-server.config.json", config(first.port));
+    const dev = await startDev([]);
+    await project.put("graph-server.config.json", config(second.port));
+    await dev.stderr.until(
+      new RegExp(`port ${second.port} of 127.0.0.1 is taken[\\s\\S]* serving at ${dev.url}\n`),
+    );
+    expect((await fetch(`${dev.url}/ok`)).status).toBe(200);
+    await new Promise((resolve) => second.server.close(resolve));
+    await project.put("graph-server.config.json", { ...config(second.port), welcome_message: "moved" });
+    const url = `http://127.0.0.1:${second.port}`;
+    await dev.stderr.until(new RegExp(`the server is at ${url} now, no longer at ${dev.url}\n`));
+    expect((await fetch(`${url}/ok`)).status).toBe(200);
+  });
+
   it("a public address is warned about", async () => {
     const dev = await startDev(["./graph.ts", "-p", "0", "--host", "0.0.0.0"]);
     expect(dev.stderr.text).toContain("warn  0.0.0.0 is reachable from other machines");

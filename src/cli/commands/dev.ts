@@ -98,9 +98,11 @@ async function announce(
     storage.location === undefined ? undefined : shortPath(storage.location, server.config.baseDir);
   const hasKeys = print.isWatched && io.stdin.isTTY === true;
   const { compat } = server.config.settings;
+  const moved = await server.moved();
   const facts: BannerFacts = {
     ms,
     url: server.url,
+    ...(moved !== undefined && { moved }),
     graphs: await server.service.graphs(),
     ...(target !== undefined && { target }),
     input: inputFlag(await inputSchemaOf(server), "hello"),
@@ -121,7 +123,13 @@ async function announce(
   for (const fault of faults) showFault(session, fault);
   if (faults.length > 0) print.note(goesOn(server));
   if (print.flags.json)
-    print.json({ url: facts.url, pid: process.pid, graphs: facts.graphs, storage: facts.storage });
+    print.json({
+      url: facts.url,
+      ...(moved !== undefined && { moved }),
+      pid: process.pid,
+      graphs: facts.graphs,
+      storage: facts.storage,
+    });
   return hasKeys;
 }
 
@@ -194,12 +202,15 @@ class Reloader {
   async #reload(files: readonly string[]): Promise<void> {
     const start = performance.now();
     const restart = this.#server.needsRestart(files);
+    const { url } = this.#server;
     try {
       const faults = await (restart ? this.#server.restart() : this.#server.reload());
       if (!this.#show(faults.values())) {
         const names = files.map((file) => basename(file)).join(", ");
         const took = `reloaded ${names} in ${Math.round(performance.now() - start)} ms`;
-        this.#session.print.note([took, ...stillFaulty(faults.keys())].join("; "));
+        const moved =
+          this.#server.url === url ? [] : [`the server is at ${this.#server.url} now, no longer at ${url}`];
+        this.#session.print.note([took, ...moved, ...stillFaulty(faults.keys())].join("; "));
       }
     } catch (error) {
       this.#show([error]);
@@ -225,8 +236,8 @@ const stillFaulty = (ids: Iterable<string>): string[] =>
   [...ids].map((id) => `graph ${JSON.stringify(id)} still does not load`);
 
 /** What is served in spite of a fault. */
-function goesOn({ service }: DevServer): string {
+function goesOn({ service, url }: DevServer): string {
   return service.graphFaults().size === 0
-    ? "       the last good graphs go on serving"
+    ? `       the last good graphs go on serving at ${url}`
     : "       threads can be read meanwhile; a file that is saved is loaded again";
 }

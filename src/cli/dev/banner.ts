@@ -8,6 +8,8 @@ import { describeGraph } from "../terminal/text.js";
 export interface BannerFacts {
   ms: number;
   url: string;
+  /** Why that is not the usual port. */
+  moved?: string;
   graphs: readonly GraphSummary[];
   storage: { scheme: string; location?: string; durable: boolean };
   /** Whose defaults hold, and what says so; left out where they are the server's own. */
@@ -22,15 +24,16 @@ export interface BannerFacts {
 
 const MOST_GRAPHS = 4;
 
-/** The first screen of `dev`: at most 12 lines. */
+/** The first screen of `dev`: at most 12 lines, and one more where the port is not the usual one. */
 export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
-  const { bold, dim, cyan } = colors;
+  const { bold, dim, cyan, yellow } = colors;
   const label = (name: string) => dim(name.padEnd(7));
   return [
     "",
     `  ${bold("graph-serve")} ${VERSION}   ready in ${facts.ms} ms`,
     "",
     `  ${label("API")}  ${cyan(facts.url)}          ${dim("docs")}  /docs`,
+    ...(facts.moved === undefined ? [] : [`  ${label("")}  ${bold(yellow(facts.moved))}`]),
     ...graphLines(facts.graphs).map((line, index) => `  ${label(index === 0 ? "Graph" : "")}  ${line}`),
     `  ${label("Storage")}  ${storageText(facts.storage, dim)}`,
     ...(facts.compat ? [`  ${label("Compat")}  ${compatText(facts.compat, dim)}`] : []),
@@ -41,9 +44,10 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
 }
 
 /** The same facts, one plain line each. */
-export function plainLines({ ms, url, graphs, storage, compat }: BannerFacts): string[] {
+export function plainLines({ ms, url, moved, graphs, storage, compat }: BannerFacts): string[] {
   return [
     `graph-serve ${VERSION} ready in ${ms} ms at ${url} (docs at ${url}/docs)`,
+    ...(moved === undefined ? [] : [moved]),
     ...graphs.map((graph) => `graph ${graph.id} ${describeGraph(graph)}`),
     `storage ${storageText(storage, (text) => text)}`,
     ...(compat ? [`compat ${compatText(compat, (text) => text)}`] : []),

@@ -34,6 +34,8 @@ export class DevServer {
   #config: LoadedConfig;
   #service: Service;
   #server: RunningServer;
+  /** The address of the settings that it listens at, or as near as it could. */
+  #asked: Pick<Address, "host" | "port">;
 
   private constructor(
     session: Session,
@@ -48,6 +50,7 @@ export class DevServer {
     this.#config = config;
     this.#service = service;
     this.#server = server;
+    this.#asked = addressOf(config);
   }
 
   /**
@@ -72,6 +75,13 @@ export class DevServer {
 
   get url(): string {
     return this.#server.url;
+  }
+
+  /** Why it listens elsewhere than at the usual port; undefined when it does not. */
+  async moved(): Promise<string | undefined> {
+    const { host, port } = this.#asked;
+    if (this.#config.origins.port.kind !== "default" || this.#server.port === port) return undefined;
+    return `port ${port} of ${host} is taken${byWhom(await holderOf(port))}, so this server is at ${this.#server.port}`;
   }
 
   get service(): Service {
@@ -117,14 +127,14 @@ export class DevServer {
       throw lost[1];
     }
     const before = { host: this.#server.host, port: this.#server.port };
-    const { host, port } = this.#config.settings;
-    const { settings } = opened.config;
-    const after = host === settings.host && port === settings.port ? before : settings;
+    const asked = addressOf(opened.config);
+    const after = asked.host === this.#asked.host && asked.port === this.#asked.port ? before : asked;
     await this.#server.close(RESTART_GRACE_SECONDS);
     this.#service = opened.service;
     this.#config = opened.config;
     try {
-      this.#server = await listenAt(opened.service, { host: after.host, port: after.port, mayMove: false });
+      this.#server = await listenAt(opened.service, { ...after, mayMove: false });
+      this.#asked = asked;
     } catch (error) {
       this.#server = await listenAt(opened.service, { ...before, mayMove: true });
       throw error;
@@ -179,6 +189,8 @@ interface Address {
   mayMove: boolean;
 }
 
+const addressOf = ({ settings: { host, port } }: LoadedConfig) => ({ host, port });
+
 const MOST_STEPS = 100;
 const LOOKUP_MS = 2_000;
 
@@ -205,12 +217,13 @@ function isPortTaken(error: unknown): error is ConfigError {
 }
 
 async function portTaken(host: string, port: number, cause: ConfigError): Promise<ConfigError> {
-  const holder = await holderOf(port);
-  return new ConfigError(`port ${port} of ${host} is taken${holder === undefined ? "" : ` by ${holder}`}`, {
+  return new ConfigError(`port ${port} of ${host} is taken${byWhom(await holderOf(port))}`, {
     hint: `choose another one, such as -p ${port + 1}, or -p 0 for any`,
     cause,
   });
 }
+
+const byWhom = (holder: string | undefined): string => (holder === undefined ? "" : ` by ${holder}`);
 
 /** Name and id of the process that listens on `port`, where the system tells. */
 async function holderOf(port: number): Promise<string | undefined> {
