@@ -1,0 +1,43 @@
+/** The picture of README.md is of a real session. What the commands print may change; that they work may not. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { drawSession, playSession } from "../scripts/terminal-picture.mjs";
+import { ROOT } from "./helpers/markdown.js";
+
+/** The lines of a picture, without colours. */
+const textOf = (svg: string): string =>
+  Array.from(svg.matchAll(/<text[^>]*>(.*)<\/text>/g), ([, line = ""]) => line.replace(/<[^>]+>/g, "")).join(
+    "\n",
+  );
+
+describe("docs/terminal.svg", () => {
+  let session: Awaited<ReturnType<typeof playSession>>;
+  beforeAll(async () => {
+    session = await playSession();
+  });
+
+  it("shows commands that work", () => {
+    expect(session.flat().filter(({ code }) => code !== 0)).toEqual([]);
+    const [served, asked, looked] = session.flat().map(({ text }) => text);
+    expect(served).toContain("http://127.0.0.1:2024");
+    expect(asked).toContain("12 * 7 = 84");
+    expect(looked).toContain("tools");
+  });
+
+  it("shows the commands that its script plays; node --import tsx scripts/terminal-picture.mjs draws it anew", async () => {
+    const shown = textOf(await readFile(join(ROOT, "docs/terminal.svg"), "utf8"));
+    const drawn = textOf(drawSession(session));
+    for (const { command } of session.flat()) {
+      const line = command.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+      expect(drawn).toContain(line);
+      expect(shown).toContain(line);
+    }
+  });
+
+  it("is small, and says nothing of the machine that it was drawn on", async () => {
+    const svg = await readFile(join(ROOT, "docs/terminal.svg"), "utf8");
+    expect(svg.length).toBeLessThan(20_000);
+    expect(svg).not.toMatch(/\/(home|root|tmp|work|Users)\//);
+  });
+});
