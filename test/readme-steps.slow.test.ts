@@ -4,7 +4,13 @@ import { markedBlocks, type Block } from "./helpers/markdown.js";
 import { settled, Tour } from "./helpers/tour.js";
 
 /** The documents that are followed, each in a clone of its own. */
-const FOLLOWED = ["README.md", "docs/what-did-this-thread-do.md"];
+const FOLLOWED = [
+  "README.md",
+  "docs/tour.md",
+  "docs/what-did-this-thread-do.md",
+  "docs/embedding.md",
+  "docs/safety.md",
+];
 
 /** A JSON answer by its values, however it is laid out; other output to the letter. */
 function comparable(text: string, language: string): unknown {

@@ -1,42 +1,77 @@
 /** What README.md and the documents say and lead to; `readme-steps.slow.test.ts` runs their commands. */
 import { existsSync } from "node:fs";
-import { cp, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../src/config/load.js";
 import { newId } from "../src/support/ids.js";
-import { createProject, startCli, type Project } from "./cli/harness.js";
+import { createProject, type Project } from "./cli/harness.js";
 import { startTestServer } from "./helpers/app.js";
 import { anchors, DOCUMENTS, markedBlocks, namedPaths, relativeLinks, ROOT } from "./helpers/markdown.js";
-import { settled } from "./helpers/tour.js";
 
 let project: Project;
 beforeAll(async () => {
   project = await createProject();
-  await cp(join(ROOT, "templates/chat"), join(project.dir, "templates/chat"), { recursive: true });
 });
 afterAll(() => project.remove());
 
+const textOf = (document: string) => readFile(join(ROOT, document), "utf8");
+
 describe("README.md", () => {
-  it("shows the banner of a terminal", async () => {
-    const [banner] = markedBlocks("README.md").filter(({ kind }) => kind === "banner");
-    const dev = startCli(["dev", "./templates/chat/graph.ts", "-p", "0"], {
-      cwd: project.dir,
-      isTTY: true,
-    });
-    const [address = ""] = await dev.stderr.until(/http:\/\/127\.0\.0\.1:\d+/);
-    await dev.stderr.until(/quit\S*\n/);
-    dev.stop();
-    expect(await dev.exit).toBe(0);
-    const plain = dev.stderr.text.replaceAll(/\u001b\[\d+m/g, "").replace(address, "http://127.0.0.1:2024");
-    expect(settled(plain)).toContain(settled(banner?.text ?? "there is none"));
+  it("is short", async () => {
+    expect((await textOf("README.md")).split("\n").length).toBeLessThanOrEqual(250);
   });
 
+  it("tells a story whose commands are run, in the page that it leads to", async () => {
+    const [story] = markedBlocks("README.md").filter(({ kind }) => kind === "story");
+    const commands = (story?.text ?? "")
+      .trim()
+      .split("\n")
+      .map((line) => line.split(/ +#/)[0] ?? "");
+    const run = markedBlocks("docs/what-did-this-thread-do.md").filter(({ kind }) => kind === "run");
+    const lines = run.flatMap(({ text }) => text.split("\n"));
+    expect(commands).toHaveLength(6);
+    for (const command of commands)
+      expect(
+        lines.some((line) => line === command || line.startsWith(`${command} |`)),
+        command,
+      ).toBe(true);
+  });
+
+  it("compares in ten rows", async () => {
+    const [, table = ""] = /## Beside[^]*?\n(\|[^]*?)\n\n/.exec(await textOf("README.md")) ?? [];
+    expect(table.split("\n").slice(2)).toHaveLength(10);
+  });
+});
+
+describe("CONTRIBUTING.md", () => {
   it("names scripts that there are", async () => {
-    const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { scripts: object };
-    const text = await readFile(join(ROOT, "README.md"), "utf8");
-    const named = Array.from(text.matchAll(/npm (?:run )?(test(?::all)?|bench)\b/g), ([, name]) => name);
+    const { scripts } = JSON.parse(await textOf("package.json")) as { scripts: object };
+    const text = await textOf("CONTRIBUTING.md");
+    const named = Array.from(
+      text.matchAll(/npm (?:run )?(test(?::all)?|bench|dev|check)\b/g),
+      ([, name]) => name,
+    );
+    expect(new Set(named).size).toBe(5);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
+  });
+
+  it("names every room of the source", async () => {
+    const text = await textOf("CONTRIBUTING.md");
+    const rooms = (await readdir(join(ROOT, "src"), { withFileTypes: true })).filter((entry) =>
+      entry.isDirectory(),
+    );
+    for (const { name } of rooms) expect(text).toContain(`\`src/${name}\``);
+  });
+});
+
+describe("docs/README.md", () => {
+  it("leads to every document beside it", () => {
+    const led = relativeLinks("docs/README.md").map(({ path }) => `docs/${path}`);
+    const others = DOCUMENTS.filter(
+      (document) => document.startsWith("docs/") && document !== "docs/README.md",
+    );
+    expect([...led].sort()).toEqual(others);
   });
 });
 
