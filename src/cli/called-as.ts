@@ -4,18 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { callingManager, MANAGERS } from "../support/package-manager.js";
 import type { CliIo } from "./io.js";
-
-export const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
-export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
-
-/** How a package manager runs programs and scripts of a project, and programs of a package that is not installed. */
-export const MANAGERS: Readonly<Record<PackageManager, { exec: string; script: string; fetch: string }>> = {
-  npm: { exec: "npx", script: "npm run", fetch: "npx" },
-  pnpm: { exec: "pnpm exec", script: "pnpm", fetch: "pnpm dlx" },
-  yarn: { exec: "yarn", script: "yarn", fetch: "yarn dlx" },
-  bun: { exec: "bunx", script: "bun run", fetch: "bunx" },
-};
 
 /** The commands of the program. */
 export const COMMAND_NAMES = [
@@ -42,14 +32,9 @@ type Call = Pick<CliIo, "env" | "program">;
 const NAME = "graph-serve";
 const FETCHED = /[\\/](dlx[\\/-]|_npx[\\/])/;
 
-/** The package manager that called, by its user agent; undefined when none did. */
-export function callingManager({ env }: Pick<Call, "env">): PackageManager | undefined {
-  return PACKAGE_MANAGERS.find((name) => env.npm_config_user_agent?.startsWith(`${name}/`));
-}
-
 /** What calls the program once more: `npx graph-serve`, `pnpm exec graph-serve`, a script of the project, its name. */
 export function callOf(call: Call): string {
-  const manager = callingManager(call);
+  const manager = callingManager(call.env);
   if (manager === undefined) return isOnPath(call) ? NAME : `${MANAGERS.npm.exec} ${NAME}`;
   const { exec, script, fetch } = MANAGERS[manager];
   const { npm_lifecycle_event: event, npm_lifecycle_script: line } = call.env;

@@ -7,7 +7,7 @@ import { parseGraphTarget, targetFrom } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { Settings } from "../config/settings.js";
 import type { GraphSummary, Service, ServiceOptions } from "../service.js";
-import { ConfigError } from "../support/errors.js";
+import { ConfigError, type StorageUnavailableError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import { readIfThere } from "../support/read-text.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
@@ -138,16 +138,32 @@ interface DevMarker {
   pid: number;
 }
 
+export interface DevConfig extends LoadedConfig {
+  /** Why threads are not kept in a file of the project, as they would be. */
+  notKept?: StorageUnavailableError;
+}
+
 /**
  * The settings of `dev` and `run`: threads are kept in a file of the project when no scheme was named, so that they
- * survive a restart; the setting's own default stays memory.
+ * survive a restart; the setting's own default stays memory. It holds where SQLite does not load, with a warning.
  */
-export function withDevStorage(config: LoadedConfig): LoadedConfig {
-  const { settings, origins } = config;
+export async function withDevStorage(
+  config: LoadedConfig,
+  warn: (message: string) => void,
+): Promise<DevConfig> {
+  const { settings, origins, baseDir } = config;
   const unnamed = origins.checkpointer_scheme.kind === "default";
   const needsFile =
     unnamed || (settings.checkpointer_scheme === "sqlite" && settings.checkpointer_uri === undefined);
   if (!needsFile) return config;
+  const { sqliteFault } = await import("../client/rows.js");
+  const notKept = unnamed ? await sqliteFault(baseDir) : undefined;
+  if (notKept) {
+    warn(
+      `${notKept.message}: threads are held in memory, and end with the process that has them; to keep them, ${notKept.hint}`,
+    );
+    return { ...config, notKept };
+  }
   const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: DATABASE };
   return { ...config, settings: Object.freeze({ ...settings, ...stored }) };
 }
@@ -278,9 +294,10 @@ export async function storageConfig(
   session: Session,
   flags: StorageFlags,
   options: Omit<SettingsRequest, "settings"> = {},
-): Promise<LoadedConfig> {
+): Promise<DevConfig> {
   const settings = settingsOfFlags(storageSettings(impliedScheme(flags)));
-  return withDevStorage(await loadSettings(session, { ...options, settings }));
+  const warn = options.warn ?? ((message) => session.print.warn(message));
+  return withDevStorage(await loadSettings(session, { ...options, settings }), warn);
 }
 
 /**

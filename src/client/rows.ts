@@ -3,6 +3,8 @@ import { DEFAULT_LIMIT } from "../models/common.js";
 import type { Run, RunFilter } from "../models/run.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import { type OpenOptions, openRows } from "../storage/open.js";
+
+export { sqliteFault } from "../storage/open.js";
 import type { RowStorage, ThreadRow } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
 

@@ -1,4 +1,4 @@
-import { ConfigError } from "../support/errors.js";
+import { ConfigError, type StorageUnavailableError } from "../support/errors.js";
 import { type ModuleTarget, storageModule } from "../support/module-target.js";
 import { didYouMean } from "../support/nearest.js";
 import { isMongodbUri } from "./mongodb/schema.js";
@@ -105,6 +105,15 @@ function choose(options: OpenOptions): { backend: Backend; own: OpenOptions } {
     backend,
     own: uri && backend.matches(uri) ? options : { ...options, checkpointer_uri: undefined },
   };
+}
+
+/** Why no SQLite file can be opened here; undefined where one can. */
+export async function sqliteFault(cwd: string): Promise<StorageUnavailableError | undefined> {
+  const { loadSqliteDriver } = await import("./sqlite/open.js");
+  return loadSqliteDriver({ cwd }).then(
+    () => undefined,
+    (error: unknown) => error as StorageUnavailableError,
+  );
 }
 
 /**

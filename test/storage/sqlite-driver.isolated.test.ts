@@ -14,8 +14,8 @@ describe("without better-sqlite3", () => {
     const error = await opening.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StorageUnavailableError);
     expect(error).toMatchObject({
-      message: "checkpointer_scheme sqlite needs better-sqlite3, which does not load",
-      hint: expect.stringContaining("npm install better-sqlite3") as string,
+      message: "checkpointer_scheme sqlite needs better-sqlite3, which was not built for this Node.js",
+      hint: expect.stringContaining("npm rebuild better-sqlite3") as string,
     });
   });
 

@@ -19,7 +19,7 @@ import {
   tracingCheck,
   warn,
 } from "../doctor/check.js";
-import { storageConfig } from "../open.js";
+import { type DevConfig, storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
 import { originText, shortPath } from "../report-error.js";
 import { type Session, unheededError, unheededText } from "../session.js";
@@ -49,7 +49,7 @@ async function allChecks(session: Session, flags: StorageFlags): Promise<Check[]
   const { io } = session;
   const { engines, peerDependencies } = manifest();
   const checks: Check[] = [nodeCheck(process.versions.node, engines.node)];
-  let config: LoadedConfig;
+  let config: DevConfig;
   try {
     // Warnings are lines of their own below.
     config = await storageConfig(session, flags, { warn: () => undefined });

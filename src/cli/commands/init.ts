@@ -2,7 +2,12 @@ import { basename, relative, resolve } from "node:path";
 import { isCancel, select } from "@clack/prompts";
 import { type Command, Option } from "@commander-js/extra-typings";
 import { ConfigError } from "../../support/errors.js";
-import { callingManager, MANAGERS, PACKAGE_MANAGERS, type PackageManager } from "../called-as.js";
+import {
+  callingManager,
+  MANAGERS,
+  PACKAGE_MANAGERS,
+  type PackageManager,
+} from "../../support/package-manager.js";
 import { examples, type Runner } from "../command.js";
 import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
 import { quoted } from "../run/outcome.js";
@@ -77,7 +82,7 @@ function wouldOverwrite(taken: ProjectFile[], dir: string, { configOnly }: InitF
 }
 
 function nextCommands({ io }: Session, folder: string, { pm, configOnly }: InitFlags): string[] {
-  const manager = pm ?? callingManager(io) ?? "npm";
+  const manager = pm ?? callingManager(io.env) ?? "npm";
   const { exec: execute, script: run } = MANAGERS[manager];
   if (configOnly) {
     return ["validate", "dev", 'run --message "hello"'].map((command) => `${execute} graph-serve ${command}`);

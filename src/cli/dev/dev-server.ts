@@ -161,7 +161,9 @@ interface Opened {
 }
 
 async function open(session: Session, { graphs, settings }: DevRequest, lines: RunLines): Promise<Opened> {
-  const config = withDevStorage(await loadServableSettings(session, { graphs, settings }));
+  const config = await withDevStorage(await loadServableSettings(session, { graphs, settings }), (message) =>
+    session.print.warn(message),
+  );
   if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
   const logger = createConsoleLogger(session.print, config.settings.log_level);
   const service = await openConfigured(config, logger, {

@@ -3,7 +3,7 @@ import type { LoadedConfig } from "../../config/load.js";
 import type { Service } from "../../service.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../../support/errors.js";
 import { duplicateCoreNotice, SHARED_PACKAGES, useLangGraphOf } from "../../support/user-langgraph.js";
-import { onlyGraph, openConfigured, openStorageOf } from "../open.js";
+import { type DevConfig, onlyGraph, openConfigured, openStorageOf } from "../open.js";
 import { describeGraph } from "../terminal/text.js";
 
 export type CheckStatus = "ok" | "warn" | "fail";
@@ -133,8 +133,12 @@ export function copiesCheck(graphFiles: readonly string[]): Check {
 
 // Checks of the storage: reachable, set up well, and nothing left behind by a server that died.
 
-export async function storageChecks(config: LoadedConfig): Promise<Check[]> {
+export async function storageChecks(config: DevConfig): Promise<Check[]> {
   const { checkpointer_scheme: scheme } = config.settings;
+  if (config.notKept)
+    return [
+      warn("storage", `${config.notKept.message}: threads end with the server`, config.notKept.hint ?? ""),
+    ];
   if (scheme === "memory") return [ok("storage", "memory: threads end with the server")];
   try {
     const service = await openStorageOf(config, "read");

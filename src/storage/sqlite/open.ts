@@ -3,6 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
+import { MANAGERS, managerOf } from "../../support/package-manager.js";
 import type {
   Checkpointer,
   RowStorage,
@@ -29,7 +30,7 @@ type SqliteOptions = StorageOptions & { cwd?: string };
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = locationOf(options);
-  const db = openFile(location, await loadSqliteDriver(), options.readOnly ?? false);
+  const db = openFile(location, await loadSqliteDriver(options), options.readOnly ?? false);
   const file = new SqliteFile(db);
   let locks: ThreadLocks | undefined;
   return {
@@ -49,7 +50,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
 /** @throws as `openSqlite` */
 export async function openSqliteRows(options: SqliteOptions): Promise<RowStorage> {
   const location = locationOf(options);
-  const db = openFile(location, await loadSqliteDriver(), true);
+  const db = openFile(location, await loadSqliteDriver(options), true);
   return rowsOf(db, new SqliteFile(db), location);
 }
 
@@ -135,19 +136,20 @@ interface SqliteDriver {
  * The package of this backend, loaded when it is first opened.
  * @throws StorageUnavailableError when it is missing or was not built for this Node.js (`storage_unavailable`)
  */
-async function loadSqliteDriver(): Promise<SqliteDriver> {
+export async function loadSqliteDriver({
+  cwd = process.cwd(),
+}: Pick<SqliteOptions, "cwd">): Promise<SqliteDriver> {
   try {
     const { default: Driver } = await import("better-sqlite3");
     // The native part loads with the first database, not with the import.
     new Driver(":memory:").close();
     return { open: (location, options) => new Driver(location, { timeout: BUSY_TIMEOUT, ...options }) };
   } catch (cause) {
+    const isMissing = /_?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code));
+    const { add, build } = MANAGERS[managerOf(cwd)];
     throw new StorageUnavailableError(
-      "checkpointer_scheme sqlite needs better-sqlite3, which does not load",
-      {
-        hint: "run: npm install better-sqlite3",
-        cause,
-      },
+      `checkpointer_scheme sqlite needs better-sqlite3, which ${isMissing ? "is not installed" : "was not built for this Node.js"}`,
+      { hint: `run: ${isMissing ? add : build} better-sqlite3`, cause },
     );
   }
 }
@@ -272,7 +274,7 @@ function noDatabase(location: string): StorageUnavailableError {
 /** What a SQLite file stands at. */
 export async function sqliteSchema(options: SqliteOptions): Promise<SchemaState> {
   const location = locationOf(options);
-  const driver = await loadSqliteDriver();
+  const driver = await loadSqliteDriver(options);
   const state = (version: number): SchemaState => ({
     location,
     parts: [{ name: "tables", version, wanted: SCHEMA_VERSION }],

@@ -1,0 +1,84 @@
+/** Package managers that run no build scripts leave better-sqlite3 without its native part. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createProject, echoGraph, type Project } from "./harness.js";
+
+const MAIN = join(process.cwd(), "src/cli/main.ts");
+const UNBUILT = join(process.cwd(), "test/fixtures/storage/unbuilt-sqlite.mjs");
+const PNPM = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
+
+let project: Project;
+let children: ChildProcess[] = [];
+beforeEach(async () => {
+  project = await createProject({ "graph.ts": echoGraph() });
+});
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  children = [];
+  await project.remove();
+});
+
+function graphServe(env: Record<string, string>, ...argv: string[]) {
+  const { npm_config_user_agent: _, ...inherited } = process.env;
+  const flags = ["--import", UNBUILT, "--import", import.meta.resolve("tsx"), MAIN];
+  const child = spawn(process.execPath, [...flags, ...argv], {
+    cwd: project.dir,
+    env: { ...inherited, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  return child;
+}
+
+/** What the program has said once it has said `words`. */
+async function saidUntil({ stderr }: ReturnType<typeof graphServe>, words: string): Promise<string> {
+  let said = "";
+  while (!said.includes(words)) {
+    const [part] = (await once(stderr, "data")) as [Buffer];
+    said += String(part);
+  }
+  return said;
+}
+
+async function finished(child: ReturnType<typeof graphServe>) {
+  const exit = once(child, "exit") as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
+  return { code, stdout, stderr };
+}
+
+describe("without the native part of better-sqlite3", () => {
+  it("dev goes on in memory, says how to build it, and other commands ask it", async () => {
+    const dev = graphServe(PNPM, "dev", "./graph.ts", "-p", "0");
+    const said = await saidUntil(dev, "storage memory");
+    expect(said).toContain("threads are held in memory");
+    expect(said).toContain("run: pnpm approve-builds better-sqlite3");
+    const run = await finished(graphServe(PNPM, "run", "./graph.ts", "--message", "hi", "--json"));
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain("asking the dev server");
+    expect(existsSync(join(project.dir, ".graph-serve/dev.db"))).toBe(false);
+  });
+
+  it("a file that is named is an error with the command", async () => {
+    await project.put("bun.lock", "");
+    const { code, stderr } = await finished(
+      graphServe({}, "run", "./graph.ts", "--message", "hi", "--db", "./threads.db"),
+    );
+    expect(code).toBe(3);
+    expect(stderr).toContain("better-sqlite3, which was not built for this Node.js");
+    expect(stderr).toContain("fix  run: bun pm trust better-sqlite3");
+  });
+
+  it("doctor tells", async () => {
+    await project.put("package-lock.json", "{}");
+    const { stdout } = await finished(graphServe({}, "doctor", "--json"));
+    const { items } = JSON.parse(stdout) as { items: { check: string }[] };
+    expect(items.find(({ check }) => check === "storage")).toMatchObject({
+      status: "warn",
+      fix: "run: npm rebuild better-sqlite3",
+    });
+  });
+});
