@@ -1,4 +1,4 @@
-/** Every setting: its type, its default, its description. The one place; --help, docs/settings.md reads it. */
+/** Every setting: its type, its default, its description. The one place: --help, the documents and OpenAPI read it. */
 import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { boundSettings } from "./bound-settings.js";

@@ -1,6 +1,7 @@
 /** An existing LangGraph project, served and looked at as it stands. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tmpdir } from "node:os";
+import { stripVTControlCharacters } from "node:util";
 import {
   askingGraph,
   cli,
@@ -90,6 +91,17 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     const { stderr } = await serving(command);
     expect(stderr).toMatch(/langgraph\.json:\d+: \\?"ui\\?" is not applied/);
     expect(stderr).toMatch(/langgraph\.json:\d+: \\?"store\\?" is not applied/);
+  });
+});
+
+describe("the banner of dev", () => {
+  it("has a line for the defaults that hold", async () => {
+    await put({});
+    running = startCli(["dev", "-p", "0"], { cwd: project.dir, isTTY: true });
+    await running.stderr.until(/quit\S*\n/);
+    expect(stripVTControlCharacters(running.stderr.text)).toMatch(
+      /^ {2}Compat +langgraph \(default of a langgraph\.json; --compat specification\)$/m,
+    );
   });
 });
 

@@ -15,7 +15,7 @@ const WRITTEN_ADDRESS = /http:\/\/127\.0\.0\.1:(2024|3000)/g;
 const NPX =
   '#!/bin/sh\n[ "$1" = graph-serve ] || exit 127\nshift\nexec node "$CLONE/bin/graph-serve.js" "$@"\n';
 /** What a reader has done before, and what these tests cannot do without a network. */
-const DONE = /^npm ci\n/m;
+const DONE = /^npm (ci|install)\n/m;
 
 export class Tour {
   readonly folder: string;

@@ -24,7 +24,7 @@ export interface BannerFacts {
 
 const MOST_GRAPHS = 4;
 
-/** The first screen of `dev`: at most 12 lines, and one more where the port is not the usual one. */
+/** The first screen of `dev`: at most 13 lines, and one more where the port is not the usual one. */
 export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
   const { bold, dim, cyan, yellow } = colors;
   const label = (name: string) => dim(name.padEnd(7));
