@@ -170,7 +170,8 @@ export class LiveRun {
     this.#begunAt = performance.now();
     this.#context.metrics?.runStarted((this.#begunAt - this.#since) / 1000);
     this.watch?.begin(this.#isStateless);
-    // It may have been stopped between its thread's becoming free and now.
+    if (this.#context.live.isTakenOver(this.run.thread_id)) this.#stopped ??= RunAborted.because("cancelled");
+    // It may also have been stopped between its thread's becoming free and now.
     if (this.#stopped) execution.abort(this.#stopped);
   }
 
@@ -225,6 +226,8 @@ export class LiveRuns {
   /** By run id. At most one of a thread is running. */
   readonly #runs = new Map<string, LiveRun>();
   readonly #stopping = new AbortController();
+  /** Threads that callers wait for to take them over, with how many do. */
+  readonly #takeovers = new Map<string, number>();
 
   constructor(context: OpsContext) {
     this.#context = context;
@@ -279,6 +282,24 @@ export class LiveRuns {
     for (const runId of await storage.runs.cancelRequests(ownerId)) {
       this.find(runId)?.stop(RunAborted.because("cancelled"));
     }
+  }
+
+  /** Until `wait` has the thread, whatever runs on it is stopped. */
+  async takeOver<T>(threadId: string, wait: () => Promise<T>): Promise<T> {
+    const others = this.#takeovers.get(threadId) ?? 0;
+    this.#takeovers.set(threadId, others + 1);
+    this.abort(threadId, "cancelled");
+    try {
+      return await wait();
+    } finally {
+      const left = (this.#takeovers.get(threadId) ?? 1) - 1;
+      if (left > 0) this.#takeovers.set(threadId, left);
+      else this.#takeovers.delete(threadId);
+    }
+  }
+
+  isTakenOver(threadId: string): boolean {
+    return this.#takeovers.has(threadId);
   }
 
   /** Stop the run that has the thread, where there is one. */

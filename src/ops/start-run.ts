@@ -88,7 +88,7 @@ async function checkRequest(
   return { ...call, threadId: id, request, bound, input, since: performance.now() };
 }
 
-/** The lock of a free thread; undefined when it is taken and the caller may wait, or stops who has it. */
+/** The lock of a free thread; undefined when it is taken and the caller may wait for it, or take it over. */
 async function tryLock(
   context: EngineContext,
   { threadId, request }: CheckedRequest,
@@ -96,13 +96,19 @@ async function tryLock(
   const lease = await context.storage.locks.acquire(threadId, { wait: false });
   const strategy = strategyOf(context, request);
   if (lease || strategy === "enqueue") return lease;
-  if (strategy === "reject" || !context.settings.multitask_cancel) throw new ThreadBusyError(threadId);
+  if (strategy === "reject" || !takesOver(context, request)) throw new ThreadBusyError(threadId);
   const { cancelRuns } = await import("./cancel.js");
   await cancelRuns(context, { thread_id: threadId }, { action: strategy });
   return undefined;
 }
 
-/** Waits in order of arrival; who has stopped the others goes first. */
+/** Whether the run stops those that are in flight on its thread, or wait for it. */
+function takesOver(context: OpsContext, request: RunCreateRequest): boolean {
+  const strategy = strategyOf(context, request);
+  return context.settings.multitask_cancel && (strategy === "interrupt" || strategy === "rollback");
+}
+
+/** Waits in order of arrival; who takes the thread over lets nobody before it run. */
 async function waitForLock(
   context: EngineContext,
   { threadId, request }: CheckedRequest,
@@ -110,8 +116,8 @@ async function waitForLock(
 ): Promise<ThreadLease> {
   const { storage, live } = context;
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
-  const first = strategyOf(context, request) !== "enqueue";
-  const lease = await storage.locks.acquire(threadId, { wait: true, signal: leave, first });
+  const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
+  const lease = await (takesOver(context, request) ? live.takeOver(threadId, wait) : wait());
   if (!lease) throw new ThreadBusyError(threadId);
   return lease;
 }
