@@ -1,4 +1,5 @@
 /** Enforces the layers and the habits of the source tree; every failure names the file that strays. */
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSourceTree, type Import } from "./helpers/source-tree.js";
@@ -95,6 +96,18 @@ describe("layers", () => {
 
   it("relative imports stay inside src", () => {
     expect(imports.filter(({ to }) => to.startsWith("..")).map(shown)).toEqual([]);
+  });
+
+  it("docs/architecture.md says who may import whom", () => {
+    const text = readFileSync(join(import.meta.dirname, "../docs/architecture.md"), "utf8");
+    const rows = Array.from(
+      text.matchAll(/^\| `src\/([a-z]+)(?:\.ts)?` +\| .* \| ([^|]+?) +\|$/gm),
+      ([, layer = "", others = ""]) => [layer, others === "nothing else" ? [] : others.split(", ")] as const,
+    );
+    const allowed = Object.entries(MAY_IMPORT).map(
+      ([layer, others]) => [layer, others.filter((other) => other !== layer)] as const,
+    );
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(allowed));
   });
 
   it("imports follow the table of layers", () => {
