@@ -116,7 +116,19 @@ async function runStep(
   outcome.nodes = outcome.nodes.concat(run.nodes);
   outcome.edges = outcome.edges.concat(taken);
   outcome.tokens += reportedTokens(run.usage).total_tokens;
-  return judge(name, step, { run, values, edges: taken.map(edgeText) }, context);
+  const found = await judge(name, step, { run, values, edges: taken.map(edgeText) }, context);
+  return found.length > 0 ? withFault(found, run, context) : found;
+}
+
+/** What the run threw belongs to the first of what is wrong with it. */
+async function withFault(
+  [first, ...others]: Mismatch[],
+  { error, runId }: Observation,
+  { graph, threadId }: StepContext,
+): Promise<Mismatch[]> {
+  const isKept = error !== undefined && runId !== undefined;
+  const fault = isKept ? await graph.client.fault?.(threadId, runId) : undefined;
+  return first ? [{ ...first, ...(fault && { fault }) }, ...others] : others;
 }
 
 /** Faults of what runs the case; anything else is the case's own. */

@@ -1,6 +1,7 @@
 /** What running cases gives. */
 import type { SettingPath } from "../config/document.js";
 import type { GraphServeError, SourceLocation } from "../support/errors.js";
+import type { RunFault } from "../support/run-fault.js";
 import type { Bounds } from "./case-model.js";
 import { boundsText, within } from "./matcher.js";
 
@@ -15,6 +16,8 @@ export interface Failure {
   expected?: unknown;
   actual?: unknown;
   location?: SourceLocation;
+  /** What the run threw, and where; undefined when it did not fail, or its server does not tell. */
+  fault?: RunFault;
 }
 
 /** `stopped`: the command was told to stop while the case ran. */

@@ -1,5 +1,7 @@
 /** A run that fails is shown with its place: by the commands that run it, and by those that read it afterwards. */
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RunFault } from "../../src/support/run-fault.js";
 import { client } from "../helpers/app.js";
 import { cli, createProject, startCli, type CliResult, type Project } from "./harness.js";
 
@@ -46,6 +48,106 @@ beforeEach(async () => {
 afterEach(() => project.remove());
 
 const run = (...argv: string[]): Promise<CliResult> => cli(argv, { cwd: project.dir });
+
+const CASES = `graph: ./graph.ts:graph
+cases:
+  - name: bills
+    input: { id: "7" }
+    expect: { status: success }
+`;
+
+/** A failed run of the project. */
+async function failedRun(): Promise<{ thread_id: string; run_id: string }> {
+  const { stdout } = await run("run", "--json", ...INPUT);
+  return JSON.parse(stdout) as { thread_id: string; run_id: string };
+}
+
+describe("a run that failed", () => {
+  it("is shown with its place by inspect run, also without its graph", async () => {
+    const { run_id } = await failedRun();
+    await project.put("helper.ts", "this does not parse(");
+    const { code, stdout } = await run("inspect", "run", run_id);
+    expect(code).toBe(0);
+    expect(stdout).toContain(FAULT);
+    expect(stdout).toMatch(CAUSE);
+    const { fault } = JSON.parse((await run("inspect", "run", run_id, "--json")).stdout) as {
+      fault: RunFault;
+    };
+    expect(fault).toMatchObject({
+      name: "Error",
+      node: "bill",
+      location: { file: join(project.dir, "graph.ts"), line: 10, column: 13 },
+      stack: [{ line: 10 }],
+      cause: { name: "TypeError", location: { line: 3 }, stack: [{ function: "totalOf" }, { line: 8 }] },
+    });
+  });
+
+  it("is shown with its place by inspect thread, if it was the last", async () => {
+    const { thread_id } = await failedRun();
+    expect((await run("inspect", "thread", thread_id)).stdout).toContain(FAULT);
+    const shown = JSON.parse((await run("inspect", "thread", thread_id, "--json")).stdout) as {
+      fault?: RunFault;
+    };
+    expect(shown.fault?.message).toBe("could not bill");
+    await project.put("helper.ts", "export const totalOf = () => 7;");
+    expect((await run("run", "--thread", thread_id, ...INPUT)).code).toBe(0);
+    expect((await run("inspect", "thread", thread_id)).stdout).not.toContain("graph.ts:10");
+  });
+
+  it("has its place beside its message in history and replay", async () => {
+    const { thread_id } = await failedRun();
+    const line = "failed at graph.ts:10:13: Error: could not bill";
+    expect((await run("history", thread_id, "--oneline")).stdout).toContain(line);
+    expect((await run("history", thread_id)).stdout).toContain(line);
+    expect((await run("replay", thread_id)).stdout).toContain(line);
+  });
+
+  it("has its own place in a history, though another run went on from its checkpoint and failed otherwise", async () => {
+    const { thread_id } = await failedRun();
+    await project.put("helper.ts", 'export const totalOf = () => { throw new Error("other"); };');
+    await project.put("graph.ts", GRAPH.replace('"could not bill", { cause }', '"still not"'));
+    expect((await run("run", "--thread", thread_id, "--goto", "shop")).code).toBe(1);
+    const { stdout } = await run("history", thread_id, "--oneline");
+    expect(stdout).toContain("failed at graph.ts:10:13: Error: still not");
+    expect(stdout).toContain("failed at graph.ts:10:13: Error: could not bill");
+  });
+
+  it("has no place in what a server tells", async () => {
+    const { run_id } = await failedRun();
+    const dev = startCli(["dev", "-p", "0"], { cwd: project.dir });
+    try {
+      const [, url = ""] = await dev.stderr.until(/at (http:\S+)/);
+      const { code, stdout } = await run("inspect", "run", run_id, "--url", url);
+      expect(code).toBe(0);
+      expect(stdout).toContain("could not bill");
+      expect(stdout).not.toContain("graph.ts");
+      expect(
+        JSON.parse((await run("inspect", "run", run_id, "--url", url, "--json")).stdout),
+      ).not.toHaveProperty("fault");
+    } finally {
+      dev.stop();
+      await dev.exit;
+    }
+  });
+});
+
+describe("a test case whose run fails", () => {
+  beforeEach(() => project.put("shop.graph.yaml", CASES));
+
+  it.each(["list", "junit"])("has the place in the report %s", async (reporter) => {
+    const { code, stdout } = await run("test", "--reporter", reporter);
+    expect(code).toBe(1);
+    const text = stdout.replaceAll("&quot;", '"').replaceAll("&#10;", "\n").replaceAll("&gt;", ">");
+    for (const line of FAULT.trimEnd().split("\n")) expect(text).toContain(line);
+    expect(text).toContain("helper.ts:3:83");
+  });
+
+  it("has it in the field fault of the JSON report", async () => {
+    const { stdout } = await run("test", "--reporter", "json");
+    const { cases } = JSON.parse(stdout) as { cases: { failures: { fault?: RunFault }[] }[] };
+    expect(cases[0]?.failures[0]?.fault).toMatchObject({ node: "bill", location: { line: 10 } });
+  });
+});
 
 describe("a run that fails", () => {
   it("is shown by run, on stderr, whatever stdout holds", async () => {

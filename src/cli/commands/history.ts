@@ -8,7 +8,7 @@ import {
   entryOf,
   type HistoryEntry,
   historySteps,
-  RunStarts,
+  RunFacts,
   type Step,
 } from "../history/entries.js";
 import { addClientOptions, optionalNumber, clientOptions } from "../options.js";
@@ -147,7 +147,7 @@ class Found {
 
   /** The same entries from the other end. */
   async *readReversed(): AsyncGenerator<Step> {
-    const runs = new RunStarts(this.client, this.threadId);
+    const runs = new RunFacts(this.client, this.threadId);
     let before: ThreadState | undefined;
     for await (const state of this.oldestFirst()) {
       yield { state, entry: await entryOf(this.client, this.threadId, state, before, runs) };

@@ -5,6 +5,7 @@ import { parsePath, valueAt } from "../../models/value-path.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
+import { faultOf } from "../history/faults.js";
 import { printInspectedRun, superstepsOf } from "../inspect/run.js";
 import { inspectedThread, printInspectedThread, unfinishedFields } from "../inspect/thread.js";
 import {
@@ -165,10 +166,12 @@ export async function inspectRun(
   await withClient(session, flags, {}, async (client) => {
     const { threadId, run } = await findRun(client, runId, flags.thread);
     warnHidden(print, client, [await client.threads.get(threadId)]);
+    const fault = await faultOf(client, run);
     const supersteps = superstepsOf(client, threadId, run);
     if (print.isJson && alone) print.json(run);
-    else if (print.isJson) await printJsonWithList(print, { run }, "supersteps", supersteps);
-    else await printInspectedRun(print, run, supersteps);
+    else if (print.isJson)
+      await printJsonWithList(print, { run, ...(fault && { fault }) }, "supersteps", supersteps);
+    else await printInspectedRun(print, run, supersteps, fault);
   });
   return 0;
 }

@@ -2,8 +2,11 @@
 import { isRecord } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Client } from "../../client/client.js";
+import type { RunFault } from "../../support/run-fault.js";
+import { faultPlace } from "../report-error.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { RunFaults } from "./faults.js";
 
 export interface HistoryEntry {
   id: string;
@@ -24,6 +27,8 @@ export interface HistoryEntry {
   interrupts: number;
   /** Errors that stopped the superstep after this checkpoint, as JSON text. */
   errors: string[];
+  /** What is kept of each of these errors, with its place; undefined where nothing is. */
+  faults: (RunFault | undefined)[];
 }
 
 const START = "__start__";
@@ -46,7 +51,7 @@ export async function* historySteps(
   threadId: string,
   states: AsyncIterable<ThreadState>,
 ): AsyncGenerator<Step> {
-  const runs = new RunStarts(client, threadId);
+  const runs = new RunFacts(client, threadId);
   let current: ThreadState | undefined;
   for await (const state of states) {
     if (current) yield { state: current, entry: await entryOf(client, threadId, current, state, runs) };
@@ -60,11 +65,12 @@ export async function entryOf(
   threadId: string,
   state: ThreadState,
   following: ThreadState | undefined,
-  runs: RunStarts,
+  runs: RunFacts,
 ): Promise<HistoryEntry> {
   const parent = await parentOf(client, threadId, state, following);
   const { metadata, created_at, next, tasks } = state;
   const runId = textOf(metadata.run_id);
+  const errors = tasks.flatMap(({ error }) => (error === null ? [] : [error]));
   const kind = textOf(metadata.source) ?? "";
   const start =
     parent && textOf(parent.metadata.run_id) === runId ? parent.created_at : await runs.startOf(runId);
@@ -81,7 +87,8 @@ export async function entryOf(
     changed: parent ? changedKeys(parent.values, state.values) : [],
     ms: kind === "loop" ? msBetween(start, created_at) : undefined,
     interrupts: state.interrupts.length,
-    errors: tasks.flatMap(({ error }) => (error === null ? [] : [error])),
+    errors,
+    faults: await Promise.all(errors.map((error) => runs.faults.find(runId, error))),
   };
 }
 
@@ -103,8 +110,9 @@ export async function parentOf(
   }
 }
 
-/** When runs began, the last one asked for remembered. */
-export class RunStarts {
+/** What states do not tell of the runs that wrote them: what they threw, and when they began, the last remembered. */
+export class RunFacts {
+  readonly faults: RunFaults;
   readonly #client: Client;
   readonly #threadId: string;
   #last: { runId: string; start: string | undefined } | undefined;
@@ -112,6 +120,7 @@ export class RunStarts {
   constructor(client: Client, threadId: string) {
     this.#client = client;
     this.#threadId = threadId;
+    this.faults = new RunFaults(client, threadId);
   }
 
   async startOf(runId: string | undefined): Promise<string | undefined> {
@@ -154,11 +163,11 @@ export function entryLines(
   const id = shownId(print, entry.id);
   const step = `step ${entry.step ?? "?"}`;
   if (oneline) {
-    const text = [step, entry.source, ...facts(entry)].filter(Boolean).join("  ");
+    const text = [step, entry.source, ...facts(entry, print.cwd)].filter(Boolean).join("  ");
     return [`${yellow(id)} ${clipped(text, room - id.length - 1)}`];
   }
   const [head] = grouped([step, entry.source, shownTime(print, entry.created_at)], room - id.length - 2);
-  const details = facts(entry).map((fact) => clipped(fact, room - INDENT.length));
+  const details = facts(entry, print.cwd).map((fact) => clipped(fact, room - INDENT.length));
   return [
     `${yellow(id)}  ${clipped(head ?? "", room - id.length - 2)}`,
     ...grouped(details, room - INDENT.length).map((line) => INDENT + dim(line)),
@@ -167,15 +176,24 @@ export function entryLines(
 
 const INDENT = "  ";
 
-function facts({ nodes, next, changed, ms, interrupts, errors }: HistoryEntry): string[] {
+function facts(entry: HistoryEntry, cwd: string): string[] {
+  const { nodes, next, changed, ms, interrupts } = entry;
   return [
     listed("ran", ownNodes(nodes)),
     listed("changed", changed),
     shownMs(ms),
     listed("next", ownNodes(next)),
     interrupts > 0 ? asked(interrupts) : "",
-    ...errors.map((error) => `failed: ${errorLine(error)}`),
+    ...failures(entry, cwd),
   ].filter(Boolean);
+}
+
+/** What failed after the checkpoint, the place first: messages may be long. */
+export function failures({ errors, faults }: Pick<HistoryEntry, "errors" | "faults">, cwd: string): string[] {
+  return errors.map((error, index) => {
+    const place = faults[index] && faultPlace(faults[index], cwd);
+    return `failed${place === undefined ? "" : ` at ${place}`}: ${errorLine(error)}`;
+  });
 }
 
 const listed = (what: string, names: readonly string[]): string =>

@@ -2,8 +2,10 @@
 import { reportedTokens, type Run, type TokenUsage } from "../../models/run.js";
 import type { ListedRun } from "../../client/rows.js";
 import type { ThreadState } from "../../models/state.js";
-import { asked, entryOf, type HistoryEntry, ownNodes, RunStarts } from "../history/entries.js";
+import { asked, entryOf, type HistoryEntry, ownNodes, RunFacts } from "../history/entries.js";
 import type { Client } from "../../client/client.js";
+import type { RunFault } from "../../support/run-fault.js";
+import { faultText } from "../report-error.js";
 import { CheckpointPath, walkStates } from "../../client/walk.js";
 import { type Column, printColumnsAsRead, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
@@ -29,7 +31,7 @@ interface Superstep {
 export async function* superstepsOf(client: Client, threadId: string, run: Run): AsyncGenerator<Superstep> {
   const states = walkStates(client, threadId, { metadata: { run_id: run.run_id } });
   const path = await CheckpointPath.of(client, threadId, states);
-  const runs = new RunStarts(client, threadId);
+  const runs = new RunFacts(client, threadId);
   let before: ThreadState | undefined;
   for await (const state of path.states()) {
     yield superstep(await entryOf(client, threadId, state, before, runs));
@@ -58,8 +60,10 @@ export async function printInspectedRun(
   print: Printer,
   run: Run,
   supersteps: AsyncIterable<Superstep>,
+  fault: RunFault | undefined,
 ): Promise<void> {
   printRun(print, run);
+  if (fault) printFault(print, fault);
   let last: Superstep | undefined;
   async function* rows(): AsyncGenerator<Superstep> {
     for await (const superstep of supersteps) {
@@ -105,6 +109,12 @@ function tokensText(usage: TokenUsage): string {
   return usage.source === "messages"
     ? `${reported}, ${usage.total_tokens} in the thread's messages`
     : reported;
+}
+
+/** What a run threw, and where, below its card. */
+export function printFault(print: Printer, fault: RunFault): void {
+  print.data("");
+  print.data(faultText(fault, { colors: print.colors, cwd: print.cwd }));
 }
 
 /** A run's own fields, a line each. */

@@ -2,6 +2,8 @@
 import type { Run } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
+import type { RunFault } from "../../support/run-fault.js";
+import { faultOf } from "../history/faults.js";
 import { nextCommand } from "../run/outcome.js";
 import type { PlaceFlags } from "../options.js";
 import type { Session } from "../session.js";
@@ -11,7 +13,7 @@ import { type Field, printColumns, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, errorLine } from "../terminal/text.js";
 import { valueTree } from "../terminal/value-tree.js";
-import { runColumns } from "./run.js";
+import { printFault, runColumns } from "./run.js";
 
 const MOST_RUNS = 10;
 
@@ -21,6 +23,8 @@ interface InspectedThread {
   /** The newest ones. */
   runs: Run[];
   totals: { runs: number; tokens: number; errors: number };
+  /** What the newest run threw, where the client tells. */
+  fault?: RunFault;
 }
 
 /** @throws NotFoundError (`thread_not_found`) */
@@ -29,7 +33,9 @@ export async function inspectedThread(client: Client, threadId: string): Promise
   const state = await client.threads.getState(threadId);
   const runs: Run[] = [];
   for await (const run of walkRuns(client, threadId, { limit: MOST_RUNS })) runs.push(run);
-  return { thread, state, runs, totals: await runTotals(client, threadId) };
+  const [newest] = runs;
+  const fault = newest?.error == null ? undefined : await faultOf(client, newest);
+  return { thread, state, runs, totals: await runTotals(client, threadId), ...(fault && { fault }) };
 }
 
 interface CardFlags extends PlaceFlags {
@@ -57,6 +63,7 @@ export function printInspectedThread(
   printInterrupts(session, client, found, flags);
   print.data(colors.dim("values"));
   for (const line of tree.length > 0 ? tree : ["  none"]) print.data(line);
+  if (found.fault) printFault(print, found.fault);
   if (found.runs.length === 0) return;
   print.data("");
   printColumns(print, runColumns(print), found.runs);

@@ -1,7 +1,7 @@
 /** The checkpoints of a thread, oldest first, each to be looked at when it is wanted. Nothing is executed. */
 import type { ThreadState } from "../../models/state.js";
 import { type Change, changesBetween } from "../../view/changes.js";
-import { entryOf, type HistoryEntry, parentOf, RunStarts } from "../history/entries.js";
+import { entryOf, type HistoryEntry, parentOf, RunFacts } from "../history/entries.js";
 import { findState } from "../find.js";
 import type { Client } from "../../client/client.js";
 import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
@@ -56,13 +56,13 @@ export class HistorySteps {
 class StepMaker {
   readonly #client: Client;
   readonly #threadId: string;
-  readonly #runs: RunStarts;
+  readonly #runs: RunFacts;
   #last: ThreadState | undefined;
 
   constructor(client: Client, threadId: string) {
     this.#client = client;
     this.#threadId = threadId;
-    this.#runs = new RunStarts(client, threadId);
+    this.#runs = new RunFacts(client, threadId);
   }
 
   /** `previous` is the id of the step before. */

@@ -2,8 +2,9 @@
 import { changeLines, type Mark } from "../../view/change-lines.js";
 import type { Change } from "../../view/changes.js";
 import { contentText, escapeControl, isMessageLike, wrapped } from "../../view/text.js";
+import { failures } from "../history/entries.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped, errorLine, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { clipped, shownId, shownMs, shownTime } from "../terminal/text.js";
 import type { HistoryStep } from "./steps.js";
 
 const INDENT = "  ";
@@ -28,7 +29,7 @@ export function stepLines(print: Printer, step: HistoryStep): string[] {
     ...state.interrupts.map(
       ({ value }) => INDENT + yellow(clipped(`waits for ${JSON.stringify(value) ?? ""}`, room)),
     ),
-    ...entry.errors.map((error) => INDENT + red(clipped(`failed: ${errorLine(error)}`, room))),
+    ...failures(entry, print.cwd).map((text) => INDENT + red(clipped(text, room))),
     ...(entry.next.length > 0 ? [INDENT + dim(clipped(`next ${entry.next.join(", ")}`, room))] : []),
   ];
 }

@@ -4,6 +4,7 @@ import { isRecord, type JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt } from "../../models/state.js";
 import { isMessageLike } from "../../view/text.js";
+import { faultOf } from "../history/faults.js";
 import type { GlobalFlags, PlaceFlags } from "../options.js";
 import { faultText } from "../report-error.js";
 import type { Printer } from "../terminal/print.js";
@@ -41,7 +42,7 @@ export async function noteFault(
   { thread_id, run_id, error }: RunOutcome,
 ): Promise<boolean> {
   if (error === null || run_id === null) return false;
-  const fault = await client.fault?.(thread_id, run_id).catch(() => undefined);
+  const fault = await faultOf(client, { thread_id, run_id });
   if (fault) print.note(faultText(fault, { colors: print.noteColors, cwd: print.cwd }));
   return fault !== undefined;
 }

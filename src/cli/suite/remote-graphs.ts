@@ -10,10 +10,14 @@ import type { Connect, GraphPlanner, GraphRequest, GraphUnderTest } from "../../
 
 const MOST_ASSISTANTS = 1_000;
 
-/** Each graph behind a server of its own, on a free port of this machine. */
+/** Each graph behind a server of its own, on a free port of this machine; where a run threw, the service itself tells. */
 export const overHttp: Connect = async (service) => {
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
-  return { client: await remoteClient(server), leave: () => server.close(0) };
+  const client = await remoteClient(server);
+  return {
+    client: { ...client, fault: (threadId, runId) => service.runs.fault(threadId, runId) },
+    leave: () => server.close(0),
+  };
 };
 
 /** The assistants of a server: a file that a case names is the one whose key has it in the configuration. */

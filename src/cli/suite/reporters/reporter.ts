@@ -1,6 +1,7 @@
+import picocolors from "picocolors";
 import type { GraphCoverage } from "../../../testing/coverage.js";
 import type { CaseResult, Failure, SuiteResult } from "../../../testing/result.js";
-import { shortPath } from "../../report-error.js";
+import { faultText, shortPath } from "../../report-error.js";
 import type { Colors } from "../../terminal/print.js";
 
 export const REPORTERS = ["list", "dot", "json", "junit", "github", "tap"] as const;
@@ -31,10 +32,11 @@ export interface Reporter {
 // A failed expectation in words: case, expectation, expected and actual, file and line.
 
 const LONGEST = 1_000;
+const NO_COLORS = picocolors.createColors(false);
 
 /** The lines of a failure, without colours. */
 export function failureLines(
-  { expectation, message, expected, actual, step, location }: Failure,
+  { expectation, message, expected, actual, step, location, fault }: Failure,
   cwd: string,
 ): string[] {
   const place = step === undefined ? "" : `step ${step}, `;
@@ -42,6 +44,12 @@ export function failureLines(
   if (expected !== undefined) lines.push(`  expected  ${indented(shown(expected))}`);
   if (actual !== undefined || expected !== undefined) lines.push(`  actual    ${indented(shown(actual))}`);
   if (location) lines.push(`  at        ${placeOf(location, cwd)}`);
+  if (fault)
+    lines.push(
+      ...faultText(fault, { colors: NO_COLORS, cwd })
+        .split("\n")
+        .map((line) => `  ${line}`),
+    );
   return lines;
 }
 
