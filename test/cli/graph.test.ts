@@ -30,6 +30,18 @@ const child = new StateGraph(State)
 export const graph = new StateGraph(State).addNode("child", child).addEdge(START, "child").addEdge("child", END).compile();
 `;
 
+/** Each input goes another way; the way of 2 asks first. */
+const waysGraph = `
+import { Annotation, interrupt, START, StateGraph } from "@langchain/langgraph";
+
+export const graph = new StateGraph(Annotation.Root({ n: Annotation<number> }))
+  .addNode("one", () => ({}))
+  .addNode("two", () => void interrupt("sure?"))
+  .addNode("three", () => ({}))
+  .addConditionalEdges(START, ({ n }) => ["one", "two", "three"][n - 1], ["one", "two", "three"])
+  .compile();
+`;
+
 let project: Project;
 const run = (...argv: string[]) => cli(argv, { cwd: project.dir });
 const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];
@@ -38,7 +50,10 @@ beforeAll(async () => {
   project = await createProject({
     "graph.ts": loopGraph,
     "nested.ts": nestedGraph,
-    "graph-server.config.json": { graphs: { agent: "./graph.ts:graph", nested: "./nested.ts:graph" } },
+    "ways.ts": waysGraph,
+    "graph-server.config.json": {
+      graphs: { agent: "./graph.ts:graph", nested: "./nested.ts:graph", ways: "./ways.ts" },
+    },
   });
 });
 afterAll(() => project.remove());
@@ -134,6 +149,18 @@ describe("a thread's progress", () => {
     ) as object;
     expect(done).toMatchObject({ thread: { next: [] } });
     expect((await run("graph", ...STORAGE, "--thread", thread_id)).stdout).toContain("✓ __end__");
+  });
+});
+
+describe("a thread of several runs", () => {
+  it("has marks of what ran in all of them, none of what new input passed by", async () => {
+    const first = await run("run", "ways", ...STORAGE, "-i", '{"n":1}', "--json");
+    const { thread_id } = JSON.parse(first.stdout) as { thread_id: string };
+    for (const n of [2, 3]) await run("run", ...STORAGE, "--thread", thread_id, "-i", `{"n":${n}}`, "--json");
+    const { stdout } = await run("graph", ...STORAGE, "--thread", thread_id, "--json");
+    const { thread } = JSON.parse(stdout) as { thread: { done: string[]; next: string[] } };
+    expect(thread.done.sort()).toEqual(["__end__", "__start__", "one", "three"]);
+    expect(thread.next).toEqual([]);
   });
 });
 

@@ -54,7 +54,7 @@ function dotText(text: string): string {
     .replace(/[\r\n]+/g, "\\n")}"`;
 }
 
-// How far a thread has come: the nodes of its last run that have run, and those that run next.
+// How far a thread has come: the nodes that have run on it, and those that run next.
 
 export interface Progress {
   done: string[];
@@ -64,11 +64,13 @@ export interface Progress {
 /** @throws NotFoundError (`thread_not_found`) */
 export async function threadProgress(client: Client, threadId: string): Promise<Progress> {
   const done = new Set<string>();
+  /** Checkpoints behind which the graph went on: new input passes by what would have run there. */
+  const left = new Set<string | null | undefined>();
   let latest: ThreadState | undefined;
   for await (const state of walkStates(client, threadId)) {
-    if (latest && state.metadata.run_id !== latest.metadata.run_id) break;
-    if (latest) state.next.forEach((name) => done.add(name));
-    else for (const task of state.tasks) if (task.result != null) done.add(task.name);
+    const hasRun = left.has(state.checkpoint?.checkpoint_id);
+    for (const { name, result } of state.tasks) if (hasRun || result != null) done.add(name);
+    if (state.metadata.source === "loop") left.add(state.parent_checkpoint?.checkpoint_id);
     latest ??= state;
   }
   const next = latest?.next ?? [];
