@@ -172,6 +172,23 @@ describe("what would do nothing is said", () => {
   });
 });
 
+describe("a key that the graph does not have", () => {
+  it.each([[["state", "set"]], [["fork"]]])("is refused by %j, and nothing is written", async (command) => {
+    const stored = async () => [
+      (await project.run(["history", project.threadId, "--json"])).stdout,
+      (await project.run(["threads", "list", "--json"])).stdout,
+    ];
+    const before = await stored();
+    const argv = [...command, project.threadId, "--values", '{"count": 1, "mesages": []}'];
+    const { code, stdout, stderr } = await project.run(argv);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(
+      /^error {2}the state of graph "\w+" has no key mesages\n {2}fix {2}did you mean "messages"\?\n$/,
+    );
+    expect(await stored()).toEqual(before);
+  });
+});
+
 describe("state set", () => {
   it("values go through the reducers", async () => {
     const { code, document } = await project.json<{ checkpoint_id: string }>([

@@ -1,6 +1,6 @@
 /** What is shown of a graph's input: a message where it takes messages, its own keys where it does not. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inputFlag } from "../../src/cli/run/request.js";
+import { inputFlag } from "../../src/cli/graph-keys.js";
 import { askingGraph, cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
 
 let project: Project;

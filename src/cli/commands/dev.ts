@@ -17,7 +17,7 @@ import {
   settingsOfFlags,
 } from "../options.js";
 import { errorText, originText, shortPath } from "../report-error.js";
-import { inputFlag } from "../run/request.js";
+import { inputFlag } from "../graph-keys.js";
 import type { Session } from "../session.js";
 import { Closers, listenForStop, type StopListener } from "../stop.js";
 import { warnIfPublic } from "./start.js";

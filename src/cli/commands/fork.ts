@@ -2,10 +2,10 @@ import type { Command } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
-import { fork, type Forked, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
+import { fork, type Forked, graphToRun, runOn, valuesFlag, writeState } from "../fork/branch.js";
 import { addClientOptions, checkpointOption, type ClientFlags, THREAD_AT } from "../options.js";
 import { nextCommand, type RunOutcome } from "../run/outcome.js";
-import { inputFlagFor } from "../run/request.js";
+import { inputFlagFor } from "../graph-keys.js";
 import type { Session } from "../session.js";
 import { findCheckpoint, namedCheckpoint } from "../find.js";
 import { withClient } from "../open-client.js";
@@ -156,10 +156,10 @@ async function setState(session: Session, thread: string, flags: StateSetFlags):
     async (client) => {
       const { checkpoint } = namedCheckpoint(thread, flags.checkpoint);
       const { threadId, state } = await findCheckpoint(client, thread, { checkpoint });
-      return client.threads.updateState(threadId, {
+      return writeState(client, threadId, {
         values,
-        ...(flags.asNode !== undefined && { as_node: flags.asNode }),
-        ...(checkpoint !== undefined && state.checkpoint && { checkpoint: state.checkpoint }),
+        asNode: flags.asNode,
+        checkpoint: checkpoint === undefined ? undefined : (state.checkpoint ?? undefined),
       });
     },
   );

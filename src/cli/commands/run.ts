@@ -8,19 +8,12 @@ import { canonicalUuid, newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
 import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } from "../find.js";
+import { inputFlag, schemaOf, unknownInput } from "../graph-keys.js";
 import { clientOf } from "../open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
 import { changedValues, nextCommand, noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
-import {
-  DURABILITIES,
-  inputFlag,
-  type RequestFlags,
-  runBody,
-  type RunBody,
-  streamModes,
-  unknownKeys,
-} from "../run/request.js";
+import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
 import type { Session } from "../session.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
 import { valueTree } from "../terminal/value-tree.js";
@@ -232,13 +225,10 @@ class RunCommand {
 
   /** @throws InvalidRequestError when the graph would take nothing of it (`invalid_request`) */
   async #checkInput(input: unknown, assistantId: string): Promise<void> {
-    this.#inputSchema ??= this.#client.assistants.getSchemas(assistantId).then(
-      (schemas) => schemas.input_schema,
-      () => null,
-    );
+    this.#inputSchema ??= schemaOf(this.#client, assistantId, "input_schema");
     if (!isRecord(input)) return;
     const isMessage = this.#options.flags.input === undefined || this.#last !== undefined;
-    const warning = unknownKeys(await this.#inputSchema, input, { isMessage });
+    const warning = unknownInput(await this.#inputSchema, input, { isMessage });
     if (warning !== undefined) this.#session.print.warn(warning);
   }
 

@@ -26,7 +26,7 @@ import {
 } from "../options.js";
 import { shortPath } from "../report-error.js";
 import { nextCommand, quoted } from "../run/outcome.js";
-import { inputFlagFor } from "../run/request.js";
+import { inputFlagFor } from "../graph-keys.js";
 import type { Session } from "../session.js";
 import { findThreadId } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";

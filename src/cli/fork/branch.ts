@@ -1,9 +1,10 @@
 /** Makes the place that a run goes on from: a copy of a thread, or a branch of it, with values written first. */
 import { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
-import type { ThreadState } from "../../models/state.js";
+import type { CheckpointSelector, StateWriteResult, ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import { refuseUnknownState } from "../graph-keys.js";
 import { clientOf } from "../open-client.js";
 import { parseJsonFlag, type PlaceFlags } from "../options.js";
 import { withRememberedGraphs } from "../open.js";
@@ -61,12 +62,31 @@ async function write(
   { values, asNode }: ForkRequest,
   checkpointId?: string,
 ): Promise<string | undefined> {
-  const written = await client.threads.updateState(threadId, {
+  const checkpoint = checkpointId === undefined ? undefined : { checkpoint_id: checkpointId };
+  const written = await writeState(client, threadId, { values, asNode, checkpoint });
+  return written.checkpoint.checkpoint_id ?? undefined;
+}
+
+interface StateWrite extends Pick<ForkRequest, "values" | "asNode"> {
+  /** Write behind this one instead of the latest. */
+  checkpoint?: CheckpointSelector;
+}
+
+/**
+ * Write into a thread's state, through the reducers of its graph.
+ * @throws InvalidRequestError for a key that the graph does not have, or values that it refuses (`invalid_request`)
+ */
+export async function writeState(
+  client: Client,
+  threadId: string,
+  { values, asNode, checkpoint }: StateWrite,
+): Promise<StateWriteResult> {
+  await refuseUnknownState(client, await client.threads.get(threadId), values);
+  return client.threads.updateState(threadId, {
     values: values ?? null,
     ...(asNode !== undefined && { as_node: asNode }),
-    ...(checkpointId !== undefined && { checkpoint: { checkpoint_id: checkpointId } }),
+    ...(checkpoint && { checkpoint }),
   });
-  return written.checkpoint.checkpoint_id ?? undefined;
 }
 
 /**

@@ -2,11 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { type Client, graphIdOf } from "../../client/client.js";
 import { splitList } from "../../config/environment.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
-import { isRecord, type JsonObject } from "../../models/common.js";
-import type { Thread } from "../../models/thread.js";
+import type { JsonObject } from "../../models/common.js";
 import { STREAM_MODES, type RunCreateRequest, type StreamMode } from "../../models/run.js";
 import { oneOf, parseJsonFlag } from "../options.js";
 import type { CliIo } from "../io.js";
@@ -101,79 +99,6 @@ function answerOf(text: string, warn: (message: string) => void): unknown {
       warn(`--resume is not JSON: ${JSON.stringify(text)} is taken as a text`);
     return text;
   }
-}
-
-/** The flag that gives a graph its input: a message, or the keys that its input has. */
-export function inputFlag(schema: JsonObject | null, message = "..."): string {
-  const properties = isRecord(schema?.properties) ? schema.properties : {};
-  const keys = Object.keys(properties);
-  if (keys.length === 0 || keys.includes(MESSAGES)) return `--message ${JSON.stringify(message)}`;
-  const required = Array.isArray(schema?.required) ? schema.required.map(String) : [];
-  const shown = required.length > 0 ? required : keys.slice(0, MOST_KEYS);
-  const input = Object.fromEntries(shown.map((key) => [key, sampleOf(properties[key], message)]));
-  return `--input '${JSON.stringify(input).replaceAll("'", `'\\''`)}'`;
-}
-
-/** As `inputFlag`, for the graph of a thread; a message where the graph does not tell. */
-export async function inputFlagFor(client: Client, thread: Pick<Thread, "metadata">): Promise<string> {
-  const schemas = async () =>
-    client.assistants.getSchemas(graphIdOf(thread) ?? (await client.defaultAssistant()));
-  const schema = await schemas().then(
-    ({ input_schema }) => input_schema,
-    () => null,
-  );
-  return inputFlag(schema);
-}
-
-const MESSAGES = "messages";
-const MOST_KEYS = 4;
-
-/** A value of the type, to be written over. */
-function sampleOf(schema: unknown, message: string): unknown {
-  if (!isRecord(schema)) return "...";
-  const { default: preset, const: only, enum: words, anyOf } = schema;
-  if (schema.langgraph_type === MESSAGES) return [{ role: "user", content: message }];
-  const [given] = [preset, only, Array.isArray(words) ? (words[0] as unknown) : undefined].filter(
-    (value) => value !== undefined,
-  );
-  if (given !== undefined) return given;
-  if (Array.isArray(anyOf)) return sampleOf(anyOf[0], message);
-  const samples: Record<string, unknown> = {
-    number: 1,
-    integer: 1,
-    boolean: true,
-    array: [],
-    object: {},
-    null: null,
-  };
-  return typeof schema.type === "string" && schema.type in samples ? samples[schema.type] : "...";
-}
-
-/**
- * Keys that the graph's input does not have are left out by LangGraph without a word.
- * @throws InvalidRequestError when nothing is left (`invalid_request`)
- */
-export function unknownKeys(
-  schema: JsonObject | null,
-  input: JsonObject,
-  { isMessage }: { isMessage: boolean },
-): string | undefined {
-  const known = isRecord(schema?.properties) ? Object.keys(schema.properties) : [];
-  const keys = Object.keys(input);
-  const unknown = keys.filter((key) => !known.includes(key));
-  if (known.length === 0 || unknown.length === 0) return undefined;
-  const refuse = (fault: string, hint: string): never => {
-    throw new InvalidRequestError(fault, undefined, { hint });
-  };
-  const has = `its keys are: ${known.join(", ")}`;
-  if (isMessage)
-    refuse(
-      "the input of this graph has no messages, so it takes no --message",
-      `${has}; give ${inputFlag(schema)}`,
-    );
-  const fault = `the graph's input has no key ${unknown.join(", ")}`;
-  if (unknown.length === keys.length) refuse(fault, `${has}; give ${inputFlag(schema)}`);
-  return `${fault}, which is left out; ${has}`;
 }
 
 /** One message of the user, in the form that a graph over messages takes. */
