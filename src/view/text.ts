@@ -43,6 +43,16 @@ export function lastMessageLine(values: unknown): string {
   return isMessageLike(last) ? messageLine(last) : "";
 }
 
+/** The error of a task, `{"message", "name"}` as JSON text, in one line. */
+export function errorLine(text: string): string {
+  try {
+    const { name, message } = JSON.parse(text) as { name?: string; message?: string };
+    return message === undefined ? text : [name, message].filter(Boolean).join(": ");
+  } catch {
+    return text;
+  }
+}
+
 // Wide by Unicode's table: Hangul, CJK, fullwidth forms, emoji.
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;

@@ -3,7 +3,7 @@ import { isRecord } from "../../models/common.js";
 import type { ThreadState, ThreadTask } from "../../models/state.js";
 import { parsePath, valueAt } from "../../models/value-path.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { escapeControl } from "../../view/text.js";
+import { errorLine, escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
 import { faultOf } from "../history/faults.js";
 import { printInspectedRun, superstepsOf } from "../inspect/run.js";
@@ -22,7 +22,7 @@ import { warnHidden, withClient } from "../open-client.js";
 import { printFields } from "../terminal/table.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped, errorLine } from "../terminal/text.js";
+import { clipped } from "../terminal/text.js";
 import { valueTree } from "../terminal/value-tree.js";
 
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";

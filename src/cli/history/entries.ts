@@ -5,7 +5,8 @@ import type { Client } from "../../client/client.js";
 import type { RunFault } from "../../support/run-fault.js";
 import { faultPlace } from "../report-error.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped, errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { clipped, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { errorLine } from "../../view/text.js";
 import { RunFaults } from "./faults.js";
 
 export interface HistoryEntry {

@@ -9,7 +9,8 @@ import { faultText } from "../report-error.js";
 import { CheckpointPath, walkStates } from "../../client/walk.js";
 import { type Column, printColumnsAsRead, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
-import { errorLine, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { errorLine } from "../../view/text.js";
 
 interface Superstep {
   step: number | null;

@@ -11,9 +11,10 @@ import type { Client } from "../../client/client.js";
 import { runTotals, walkRuns } from "../../client/walk.js";
 import { type Field, printColumns, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped, errorLine } from "../terminal/text.js";
+import { clipped } from "../terminal/text.js";
 import { valueTree } from "../terminal/value-tree.js";
 import { printFault, runColumns } from "./run.js";
+import { errorLine } from "../../view/text.js";
 
 const MOST_RUNS = 10;
 

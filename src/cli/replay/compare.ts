@@ -2,9 +2,9 @@
 import { isRecord } from "../../models/common.js";
 import { changeLines } from "../../view/change-lines.js";
 import { type Change, changesBetween } from "../../view/changes.js";
-import { isMessageLike } from "../../view/text.js";
+import { errorLine, isMessageLike } from "../../view/text.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped, errorLine } from "../terminal/text.js";
+import { clipped } from "../terminal/text.js";
 import type { HistoryStep } from "./steps.js";
 
 export interface ComparedStep {

@@ -4,8 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
 import { changeLines } from "../../view/change-lines.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
-import { escapeControl } from "../../view/text.js";
-import { errorLine } from "../terminal/text.js";
+import { errorLine, escapeControl } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";
 import { sortChanges } from "./text.js";
 

@@ -53,12 +53,3 @@ export function describeGraph(graph: GraphSummary): string {
   return `${graph.source === undefined ? "" : `${graph.source}   `}${nodes}${input}`;
 }
 
-/** The error of a task, `{"message", "name"}` as JSON text, in one line. */
-export function errorLine(text: string): string {
-  try {
-    const { name, message } = JSON.parse(text) as { name?: string; message?: string };
-    return message === undefined ? text : [name, message].filter(Boolean).join(": ");
-  } catch {
-    return text;
-  }
-}
