@@ -27,8 +27,29 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/**", "pages/**"],
+    files: ["src/**", "pages/**", "studio/**"],
     rules: { "max-lines-per-function": ["error", { max: 60, skipComments: true }] },
   },
+  {
+    // What is shown comes from models and tools: it is text, whatever it looks like.
+    files: ["pages/**", "studio/**"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector:
+            "MemberExpression[property.name=/^(innerHTML|outerHTML|insertAdjacentHTML|srcdoc|setHTMLUnsafe|parseFromString|createContextualFragment)$/]",
+          message: "Markup is never made of data: make elements.",
+        },
+        {
+          selector: "JSXAttribute[name.name=/^(dangerouslySetInnerHTML|srcdoc)$/]",
+          message: "Markup is never made of data: make elements.",
+        },
+      ],
+      "no-restricted-globals": ["error", "localStorage", "eval"],
+    },
+  },
+  // Of the reader's wishes, only the colours outlast a tab.
+  { files: ["studio/theme.ts"], rules: { "no-restricted-globals": "off" } },
   { files: ["**/*.js", "**/*.mjs", "**/*.cjs"], extends: [tseslint.configs.disableTypeChecked] },
 );

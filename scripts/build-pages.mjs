@@ -1,27 +1,62 @@
-/** Builds the scripts and styles of pages/ into dist/pages, where the program reads them from; nothing when none changed. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+/**
+ * Builds the scripts and styles of pages/ into dist/pages, and the Studio of studio/ into dist/studio, where the program
+ * reads them from; nothing when none changed.
+ */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGES = ["replay"];
-/** What a page is made of. */
-const SOURCES = ["pages", "src/view"];
+/** Both show what is in src/view. */
+const SHARED = ["src/view", "src/models"];
+const IN_THE_STUDIO = ["preact", "@preact/signals", "@preact/signals-core"];
 
 const newest = (files) => Math.max(...files.map((file) => statSync(file).mtimeMs));
 
-function isCurrent() {
-  const built = PAGES.flatMap((page) => [".js", ".css"].map((end) => join(ROOT, "dist/pages", page + end)));
-  if (!built.every((file) => existsSync(file))) return false;
-  const sources = SOURCES.flatMap((folder) =>
+/** Whether what was built is there and newer than all that it is made of. */
+function isCurrent(built, folders) {
+  const files = built.map((file) => join(ROOT, file));
+  if (!files.every((file) => existsSync(file))) return false;
+  const sources = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((file) => join(ROOT, folder, file)),
   );
-  return newest(sources) < Math.min(...built.map((file) => statSync(file).mtimeMs));
+  return newest(sources) < Math.min(...files.map((file) => statSync(file).mtimeMs));
 }
 
 export async function buildPages() {
-  if (isCurrent()) return;
+  await Promise.all([buildScripts(), buildStudio()]);
+}
+
+async function buildStudio() {
+  if (isCurrent(["dist/studio/licenses.txt"], ["studio", ...SHARED])) return;
+  await build({
+    root: join(ROOT, "studio"),
+    configFile: false,
+    logLevel: "warn",
+    // Paths are relative, so that the page works under any prefix.
+    base: "./",
+    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    build: {
+      outDir: join(ROOT, "dist/studio"),
+      emptyOutDir: true,
+      target: "es2022",
+      // A policy that allows no data as a script, and a page that fetches for itself.
+      assetsInlineLimit: 0,
+      modulePreload: false,
+    },
+  });
+  const licenses = IN_THE_STUDIO.map((name) => {
+    const text = readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8").trim();
+    return `${name}\n\n${text}\n`;
+  });
+  writeFileSync(join(ROOT, "dist/studio/licenses.txt"), licenses.join("\n---\n\n"));
+}
+
+async function buildScripts() {
+  const built = PAGES.flatMap((page) => [".js", ".css"].map((end) => `dist/pages/${page}${end}`));
+  if (isCurrent(built, ["pages", ...SHARED])) return;
   for (const page of PAGES) {
     await build({
       root: join(ROOT, "pages"),

@@ -53,7 +53,7 @@ function pack() {
     typeof target === "string" ? [target] : Object.values(target),
   );
   const named = exported.map((path) => path.replace(/^\.\//, ""));
-  for (const needed of ["bin/graph-serve.js", "LICENSE", "README.md", ...named]) {
+  for (const needed of ["bin/graph-serve.js", "LICENSE", "README.md", "dist/studio/index.html", ...named]) {
     assert.ok(paths.includes(needed), `${needed} is not in the package; was it built?`);
   }
   for (const template of ["chat", "agent-tools", "hitl", "minimal"]) {

@@ -208,6 +208,12 @@ export const SettingsSchema = Type.Object(
     allowed_hosts: texts("Host names to answer to besides localhost, *.localhost and IP addresses.", []),
     ...corsSettings,
     ...accessSettings,
+    studio: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "Serve the Studio at /studio; `dev` does so unless it is told --no-studio.",
+      }),
+    ),
     metrics: Type.Optional(
       Type.Boolean({
         default: false,
@@ -286,6 +292,7 @@ type WithDefault =
   | "cors_credentials"
   | "open_routes"
   | "disabled_routes"
+  | "studio"
   | "metrics"
   | "body_limit"
   | "max_unread_bytes"

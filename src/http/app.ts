@@ -17,17 +17,23 @@ import { disconnectSignal, factsOf, noteRequest, readJson, readQuery, validate }
 import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
 import { enabledRoutes } from "./route-table.js";
 import type { Call, Reply, Route } from "./route.js";
+import { studio } from "./studio.js";
 
 interface AppOptions {
   /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
   checkHost?: boolean;
+  /** Serve the Studio at /studio; the setting `studio` when left out. */
+  studio?: boolean;
 }
 
 /**
  * An Express application that serves `service`; it can be mounted in another one, under any prefix. Every path below
  * its mount point is its own: unknown ones answer 404. Closing the service stays with the caller.
  */
-export function createApp(service: Service, { checkHost = false }: AppOptions = {}): Express {
+export function createApp(
+  service: Service,
+  { checkHost = false, studio: hasStudio = service.settings.studio }: AppOptions = {},
+): Express {
   const { settings, logger } = service;
   const app = express();
   app
@@ -37,6 +43,8 @@ export function createApp(service: Service, { checkHost = false }: AppOptions = 
     .set("query parser", "simple");
   app.use(requestId(), noSniffing, accessLog(logger));
   if (checkHost) app.use(hostGuard(settings));
+  // In front of CORS, which is not for it; the page is open, what it shows is not.
+  if (hasStudio) app.use("/studio", hostGuard(settings), studio());
   app.use(corsHeaders(settings), originGuard(settings));
   const isOpen = openRoutes(settings.open_routes);
   if (settings.api_keys) app.use(keyGuard(settings.api_keys, isOpen));

@@ -20,6 +20,8 @@ export interface ListenOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
+  /** Serve the Studio; the setting `studio` when left out. */
+  studio?: boolean;
 }
 
 // Longer than the idle time of common proxies, so that the side that reuses a connection is not the one to lose it.
@@ -35,7 +37,8 @@ const DRAIN_STEP_MS = 20;
  * @throws ConfigError when the address cannot be listened on (`config_invalid`)
  */
 export async function startServer(service: Service, options: ListenOptions): Promise<RunningServer> {
-  const app = createApp(service, { checkHost: mustCheckHost(options.host, service) });
+  const checkHost = mustCheckHost(options.host, service);
+  const app = createApp(service, { checkHost, studio: options.studio });
   let closing: Promise<void> | undefined;
   const server = createServer(app);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -58,7 +61,7 @@ function mustCheckHost(host: string, { settings }: Service): boolean {
   return /^(localhost|127\.[\d.]+|::1)$/.test(host) || settings.allowed_hosts.length > 0;
 }
 
-function listen(server: Server, { host, port }: ListenOptions): Promise<number> {
+function listen(server: Server, { host, port }: Pick<ListenOptions, "host" | "port">): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port));
     server.once("error", onError);

@@ -68,6 +68,15 @@ const occupy = async (): Promise<{ server: Server; port: number }> => {
 };
 
 describe("dev", () => {
+  it("serves the Studio and says where, unless it is told not to", async () => {
+    const dev = await startDev();
+    expect(dev.stderr.text).toContain(`studio ${dev.url}/studio`);
+    expect((await fetch(`${dev.url}/studio/`)).status).toBe(200);
+    const plain = await startDev(["./graph.ts", "-p", "0", "--no-studio"]);
+    expect(plain.stderr.text).not.toContain("/studio");
+    expect((await fetch(`${plain.url}/studio/`)).status).toBe(404);
+  });
+
   it("serves a graph file and stops in order", async () => {
     const dev = await startDev();
     expect(await say(dev.url, "hi")).toBe("echo: hi");

@@ -12,9 +12,15 @@ const PATH_VARIABLE = "GRAPH_SERVE_TEST_CHROMIUM";
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const path = process.env[PATH_VARIABLE] ?? PLACES.find((place) => existsSync(place));
 
-/** Tests that need a browser. */
+/** The browser's program; undefined where there is none. */
+export const chromiumPath = path;
+
+/** Tests that need a browser. They fail without one when GRAPH_SERVE_REQUIRE_BACKENDS lists chromium. */
 export function describeWithChromium(name: string, tests: () => void): void {
+  const isRequired = process.env.GRAPH_SERVE_REQUIRE_BACKENDS?.split(",").includes("chromium");
   if (path !== undefined) describe(name, tests);
+  else if (isRequired)
+    throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS asks for chromium: set ${PATH_VARIABLE}`);
   else describe(name, () => it.skip(`needs Chromium: none at ${PLACES.join(", ")}, set ${PATH_VARIABLE}`));
 }
 

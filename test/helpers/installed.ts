@@ -12,7 +12,8 @@ export async function installPackage(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-installed-")));
   await build(join(folder, "dist"));
   // Built before the tests begin.
-  await cp(join(ROOT, "dist/pages"), join(folder, "dist/pages"), { recursive: true });
+  for (const built of ["dist/pages", "dist/studio"])
+    await cp(join(ROOT, built), join(folder, built), { recursive: true });
   for (const name of PARTS) await cp(join(ROOT, name), join(folder, name), { recursive: true });
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"), "junction");
   return folder;

@@ -36,7 +36,8 @@ export function devCommand(command: Command, run: Runner): void {
         "--record [dir]",
         "keep what models and tools answer, a file a run (default .graph-serve/transcripts)",
       )
-      .option("--open", "open the API documentation in a browser"),
+      .option("--no-studio", "serve no Studio")
+      .option("--open", "open the Studio in a browser, or the API documentation where there is none"),
   )
     .addOption(listenOptions.corsOrigin())
     .addOption(listenOptions.allowHost())
@@ -55,6 +56,7 @@ export function devCommand(command: Command, run: Runner): void {
 
 interface DevFlags extends ListenFlags {
   reload: boolean;
+  studio: boolean;
   open?: boolean;
   /** Folder of the recordings; true for the usual one. */
   record?: string | true;
@@ -64,7 +66,8 @@ interface DevFlags extends ListenFlags {
 async function dev(session: Session, graphs: readonly string[], flags: DevFlags): Promise<number> {
   const start = performance.now();
   const closers = new Closers();
-  const server = await DevServer.open(session, { graphs, settings: settingsOfFlags(listenSettings(flags)) });
+  const settings = settingsOfFlags(listenSettings(flags));
+  const server = await DevServer.open(session, { graphs, settings, studio: flags.studio });
   const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
   closers.add(() => server.close());
   try {
@@ -76,7 +79,7 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
     if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
     const hasKeys = await announce(session, server, graphs[0], Math.round(performance.now() - start));
     if (hasKeys) closers.add(listenForKeys(session.io, keyActions(server, reloader, stop)));
-    if (flags.open) openInBrowser(`${server.url}/docs`);
+    if (flags.open) openInBrowser(server.studio ?? `${server.url}/docs`);
     await stop.stopped;
   } finally {
     await closers.close();
@@ -114,6 +117,7 @@ async function announce(
     ...(compat !== "specification" && {
       compat: { name: compat, origin: originText(server.config.origins.compat, io.cwd) },
     }),
+    studio: server.studio,
     hasKeys,
   };
   warnIfPublic(server.config.settings, (message) => print.warn(message));
@@ -126,6 +130,7 @@ async function announce(
     print.json({
       url: facts.url,
       ...(moved !== undefined && { moved }),
+      ...(facts.studio !== undefined && { studio: facts.studio }),
       pid: process.pid,
       graphs: facts.graphs,
       storage: facts.storage,
@@ -161,6 +166,7 @@ function keyActions(server: DevServer, reloader: Reloader, stop: StopListener) {
   return {
     reload: () => void reloader.reload(server.service.watchedFiles().slice(0, 1)),
     openDocs: () => openInBrowser(`${server.url}/docs`),
+    openStudio: () => server.studio !== undefined && openInBrowser(server.studio),
     quit: () => stop.stop("q"),
   };
 }

@@ -18,13 +18,15 @@ export interface BannerFacts {
   target?: string;
   /** The flag that gives the default graph an input. */
   input: string;
+  /** Where the Studio is; undefined without one. */
+  studio: string | undefined;
   /** Whether keys are listened to. */
   hasKeys: boolean;
 }
 
 const MOST_GRAPHS = 4;
 
-/** The first screen of `dev`: at most 13 lines, and one more where the port is not the usual one. */
+/** The first screen of `dev`: at most 14 lines, and one more where the port is not the usual one. */
 export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
   const { bold, dim, cyan, yellow } = colors;
   const label = (name: string) => dim(name.padEnd(7));
@@ -34,20 +36,25 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
     "",
     `  ${label("API")}  ${cyan(facts.url)}          ${dim("docs")}  /docs`,
     ...(facts.moved === undefined ? [] : [`  ${label("")}  ${bold(yellow(facts.moved))}`]),
+    ...(facts.studio === undefined ? [] : [`  ${label("Studio")}  ${cyan(facts.studio)}`]),
     ...graphLines(facts.graphs).map((line, index) => `  ${label(index === 0 ? "Graph" : "")}  ${line}`),
     `  ${label("Storage")}  ${storageText(facts.storage, dim)}`,
     ...(facts.compat ? [`  ${label("Compat")}  ${compatText(facts.compat, dim)}`] : []),
     "",
     `  ${dim("try")}   ${["graph-serve run", ...(facts.target ? [facts.target] : [])].join(" ")} ${facts.input}`,
-    ...(facts.hasKeys ? [`  ${dim("keys")}  r reload   o open docs   q quit`] : []),
+    ...(facts.hasKeys ? [`  ${dim("keys")}  ${keysText(facts)}`] : []),
   ];
 }
 
+const keysText = ({ studio }: BannerFacts): string =>
+  ["r reload", ...(studio === undefined ? [] : ["s open Studio"]), "o open docs", "q quit"].join("   ");
+
 /** The same facts, one plain line each. */
-export function plainLines({ ms, url, moved, graphs, storage, compat }: BannerFacts): string[] {
+export function plainLines({ ms, url, moved, graphs, storage, compat, studio }: BannerFacts): string[] {
   return [
     `graph-serve ${VERSION} ready in ${ms} ms at ${url} (docs at ${url}/docs)`,
     ...(moved === undefined ? [] : [moved]),
+    ...(studio === undefined ? [] : [`studio ${studio}`]),
     ...graphs.map((graph) => `graph ${graph.id} ${describeGraph(graph)}`),
     `storage ${storageText(storage, (text) => text)}`,
     ...(compat ? [`compat ${compatText(compat, (text) => text)}`] : []),
@@ -76,6 +83,7 @@ const compatText = (
 interface KeyActions {
   reload(): void;
   openDocs(): void;
+  openStudio(): void;
   quit(): void;
 }
 
@@ -88,6 +96,7 @@ export function listenForKeys({ stdin }: CliIo, actions: KeyActions): () => void
     const key = String(data);
     if (key === "r") actions.reload();
     else if (key === "o") actions.openDocs();
+    else if (key === "s") actions.openStudio();
     else if (key === "q" || key === CTRL_C || key === CTRL_D) actions.quit();
   };
   stdin.setRawMode?.(true);

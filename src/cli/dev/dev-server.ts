@@ -25,6 +25,8 @@ const RESTART_GRACE_SECONDS = 2;
 interface DevRequest {
   graphs: readonly string[];
   settings: SettingsInput;
+  /** Whether the Studio is served. */
+  studio: boolean;
 }
 
 export class DevServer {
@@ -63,7 +65,9 @@ export class DevServer {
     const { settings, origins } = opened.config;
     try {
       const mayMove = origins.port.kind === "default";
-      const server = await listenAt(opened.service, { host: settings.host, port: settings.port, mayMove });
+      const { studio } = request;
+      const address = { host: settings.host, port: settings.port, mayMove, studio };
+      const server = await listenAt(opened.service, address);
       const dev = new DevServer(session, request, lines, opened, server);
       await dev.#leaveWord();
       return dev;
@@ -82,6 +86,11 @@ export class DevServer {
     const { host, port } = this.#asked;
     if (this.#config.origins.port.kind !== "default" || this.#server.port === port) return undefined;
     return `port ${port} of ${host} is taken${byWhom(await holderOf(port))}, so this server is at ${this.#server.port}`;
+  }
+
+  /** Where the Studio is. */
+  get studio(): string | undefined {
+    return this.#request.studio ? `${this.url}/studio` : undefined;
   }
 
   get service(): Service {
@@ -126,6 +135,7 @@ export class DevServer {
       await opened.service.close(0);
       throw lost[1];
     }
+    const { studio } = this.#request;
     const before = { host: this.#server.host, port: this.#server.port };
     const asked = addressOf(opened.config);
     const after = asked.host === this.#asked.host && asked.port === this.#asked.port ? before : asked;
@@ -133,10 +143,10 @@ export class DevServer {
     this.#service = opened.service;
     this.#config = opened.config;
     try {
-      this.#server = await listenAt(opened.service, { ...after, mayMove: false });
+      this.#server = await listenAt(opened.service, { ...after, mayMove: false, studio });
       this.#asked = asked;
     } catch (error) {
-      this.#server = await listenAt(opened.service, { ...before, mayMove: true });
+      this.#server = await listenAt(opened.service, { ...before, mayMove: true, studio });
       throw error;
     } finally {
       await this.#leaveWord();
@@ -189,6 +199,7 @@ interface Address {
   port: number;
   /** Whether the next free port will do. */
   mayMove: boolean;
+  studio?: boolean;
 }
 
 const addressOf = ({ settings: { host, port } }: LoadedConfig) => ({ host, port });
@@ -200,11 +211,14 @@ const LOOKUP_MS = 2_000;
  * Serve at the address, or at the next free port where that is allowed.
  * @throws ConfigError that names the process which has the port (`config_invalid`)
  */
-export async function listenAt(service: Service, { host, port, mayMove }: Address): Promise<RunningServer> {
+export async function listenAt(
+  service: Service,
+  { host, port, mayMove, studio }: Address,
+): Promise<RunningServer> {
   const { startServer } = await import("../../http/server.js");
   for (let step = 0; ; step += 1) {
     try {
-      return await startServer(service, { host, port: port + step });
+      return await startServer(service, { host, port: port + step, studio });
     } catch (error) {
       if (!isPortTaken(error)) throw error;
       if (!mayMove) throw await portTaken(host, port, error);

@@ -52,4 +52,3 @@ export function describeGraph(graph: GraphSummary): string {
   const input = graph.inputKeys.length > 0 ? `, input {${graph.inputKeys.join(", ")}}` : "";
   return `${graph.source === undefined ? "" : `${graph.source}   `}${nodes}${input}`;
 }
-

@@ -1,0 +1,70 @@
+/** Keys that work on every screen. Single letters are free to type wherever text is. */
+import { signal } from "@preact/signals";
+import { go, href, place } from "./router.js";
+import { TABS, tabHref } from "./screens/inspector.js";
+
+export const isHelpShown = signal(false);
+
+/** Time to type the second letter of two. */
+const PAIR_MS = 1200;
+let lastG = 0;
+
+const isTyping = (target: EventTarget | null): target is HTMLElement =>
+  target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
+
+const isInDialog = (): boolean => document.querySelector("dialog[open]") !== null;
+
+const press = (selector: string): void => document.querySelector<HTMLElement>(selector)?.click();
+
+export function listenForKeys(): void {
+  document.addEventListener("keydown", (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || isInDialog()) return;
+    if (event.key === "Escape") return back(event);
+    if (isTyping(event.target) || event.defaultPrevented) return;
+    if (act(event.key)) event.preventDefault();
+  });
+}
+
+/** Out of a field; else one screen up. */
+function back({ target }: KeyboardEvent): void {
+  if (isTyping(target)) return target.blur();
+  const { path } = place.value;
+  if (path.length > 1) go(href(path.slice(0, 1)));
+}
+
+function act(key: string): boolean {
+  const isPair = Date.now() - lastG < PAIR_MS;
+  lastG = key === "g" && !isPair ? Date.now() : 0;
+  if (isPair && key === "t") go(href(["threads"]));
+  else if (isPair && key === "g") go(href(["graphs"]));
+  else if (key === "?") isHelpShown.value = true;
+  else if (key === "/") document.querySelector<HTMLElement>("[data-slash]")?.focus();
+  else if (key === "r") press("[data-refresh]");
+  else if (key === "n") press("[data-newest]");
+  else if (/^[1-6]$/.test(key)) return chooseTab(Number(key));
+  else if (key === "j" || key === "ArrowDown") return move(1);
+  else if (key === "k" || key === "ArrowUp") return move(-1);
+  else return key === "g";
+  return true;
+}
+
+function chooseTab(number: number): boolean {
+  const tab = TABS[number - 1];
+  if (!tab || document.querySelector(".inspector") === null) return false;
+  go(tabHref(tab), { replace: true });
+  return true;
+}
+
+/** To the next link of a list; on a thread, to the steps. */
+function move(by: number): boolean {
+  const steps = document.getElementById("steps");
+  if (steps) {
+    steps.focus();
+    steps.dispatchEvent(new KeyboardEvent("keydown", { key: by > 0 ? "ArrowDown" : "ArrowUp" }));
+    return true;
+  }
+  const links = [...document.querySelectorAll<HTMLElement>("[data-list] a")];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  links[Math.max(0, Math.min(at + by, links.length - 1))]?.focus();
+  return links.length > 0;
+}

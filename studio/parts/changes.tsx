@@ -1,0 +1,102 @@
+/** What a step changed: by key of the state, each change with what was there before, and the nodes that wrote it. */
+import { useMemo, useState } from "preact/hooks";
+import { isRecord } from "../../src/models/json.js";
+import type { ThreadState, ThreadTask } from "../../src/models/state.js";
+import { type Change, changesBetween } from "../../src/view/changes.js";
+import { isMessageLike } from "../../src/view/text.js";
+import { words } from "../words.js";
+import { Message } from "./message.js";
+import { Value, visible } from "./text.js";
+import { pathText } from "./tree-rows.js";
+
+/** Changes of one key that are shown at once. */
+const MOST = 50;
+
+/** Changes by the key of the state that they are in, in the order in which these come. */
+export function changesByKey(before: unknown, after: unknown): [key: string, changes: Change[]][] {
+  const groups = new Map<string, Change[]>();
+  for (const change of changesBetween(before, after)) {
+    const key = change.path.length === 0 ? "" : String(change.path[0]);
+    groups.set(key, [...(groups.get(key) ?? []), change]);
+  }
+  return [...groups];
+}
+
+/** Names of the tasks that wrote a key. */
+export function writersOf(key: string, tasks: readonly ThreadTask[]): string[] {
+  const wrote = tasks.filter(({ result }) => isRecord(result) && Object.hasOwn(result, key));
+  return [...new Set(wrote.map(({ name }) => name))];
+}
+
+export function Changes({ state, parent }: { state: ThreadState; parent: ThreadState | undefined }) {
+  const groups = useMemo(() => changesByKey(parent?.values ?? {}, state.values), [state, parent]);
+  if (groups.length === 0) return <p class="dim">{parent ? words.changes.none : words.changes.first}</p>;
+  return (
+    <>
+      {groups.map(([key, changes]) => (
+        <Group key={key} name={key} changes={changes} writers={writersOf(key, parent?.tasks ?? [])} />
+      ))}
+    </>
+  );
+}
+
+function Group({ name, changes, writers }: { name: string; changes: Change[]; writers: string[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? changes : changes.slice(0, MOST);
+  return (
+    <section class="part">
+      <h3>
+        <code>{name === "" ? words.changes.all : visible(name)}</code>
+        {writers.length > 0 && <span class="by">{words.changes.by(visible(writers.join(", ")))}</span>}
+      </h3>
+      <ul class="changes">
+        {shown.map((change, index) => (
+          <OneChange key={index} change={change} />
+        ))}
+      </ul>
+      {shown.length < changes.length && (
+        <button type="button" class="link" onClick={() => setWhole(true)}>
+          {words.list.loaded(shown.length, changes.length)} · {words.more}
+        </button>
+      )}
+    </section>
+  );
+}
+
+const MARKS = { add: "+", remove: "−", replace: "~" } as const;
+const SAID = { add: words.changes.came, remove: words.changes.went, replace: words.changes.became } as const;
+
+function OneChange({ change: { op, path, old, new: now } }: { change: Change }) {
+  const place = pathText(path.slice(1));
+  return (
+    <li class={`change is-${op}`}>
+      <p class="change-head">
+        <span class="mark" aria-hidden="true">
+          {MARKS[op]}
+        </span>
+        <span class={place === "" ? "visually-hidden" : "dim"}>{SAID[op]}</span>
+        {place !== "" && <code>{visible(place)}</code>}
+      </p>
+      {op === "replace" ? (
+        <div class="before-after">
+          <Side label={words.changes.before} value={old} />
+          <Side label={words.changes.after} value={now} />
+        </div>
+      ) : (
+        <Shown value={op === "add" ? now : old} />
+      )}
+    </li>
+  );
+}
+
+function Side({ label, value }: { label: string; value: unknown }) {
+  return (
+    <div>
+      <p class="dim side">{label}</p>
+      <Shown value={value} />
+    </div>
+  );
+}
+
+const Shown = ({ value }: { value: unknown }) =>
+  isMessageLike(value) ? <Message message={value} /> : <Value value={value} />;

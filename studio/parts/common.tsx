@@ -1,0 +1,69 @@
+/** Small things that every screen has: statuses, faults, empty screens, commands to copy. */
+import type { ComponentChildren } from "preact";
+import type { ThreadStatus } from "../../src/models/thread.js";
+import type { ApiError } from "../api.js";
+import { words } from "../words.js";
+import { Copy, visible } from "./text.js";
+
+/** A shape of its own beside the colour and the word. */
+const SHAPES: Record<ThreadStatus, string> = { idle: "○", busy: "◐", interrupted: "◆", error: "▲" };
+
+export function Status({ status }: { status: ThreadStatus }) {
+  return (
+    <span class={`status is-${status}`}>
+      <span aria-hidden="true">{SHAPES[status]}</span> {words.status[status]}
+    </span>
+  );
+}
+
+export function Fault({ error, retry }: { error: ApiError; retry?: () => void }) {
+  const isLost = error.status === 0;
+  return (
+    <div class="fault" role="alert">
+      <p>
+        <strong>{isLost ? words.fault.network : visible(error.message)}</strong>
+      </p>
+      {isLost && <p>{words.fault.hint}</p>}
+      {error.requestId && (
+        <p class="dim">
+          {words.fault.request} <code>{error.requestId}</code>
+        </p>
+      )}
+      {retry && (
+        <button type="button" onClick={retry}>
+          {words.retry}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Nothing is here, and this is how something comes. */
+export function Empty({ title, hint, command }: { title: string; hint?: string; command?: string }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {hint && <p class="dim">{hint}</p>}
+      {command && (
+        <p class="command">
+          <code>{command}</code> <Copy text={() => command} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+export const Waiting = () => (
+  <p class="waiting dim" role="status">
+    {words.loading}
+  </p>
+);
+
+export function Section({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}

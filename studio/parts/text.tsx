@@ -1,0 +1,84 @@
+/** Text from outside: as text, its control characters visible, the long of it on demand. */
+import { useState } from "preact/hooks";
+import { escapeControl } from "../../src/view/text.js";
+import { words } from "../words.js";
+
+const MOST = 10_000;
+
+/** As the page may show it. */
+export const visible = (text: string): string => escapeControl(text.replaceAll("\r\n", "\n"));
+
+export function LongText({
+  text,
+  class: name,
+  most = MOST,
+}: {
+  text: string;
+  class?: string;
+  most?: number;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const isCut = text.length > most && !isWhole;
+  return (
+    <>
+      <pre class={`text ${name ?? ""}`}>{visible(isCut ? `${text.slice(0, most)}…` : text)}</pre>
+      {isCut && (
+        <button type="button" class="link" onClick={() => setWhole(true)}>
+          {words.state.showAll(text.length)}
+        </button>
+      )}
+    </>
+  );
+}
+
+export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
+
+/** A value of any shape as a block: a text as it reads, anything else as JSON. */
+export function Value({ value, class: name }: { value: unknown; class?: string }) {
+  return typeof value === "string" ? (
+    <LongText text={value} class={`prose ${name ?? ""}`} most={2000} />
+  ) : (
+    <LongText text={jsonText(value)} class={`code ${name ?? ""}`} most={2000} />
+  );
+}
+
+export function Copy({ text, label = words.copy }: { text: () => string; label?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text());
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <button type="button" class="small" onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? words.copied : label}</span>
+    </button>
+  );
+}
+
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+
+export function agoText(at: string, now = Date.now()): string {
+  const seconds = (Date.parse(at) - now) / 1000;
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
+  if (unit === "day" && Math.abs(seconds) > 30 * 86_400) return new Date(at).toLocaleDateString();
+  return relative.format(Math.round(seconds / size), unit);
+}
+
+export function Ago({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {agoText(at)}
+    </time>
+  );
+}
+
+export function msText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+}

@@ -1,0 +1,205 @@
+/** A value of any size as a tree: by keys and by mouse, with a search, and the chosen value in full below. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { PathStep } from "../../src/models/value-path.js";
+import { valueAt } from "../../src/models/value-path.js";
+import { isMessageLike, messageLine } from "../../src/view/text.js";
+import { words } from "../words.js";
+import { movedBy, rowId, Rows } from "./rows.js";
+import { Copy, jsonText, LongText, visible } from "./text.js";
+import {
+  ancestorKeys,
+  entriesOf,
+  findInTree,
+  pathKey,
+  pathText,
+  type TreeRow,
+  treeRows,
+} from "./tree-rows.js";
+
+const ROW = 26;
+const MOST_OPEN = 30;
+const SHOWN = 160;
+const ID = "tree";
+
+/** What is open at first: the first level of what is short. */
+function firstOpen(root: unknown): ReadonlySet<string> {
+  const entries = entriesOf(root) ?? [];
+  const short = entries.filter(([, value]) => (entriesOf(value)?.length ?? Infinity) <= MOST_OPEN);
+  return new Set(entries.length > MOST_OPEN ? [] : short.map(([step]) => pathKey([step])));
+}
+
+export function Tree({ root, label }: { root: unknown; label: string }) {
+  const [open, setOpen] = useState(() => firstOpen(root));
+  const [active, setActive] = useState<string | undefined>(undefined);
+  const [text, setText] = useState("");
+  useEffect(() => setOpen((before) => (before.size > 0 ? before : firstOpen(root))), [root]);
+  const rows = useMemo(() => treeRows(root, open), [root, open]);
+  const found = useMemo(() => findInTree(root, text), [root, text]);
+  const matches = useMemo(() => new Set(found.map(pathKey)), [found]);
+  const index = rows.findIndex(({ key }) => key === active);
+  const chosen = rows[index];
+  const show = (path: readonly PathStep[]) => {
+    setOpen(new Set([...open, ...ancestorKeys(path)]));
+    setActive(pathKey(path));
+  };
+  const toggle = (row: TreeRow, isOpen = !row.isOpen) =>
+    setOpen(new Set([...open].filter((key) => key !== row.key).concat(isOpen ? [row.key] : [])));
+  const onKey = (event: KeyboardEvent) => {
+    const row = rows[index];
+    const to = movedBy(event.key, index, rows.length) ?? (row && inward(event.key, row, index, rows, toggle));
+    if (to === undefined) return;
+    event.preventDefault();
+    setActive(rows[to]?.key);
+  };
+  return (
+    <div class="tree">
+      <Search text={text} setText={setText} found={found} active={active} show={show} />
+      <Rows
+        id={ID}
+        role="tree"
+        label={label}
+        count={rows.length}
+        height={ROW}
+        active={index}
+        onKey={onKey}
+        row={(at) => (
+          <Row
+            key={rows[at]?.key}
+            row={rows[at] as TreeRow}
+            index={at}
+            isActive={at === index}
+            isMatch={matches.has(rows[at]?.key ?? "")}
+            onPick={() => setActive(rows[at]?.key)}
+            onToggle={() => toggle(rows[at] as TreeRow)}
+          />
+        )}
+      />
+      {chosen && <Chosen path={chosen.path} value={valueAt(root, chosen.path)} />}
+    </div>
+  );
+}
+
+interface SearchProps {
+  text: string;
+  setText: (text: string) => void;
+  found: readonly PathStep[][];
+  active: string | undefined;
+  show: (path: readonly PathStep[]) => void;
+}
+
+/** Enter goes to the next match, with Shift to the one before. */
+function Search({ text, setText, found, active, show }: SearchProps) {
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || found.length === 0) return;
+    const at = found.findIndex((path) => pathKey(path) === active);
+    const next = event.shiftKey ? Math.max(at, 0) - 1 + found.length : at + 1;
+    const path = found[next % found.length];
+    if (path) show(path);
+  };
+  return (
+    <div class="tree-search">
+      <input
+        type="search"
+        data-slash
+        placeholder={words.state.search}
+        aria-label={words.state.search}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={onKey}
+      />
+      <span class="dim" role="status">
+        {text !== "" && words.state.found(found.length)}
+      </span>
+    </div>
+  );
+}
+
+/** Right opens and goes in, left closes and goes out. */
+function inward(
+  key: string,
+  row: TreeRow,
+  index: number,
+  rows: readonly TreeRow[],
+  toggle: (row: TreeRow, isOpen: boolean) => void,
+): number | undefined {
+  if (key === "Enter" || key === " ") {
+    if (row.size) toggle(row, !row.isOpen);
+    return index;
+  }
+  if (key === "ArrowRight") {
+    if (row.isOpen) return index + 1;
+    if (row.size) toggle(row, true);
+    return index;
+  }
+  if (key !== "ArrowLeft") return undefined;
+  if (row.isOpen) {
+    toggle(row, false);
+    return index;
+  }
+  const parent = rows.findLastIndex(({ depth }, at) => at < index && depth < row.depth);
+  return parent < 0 ? index : parent;
+}
+
+interface RowProps {
+  row: TreeRow;
+  index: number;
+  isActive: boolean;
+  isMatch: boolean;
+  onPick: () => void;
+  onToggle: () => void;
+}
+
+function Row({ row, index, isActive, isMatch, onPick, onToggle }: RowProps) {
+  const { path, depth, value, size, isOpen } = row;
+  const name = path.at(-1);
+  return (
+    <div
+      id={rowId(ID, index)}
+      class={`row ${isMatch ? "is-match" : ""}`}
+      role="treeitem"
+      aria-level={depth}
+      aria-expanded={size ? isOpen : undefined}
+      aria-selected={isActive}
+      onClick={() => {
+        onPick();
+        if (size) onToggle();
+      }}
+    >
+      <span class="indent" style={{ width: `${Math.min(depth - 1, 20) * 16}px` }} />
+      <span class="twist" aria-hidden="true">
+        {size ? (isOpen ? "▾" : "▸") : ""}
+      </span>
+      <span class={typeof name === "number" ? "index" : "name"}>{visible(String(name))}</span>
+      <span class={`value is-${kindOf(value)}`}>{shortText(value, size, isOpen)}</span>
+    </div>
+  );
+}
+
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
+
+function shortText(value: unknown, size: number | undefined, isOpen: boolean): string {
+  if (typeof value === "string") return visible(JSON.stringify(value.slice(0, SHOWN)));
+  if (size === undefined) return visible(String(JSON.stringify(value) ?? value)).slice(0, SHOWN);
+  if (isMessageLike(value)) return visible(messageLine(value).slice(0, SHOWN).replaceAll("\n", " "));
+  if (size === 0) return Array.isArray(value) ? "[]" : "{}";
+  return isOpen ? "" : words.state.entries(size);
+}
+
+function Chosen({ path, value }: { path: readonly PathStep[]; value: unknown }) {
+  const isText = typeof value === "string";
+  return (
+    <section class="chosen" aria-label={words.state.chosen}>
+      <header>
+        <code>{visible(pathText(path))}</code>
+        <Copy label={words.state.path} text={() => pathText(path)} />
+        <Copy label={words.state.value} text={() => (isText ? value : jsonText(value))} />
+      </header>
+      {isText ? (
+        <LongText class="prose" text={value} key={pathText(path)} />
+      ) : (
+        <LongText class="code" text={jsonText(value)} key={pathText(path)} />
+      )}
+    </section>
+  );
+}

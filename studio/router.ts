@@ -1,0 +1,22 @@
+/** The address is the state: `#/threads/ID/at/CP?tab=state`, behind a hash so that any prefix and any file will do. */
+import { computed, signal } from "@preact/signals";
+import { href, parsePlace, type Query } from "./address.js";
+
+export { href };
+
+const hash = signal(location.hash);
+addEventListener("hashchange", () => (hash.value = location.hash));
+
+/** Where the reader is. */
+export const place = computed(() => parsePlace(hash.value));
+
+/** Go there; with `replace` the way back does not lead here. */
+export function go(address: string, { replace = false } = {}): void {
+  if (address === location.hash) return;
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  hash.value = address;
+}
+
+/** The same place with some of the query changed. */
+export const withQuery = (changes: Query): string =>
+  href(place.value.path, { ...place.value.query, ...changes });

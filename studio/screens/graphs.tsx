@@ -1,0 +1,128 @@
+/** The graphs that are served: their drawing as the server tells it, and their schemas. */
+import { useEffect } from "preact/hooks";
+import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assistant.js";
+import { diagramOf } from "../../src/view/diagram.js";
+import { ask } from "../api.js";
+import { Empty, Fault, Section, Waiting } from "../parts/common.js";
+import { Drawing } from "../parts/drawing.js";
+import { Copy, Value, visible } from "../parts/text.js";
+import { href } from "../router.js";
+import { load, loading } from "../state/loading.js";
+import { words } from "../words.js";
+
+const list = loading<Assistant[]>();
+const drawing = loading<GraphDrawing>();
+const schemas = loading<GraphSchema>();
+
+const readList = async () =>
+  (await ask<Assistant[]>("POST", "/assistants/search", { body: { limit: 100 } })).body;
+
+export function Graphs() {
+  useEffect(() => void load(list, readList), []);
+  return (
+    <main id="content" class="screen narrow" tabIndex={-1}>
+      <header class="screen-head">
+        <h1>{words.graphs}</h1>
+      </header>
+      <GraphList />
+    </main>
+  );
+}
+
+function GraphList() {
+  const { value: graphs } = list.value;
+  if (list.error.value) return <Fault error={list.error.value} retry={() => void load(list, readList)} />;
+  if (!graphs) return <Waiting />;
+  if (graphs.length === 0)
+    return (
+      <Empty title={words.graph.none} hint={words.graph.noneHint} command="graph-serve dev ./graph.ts" />
+    );
+  return (
+    <ul class="threads" data-list>
+      {graphs.map(({ graph_id, name, description }) => (
+        <li key={graph_id}>
+          <a class="thread" href={href(["graphs", graph_id])}>
+            <span class="preview">{visible(name)}</span>
+            <span class="facts">
+              <code>{visible(graph_id)}</code>
+              {description !== null && <span>{visible(description)}</span>}
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Graph({ id }: { id: string }) {
+  useEffect(() => {
+    let isGone = false;
+    const path = `/assistants/${encodeURIComponent(id)}`;
+    const isStale = () => isGone;
+    for (const part of [drawing, schemas]) part.value.value = undefined;
+    void load(drawing, async () => (await ask<GraphDrawing>("GET", `${path}/graph?xray=true`)).body, isStale);
+    void load(schemas, async () => (await ask<GraphSchema>("GET", `${path}/schemas`)).body, isStale);
+    return () => (isGone = true);
+  }, [id]);
+  const { value: drawn } = drawing.value;
+  return (
+    <main id="content" class="screen" tabIndex={-1}>
+      <header class="screen-head">
+        <a class="back" href={href(["graphs"])}>
+          ← {words.graphs}
+        </a>
+        <h1>{visible(id)}</h1>
+      </header>
+      {drawing.error.value ? (
+        <Fault error={drawing.error.value} />
+      ) : drawn ? (
+        <>
+          <p class="drawing-head dim">
+            {words.graph.conditional} <Copy label={words.graph.mermaid} text={() => mermaidOf(drawn)} />
+          </p>
+          <Drawing diagram={diagramOf(drawn)} label={`${words.graph.drawing} ${id}`} />
+        </>
+      ) : (
+        <Waiting />
+      )}
+      <Schemas />
+    </main>
+  );
+}
+
+const KINDS = ["input", "output", "state", "config", "context"] as const;
+
+function Schemas() {
+  const { value: all } = schemas.value;
+  if (!all) return null;
+  return (
+    <Section title={words.graph.schemas}>
+      {KINDS.map((kind) => {
+        const schema = all[`${kind}_schema`];
+        return (
+          <details key={kind}>
+            <summary>
+              {words.graph[kind]} {schema === null && <span class="dim">{words.graph.noSchema}</span>}
+            </summary>
+            {schema !== null && <Value value={schema} />}
+          </details>
+        );
+      })}
+    </Section>
+  );
+}
+
+/** The drawing as Mermaid reads it: ids of its own, names in quotes. */
+export function mermaidOf(drawn: GraphDrawing): string {
+  const { nodes, edges } = diagramOf(drawn);
+  const ids = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
+  const quoted = (text: string) => `"${text.replaceAll('"', "#quot;")}"`;
+  return [
+    "flowchart TD",
+    ...nodes.map(({ id }) => `  ${ids.get(id)}[${quoted(id)}]`),
+    ...edges.map(({ source, target, conditional, labels }) => {
+      const label = labels.length > 0 ? `|${quoted(labels.join(", "))}|` : "";
+      return `  ${ids.get(source)} ${conditional ? "-.->" : "-->"}${label} ${ids.get(target)}`;
+    }),
+  ].join("\n");
+}

@@ -1,0 +1,236 @@
+/** The chosen step: what it changed, what it holds, what ran. */
+import type { TargetedKeyboardEvent } from "preact";
+import { isRecord } from "../../src/models/json.js";
+import type { ThreadState, ThreadTask } from "../../src/models/state.js";
+import { errorLine } from "../../src/view/text.js";
+import { Changes } from "../parts/changes.js";
+import { Fault, Section, Waiting } from "../parts/common.js";
+import { Message, type MessageLike } from "../parts/message.js";
+import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
+import { Tree } from "../parts/tree.js";
+import { go, place } from "../router.js";
+import { chosenId, type Looked, looked, stepHref } from "../state/thread.js";
+import { words } from "../words.js";
+
+export const TABS = ["changes", "state", "tasks", "messages", "meta", "raw"] as const;
+export type Tab = (typeof TABS)[number];
+
+export const tabOf = (name: string | undefined): Tab => TABS.find((tab) => tab === name) ?? "changes";
+export const tabHref = (tab: Tab): string =>
+  stepHref(place.value.path[3], { tab: tab === "changes" ? undefined : tab });
+
+export function Inspector() {
+  const tab = tabOf(place.value.query.tab);
+  const { value: content } = looked.value;
+  const error = looked.error.value;
+  return (
+    <section class="inspector" aria-label={words.thread.details}>
+      <Tabs chosen={tab} />
+      <div
+        class={`panel is-${tab}`}
+        id="panel"
+        role="tabpanel"
+        aria-labelledby={`tab-${tab}`}
+        aria-busy={looked.busy.value}
+        tabIndex={0}
+      >
+        {error ? <Fault error={error} /> : content ? <Panel tab={tab} looked={content} /> : <Waiting />}
+      </div>
+    </section>
+  );
+}
+
+function Tabs({ chosen }: { chosen: Tab }) {
+  const onKey = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = TABS[(TABS.indexOf(chosen) + step + TABS.length) % TABS.length] as Tab;
+    go(tabHref(next), { replace: true });
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label={words.thread.details} onKeyDown={onKey}>
+      {TABS.map((tab) => (
+        <button
+          key={tab}
+          type="button"
+          role="tab"
+          id={`tab-${tab}`}
+          aria-selected={tab === chosen}
+          aria-controls="panel"
+          tabIndex={tab === chosen ? 0 : -1}
+          onClick={() => go(tabHref(tab), { replace: true })}
+        >
+          {words.tabs[tab]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Panel({ tab, looked: { state, parent } }: { tab: Tab; looked: Looked }) {
+  const key = chosenId.value;
+  switch (tab) {
+    case "changes":
+      return <Changes key={key} state={state} parent={parent} />;
+    case "state":
+      return <State values={state.values} />;
+    case "tasks":
+      return <Tasks state={state} parent={parent} />;
+    case "messages":
+      return <Messages values={state.values} />;
+    case "meta":
+      return <Meta state={state} />;
+    case "raw":
+      return <Raw key={key} state={state} />;
+  }
+}
+
+function State({ values }: { values: unknown }) {
+  const isEmpty = values == null || (isRecord(values) && Object.keys(values).length === 0);
+  if (isEmpty) return <p class="dim">{words.state.nothing}</p>;
+  return (
+    <Tree
+      root={isRecord(values) || Array.isArray(values) ? values : { value: values }}
+      label={words.state.tree}
+    />
+  );
+}
+
+function Tasks({ state, parent }: Looked) {
+  const ran = state.metadata.source === "loop" ? (parent?.tasks ?? []) : [];
+  return (
+    <>
+      <Section title={words.tasks.ran}>
+        {ran.length === 0 ? (
+          <p class="dim">{words.tasks.none}</p>
+        ) : (
+          ran.map((task) => <Task key={task.id} task={task} hasRun />)
+        )}
+      </Section>
+      <Section title={words.tasks.next}>
+        {state.tasks.length === 0 ? (
+          <p class="dim">{words.tasks.noneNext}</p>
+        ) : (
+          state.tasks.map((task) => <Task key={task.id} task={task} hasRun={false} />)
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Task({ task, hasRun }: { task: ThreadTask; hasRun: boolean }) {
+  const { name, error, interrupts, result, checkpoint } = task;
+  return (
+    <article class="task">
+      <header>
+        <strong>{visible(name)}</strong>
+        {checkpoint?.checkpoint_ns && (
+          <a href={stepHref(undefined, { ns: checkpoint.checkpoint_ns })}>{words.tasks.open}</a>
+        )}
+      </header>
+      {error !== null && (
+        <>
+          <p class="bad">{words.tasks.error}</p>
+          <LongText class="code bad" text={errorLine(error)} />
+        </>
+      )}
+      {interrupts.map((interrupt, index) => (
+        <div class="asks" key={index}>
+          <p>{words.tasks.asks}</p>
+          <Value value={interrupt.value} />
+        </div>
+      ))}
+      {result != null ? (
+        <>
+          <p class="dim">{words.tasks.wrote}</p>
+          <Value value={result} />
+        </>
+      ) : (
+        hasRun && error === null && <p class="dim">{words.tasks.nothing}</p>
+      )}
+    </article>
+  );
+}
+
+/** Lists of messages in the state, by their keys. */
+export function messageLists(values: unknown): [key: string, messages: MessageLike[]][] {
+  if (!isRecord(values)) return [];
+  return Object.entries(values).filter((entry): entry is [string, MessageLike[]] => {
+    const [, list] = entry;
+    return (
+      Array.isArray(list) &&
+      list.length > 0 &&
+      list.every((item) => isRecord(item) && typeof item.type === "string" && "content" in item)
+    );
+  });
+}
+
+function Messages({ values }: { values: ThreadState["values"] }) {
+  const lists = messageLists(values);
+  if (lists.length === 0) return <p class="dim">{words.messages.none}</p>;
+  return (
+    <>
+      {lists.map(([key, messages]) => (
+        <div class="chat" key={key}>
+          {lists.length > 1 && (
+            <h3>
+              <code>{visible(key)}</code>
+            </h3>
+          )}
+          {messages.map((message, index) => (
+            <Message key={typeof message.id === "string" ? message.id : index} message={message} />
+          ))}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Meta({ state }: { state: ThreadState }) {
+  const { checkpoint, parent_checkpoint, created_at, metadata } = state;
+  const facts: [string, string | null | undefined][] = [
+    [words.meta.checkpoint, checkpoint?.checkpoint_id],
+    [words.meta.parent, parent_checkpoint?.checkpoint_id],
+    [words.meta.created, created_at],
+    [words.meta.run, typeof metadata.run_id === "string" ? metadata.run_id : undefined],
+  ];
+  return (
+    <>
+      <dl class="meta">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value == null ? (
+                "–"
+              ) : name === words.meta.parent ? (
+                <a href={stepHref(value)}>
+                  <code>{visible(value)}</code>
+                </a>
+              ) : (
+                <code>{visible(value)}</code>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Section title={words.meta.metadata}>
+        <Value value={metadata} />
+      </Section>
+    </>
+  );
+}
+
+function Raw({ state }: { state: ThreadState }) {
+  const text = jsonText(state);
+  return (
+    <>
+      <p class="raw-head">
+        <Copy text={() => text} />
+      </p>
+      <LongText class="code" text={text} most={100_000} />
+    </>
+  );
+}

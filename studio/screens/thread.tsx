@@ -1,0 +1,215 @@
+/** One thread: its steps, and one of them in full. */
+import { useSignalEffect } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Empty, Fault, Status, Waiting } from "../parts/common.js";
+import { movedBy, rowId, Rows } from "../parts/rows.js";
+import { Ago, Copy, msText, visible } from "../parts/text.js";
+import { go, href, place } from "../router.js";
+import {
+  choose,
+  chosenId,
+  chosenIndex,
+  durationOf,
+  follow,
+  isBranch,
+  isFollowing,
+  loadMore,
+  look,
+  namespace,
+  newerCount,
+  nodesOf,
+  open,
+  ownNodes,
+  page,
+  refresh,
+  row,
+  type Step,
+  stepHref,
+  steps,
+  subgraphs,
+  threadId,
+} from "../state/thread.js";
+import { graphOf } from "../state/threads.js";
+import { words } from "../words.js";
+import { Inspector } from "./inspector.js";
+
+/** While the page is seen: how often it is asked whether the thread has changed. */
+const LOOK_AGAIN_MS = 3000;
+
+export function Thread() {
+  const [id, ns] = [threadId.value, namespace.value];
+  useEffect(() => void open(), [id, ns]);
+  useSignalEffect(look);
+  useEffect(() => {
+    const again = () => document.visibilityState === "visible" && void refresh();
+    const timer = setInterval(again, LOOK_AGAIN_MS);
+    document.addEventListener("visibilitychange", again);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", again);
+    };
+  }, [id, ns]);
+  const error = row.error.value;
+  if (error && !row.value.value) {
+    return (
+      <main id="content" class="screen narrow" tabIndex={-1}>
+        <h1>{words.threads}</h1>
+        <Fault error={error} retry={() => void open()} />
+      </main>
+    );
+  }
+  return (
+    <main id="content" class="screen thread-screen" tabIndex={-1}>
+      <Head />
+      {steps.value.length === 0 ? (
+        <Nothing />
+      ) : (
+        <div class="panes">
+          <StepList />
+          <Inspector />
+        </div>
+      )}
+    </main>
+  );
+}
+
+function Head() {
+  const thread = row.value.value;
+  const ns = namespace.value;
+  return (
+    <header class="screen-head thread-head">
+      <a class="back" href={href(["threads"])}>
+        ← {words.threads}
+      </a>
+      <h1>
+        <code>{threadId.value}</code>
+      </h1>
+      {thread && (
+        <p class="facts">
+          <Status status={thread.status} />
+          {graphOf(thread) !== "" && (
+            <a href={href(["graphs", graphOf(thread)])}>{visible(graphOf(thread))}</a>
+          )}
+          <Ago at={thread.updated_at} />
+          <Copy text={() => thread.thread_id} />
+          <button type="button" class="small" data-refresh onClick={() => void refresh()}>
+            {words.refresh}
+          </button>
+        </p>
+      )}
+      {thread?.error != null && <p class="bad one-line">{visible(thread.error)}</p>}
+      {ns !== "" && (
+        <p class="within">
+          {words.thread.within} <code>{visible(ns.replaceAll(/:[\w-]{36}/g, ""))}</code>
+          <a href={href(["threads", threadId.value], { tab: place.value.query.tab })}>{words.thread.root}</a>
+        </p>
+      )}
+    </header>
+  );
+}
+
+function Nothing() {
+  if (page.error.value) return <Fault error={page.error.value} retry={() => void open()} />;
+  if (page.busy.value || !row.value.value) return <Waiting />;
+  return (
+    <Empty
+      title={words.thread.empty}
+      hint={words.thread.emptyHint}
+      command={`graph-serve run --thread ${threadId.value} --message "hello"`}
+    />
+  );
+}
+
+const LIST = "steps";
+const ROW = 52;
+
+function StepList() {
+  const all = steps.value;
+  const onKey = (event: KeyboardEvent) => {
+    const to = movedBy(event.key, chosenIndex.value, all.length);
+    if (to === undefined || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    choose(to);
+  };
+  return (
+    <section class="steps" aria-label={words.thread.steps}>
+      <header class="pane-head">
+        <h2>{words.thread.steps}</h2>
+        {!isFollowing.value && (
+          <button type="button" class="small" data-newest onClick={follow}>
+            {newerCount.value > 0 ? words.thread.newer(newerCount.value) : words.thread.follow}
+          </button>
+        )}
+      </header>
+      <Rows
+        id={LIST}
+        role="listbox"
+        label={words.thread.steps}
+        count={all.length}
+        height={ROW}
+        active={chosenIndex.value}
+        onKey={onKey}
+        onEnd={() => page.error.value === undefined && void loadMore()}
+        row={(index) => (
+          <StepRow key={all[index]?.id} step={all[index] as Step} above={all[index - 1]} index={index} />
+        )}
+      />
+      {page.error.value && <Fault error={page.error.value} retry={() => void loadMore()} />}
+    </section>
+  );
+}
+
+function StepRow({ step, above, index }: { step: Step; above: Step | undefined; index: number }) {
+  const isChosen = step.id === chosenId.value;
+  const ms = durationOf(step);
+  const isFailed = index === 0 && row.value.value?.status === "error" && namespace.value === "";
+  return (
+    <div
+      id={rowId(LIST, index)}
+      class="row step"
+      role="option"
+      aria-selected={isChosen}
+      onClick={() => go(stepHref(step.id), { replace: true })}
+    >
+      <span class="number">{step.number ?? "·"}</span>
+      <span class="step-main">
+        <span class="one-line">{titleOf(step)}</span>
+        <span class="dim one-line small-text">{changedText(step)}</span>
+      </span>
+      <span class="badges">
+        {isBranch(step, above) && <span class="badge">{words.thread.branch}</span>}
+        {step.asks > 0 && <span class="badge is-asks">{words.thread.asks}</span>}
+        {isFailed && <span class="badge is-failed">{words.thread.failed}</span>}
+        {ms !== undefined && <span class="dim small-text">{msText(ms)}</span>}
+      </span>
+    </div>
+  );
+}
+
+function titleOf(step: Step) {
+  const { source } = step;
+  if (source === "input") return <span class="kind">{words.thread.input}</span>;
+  if (source === "update") return <span class="kind">{words.thread.update}</span>;
+  if (source === "fork") return <span class="kind">{words.thread.fork}</span>;
+  const nodes = nodesOf(step);
+  if (nodes === undefined) return "…";
+  if (nodes.length === 0) return <span class="kind">{words.thread.start}</span>;
+  return [...new Set(nodes)].map((name) => (
+    <span class={`node ${subgraphs.value.has(name) ? "is-graph" : ""}`} key={name}>
+      {visible(name)}
+      {countOf(nodes, name)}
+    </span>
+  ));
+}
+
+/** The same node may run several times in one step. */
+function countOf(nodes: readonly string[], name: string): string {
+  const count = nodes.filter((each) => each === name).length;
+  return count > 1 ? ` ×${count}` : "";
+}
+
+function changedText({ changed, next }: Step): string {
+  if (changed && changed.length > 0) return `${words.thread.wrote} ${visible(changed.join(", "))}`;
+  const names = [...new Set(ownNodes(next))];
+  return names.length > 0 ? words.thread.next(visible(names.join(", "))) : "";
+}

@@ -1,0 +1,36 @@
+/** Something that is asked of the server: on its way, here, or failed. */
+import { batch, type Signal, signal } from "@preact/signals";
+import type { ApiError } from "../api.js";
+
+export interface Loading<T> {
+  value: Signal<T | undefined>;
+  error: Signal<ApiError | undefined>;
+  busy: Signal<boolean>;
+}
+
+export const loading = <T>(): Loading<T> => ({
+  value: signal<T | undefined>(undefined),
+  error: signal<ApiError | undefined>(undefined),
+  busy: signal(false),
+});
+
+/** Wait for `work`, and keep what comes of it, unless `isStale` says that nobody wants it any more. */
+export async function load<T>(
+  target: Loading<T>,
+  work: () => Promise<T>,
+  isStale: () => boolean = () => false,
+): Promise<void> {
+  target.busy.value = true;
+  try {
+    const value = await work();
+    if (!isStale())
+      batch(() => {
+        target.value.value = value;
+        target.error.value = undefined;
+      });
+  } catch (error) {
+    if (!isStale()) target.error.value = error as ApiError;
+  } finally {
+    if (!isStale()) target.busy.value = false;
+  }
+}

@@ -1,0 +1,275 @@
+/** One thread: its row, its steps newest first, and the states that are looked at. */
+import { batch, computed, signal } from "@preact/signals";
+import type { SelectedState, ThreadState } from "../../src/models/state.js";
+import { ApiError, ask } from "../api.js";
+import { go, href, place } from "../router.js";
+import { load, loading } from "./loading.js";
+import { graphOf, type ListedThread } from "./threads.js";
+
+/** A checkpoint as a row of the list. */
+export interface Step {
+  id: string;
+  parent: string | undefined;
+  number: number | null;
+  source: string;
+  runId: string | undefined;
+  createdAt: string | null;
+  next: readonly string[];
+  /** Null when the checkpoint before is gone. */
+  changed: readonly string[] | null;
+  asks: number;
+}
+
+const SELECT = [
+  "checkpoint",
+  "parent_checkpoint",
+  "metadata",
+  "created_at",
+  "next",
+  "interrupts",
+  "changed_keys",
+] as const;
+const FIRST_PAGE = 50;
+const PAGE = 500;
+const START = "__start__";
+
+export const threadId = computed(() =>
+  place.value.path[0] === "threads" ? (place.value.path[1] ?? "") : "",
+);
+/** Namespace of the graph inside of the graph whose steps are shown; empty for the whole one. */
+export const namespace = computed(() => place.value.query.ns ?? "");
+export const row = loading<ListedThread>();
+export const steps = signal<readonly Step[]>([]);
+export const page = loading<void>();
+export const hasMore = signal(false);
+/** Nodes of the graph that are graphs themselves. */
+export const subgraphs = signal<ReadonlySet<string>>(new Set());
+
+const byId = computed(() => new Map(steps.value.map((step) => [step.id, step])));
+const newest = computed(() => steps.value[0]?.id);
+const named = computed(() => (place.value.path[2] === "at" ? place.value.path[3] : undefined));
+/** The step that is looked at: the one of the address, else the newest. */
+export const chosenId = computed(() => named.value ?? newest.value);
+export const chosenIndex = computed(() => steps.value.findIndex(({ id }) => id === chosenId.value));
+export const isFollowing = computed(() => named.value === undefined);
+/** Steps that came since the reader chose one of his own. */
+export const newerCount = signal(0);
+
+/** Nodes of the user's: LangGraph's own first one says nothing to a reader. */
+export const ownNodes = (names: readonly string[]): string[] => names.filter((name) => name !== START);
+
+/** The nodes whose superstep this checkpoint ends; undefined while the step before it is not loaded. */
+export function nodesOf({ source, parent }: Step): readonly string[] | undefined {
+  if (source !== "loop") return [];
+  const before = parent === undefined ? undefined : byId.value.get(parent);
+  return before && ownNodes(before.next);
+}
+
+/** Time of the superstep; none where the step before it is of another run. */
+export function durationOf({ source, parent, runId, createdAt }: Step): number | undefined {
+  const before = parent === undefined ? undefined : byId.value.get(parent);
+  if (source !== "loop" || !before || before.runId !== runId || !before.createdAt || !createdAt)
+    return undefined;
+  return Date.parse(createdAt) - Date.parse(before.createdAt);
+}
+
+/** Whether another step than the one above in the list came of this one's parent. */
+export const isBranch = (step: Step, above: Step | undefined): boolean =>
+  above !== undefined && above.parent !== step.id;
+
+const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
+
+function stepOf(state: SelectedState): Step {
+  const { checkpoint, parent_checkpoint, metadata = {}, created_at = null, next = [] } = state;
+  return {
+    id: checkpoint?.checkpoint_id ?? "",
+    parent: parent_checkpoint?.checkpoint_id ?? undefined,
+    number: typeof metadata.step === "number" ? metadata.step : null,
+    source: textOr(metadata.source, ""),
+    runId: textOr(metadata.run_id, undefined),
+    createdAt: created_at,
+    next,
+    changed: state.changed_keys ?? null,
+    asks: state.interrupts?.length ?? 0,
+  };
+}
+
+let generation = 0;
+
+/** Show the thread of the address, from its newest step on. */
+export async function open(): Promise<void> {
+  const mine = ++generation;
+  states.clear();
+  batch(() => {
+    steps.value = [];
+    newerCount.value = 0;
+    hasMore.value = false;
+    row.value.value = undefined;
+    row.error.value = undefined;
+    page.error.value = undefined;
+    page.busy.value = false;
+  });
+  const isStale = () => mine !== generation;
+  await Promise.all([loadRow(isStale), loadSteps(isStale)]);
+  if (isStale()) return;
+  void findSubgraphs(isStale);
+  await findNamed(isStale);
+}
+
+const loadRow = (isStale: () => boolean): Promise<void> => load(row, () => readRow(threadId.value), isStale);
+
+/** By a search, which can leave the values out. */
+async function readRow(id: string): Promise<ListedThread> {
+  const select = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
+  const { body } = await ask<ListedThread[]>("POST", "/threads/search", { body: { ids: [id], select } });
+  if (!body[0]) throw new ApiError(404, "thread_not_found", `thread "${id}" not found`);
+  return body[0];
+}
+
+async function readSteps(limit: number, before?: string): Promise<Step[]> {
+  const checkpoint = namespace.value === "" ? {} : { checkpoint: { checkpoint_ns: namespace.value } };
+  const body = { ...checkpoint, limit, select: SELECT, ...(before !== undefined && { before }) };
+  const path = `/threads/${encodeURIComponent(threadId.value)}/history`;
+  return (await ask<SelectedState[]>("POST", path, { body })).body.map(stepOf);
+}
+
+function loadSteps(isStale: () => boolean): Promise<void> {
+  const limit = steps.value.length === 0 ? FIRST_PAGE : PAGE;
+  const read = async () => {
+    const more = await readSteps(limit, steps.value.at(-1)?.id);
+    if (isStale()) return;
+    batch(() => {
+      steps.value = [...steps.value, ...more];
+      hasMore.value = more.length === limit;
+    });
+  };
+  return load(page, read, isStale);
+}
+
+/** The next page; again, where the last one failed. */
+export async function loadMore(): Promise<void> {
+  if (!hasMore.value || page.busy.value) return;
+  const mine = generation;
+  await loadSteps(() => mine !== generation);
+}
+
+/** An address may name a step far down: it is looked for. */
+async function findNamed(isStale: () => boolean): Promise<void> {
+  while (named.value !== undefined && chosenIndex.value < 0 && hasMore.value && !isStale()) {
+    if (page.error.value) return;
+    await loadSteps(isStale);
+  }
+}
+
+async function findSubgraphs(isStale: () => boolean): Promise<void> {
+  const graph = row.value.value && graphOf(row.value.value);
+  if (!graph) return;
+  try {
+    const { body } = await ask<Record<string, unknown>>(
+      "GET",
+      `/assistants/${encodeURIComponent(graph)}/subgraphs`,
+    );
+    if (!isStale()) subgraphs.value = new Set(Object.keys(body));
+  } catch {
+    // A graph that is not here has no drawing either.
+  }
+}
+
+/** Look for newer steps, and what became of the thread. */
+export async function refresh(): Promise<void> {
+  const mine = generation;
+  const isStale = () => mine !== generation;
+  const before = row.value.value?.updated_at;
+  await loadRow(isStale);
+  const now = row.value.value;
+  if (isStale() || (now?.updated_at === before && now?.status !== "busy")) return;
+  const fresh = await readSteps(FIRST_PAGE).catch(() => undefined);
+  if (!fresh || isStale()) return;
+  const known = byId.value;
+  const meets = fresh.length < FIRST_PAGE || fresh.some(({ id }) => known.has(id));
+  const ids = new Set(fresh.map(({ id }) => id));
+  batch(() => {
+    if (!isFollowing.value) newerCount.value += fresh.filter(({ id }) => !known.has(id)).length;
+    steps.value = meets ? [...fresh, ...steps.value.filter(({ id }) => !ids.has(id))] : fresh;
+    if (!meets) hasMore.value = true;
+  });
+  // What its tasks wrote, or asked, may have come after it was looked at.
+  const [head] = fresh;
+  if (head && known.has(head.id)) states.delete(stateKey(head.id));
+  stateVersion.value += 1;
+}
+
+/** Address of a step with the tab, and the namespace, that are shown. */
+export function stepHref(id: string | undefined, query: Record<string, string | undefined> = {}): string {
+  const path = ["threads", threadId.value, ...(id === undefined ? [] : ["at", id])];
+  return href(path, { tab: place.value.query.tab, ns: place.value.query.ns, ...query });
+}
+
+/** Look at the step at this place of the list. */
+export function choose(index: number): void {
+  const step = steps.value[Math.max(0, Math.min(index, steps.value.length - 1))];
+  if (step) go(stepHref(step.id), { replace: true });
+}
+
+export function follow(): void {
+  newerCount.value = 0;
+  go(stepHref(undefined), { replace: true });
+}
+
+// States in full: only those that are looked at, and the ones before them.
+
+const MOST_STATES = 12;
+const states = new Map<string, Promise<ThreadState>>();
+const stateKey = (id: string): string => `${namespace.value} ${id}`;
+/** Counts what makes a state be read anew. */
+const stateVersion = signal(0);
+
+function stateAt(id: string): Promise<ThreadState> {
+  const key = stateKey(id);
+  let state = states.get(key);
+  if (!state) {
+    const checkpoint = { checkpoint_ns: namespace.value, checkpoint_id: id };
+    const path = `/threads/${encodeURIComponent(threadId.value)}/state/checkpoint`;
+    state = ask<ThreadState>("POST", path, { body: { checkpoint } }).then(({ body }) => body);
+    state.catch(() => states.delete(key));
+    const [oldest] = states.keys();
+    if (states.size >= MOST_STATES && oldest !== undefined) states.delete(oldest);
+  }
+  states.delete(key);
+  states.set(key, state);
+  return state;
+}
+
+export interface Looked {
+  state: ThreadState;
+  /** The one before; undefined for the first, and where it is gone. */
+  parent: ThreadState | undefined;
+}
+
+export const looked = loading<Looked>();
+let looks = 0;
+
+/** Read the chosen state and the one before it. Call it in an effect. */
+export function look(): void {
+  const id = chosenId.value;
+  void stateVersion.value;
+  const mine = ++looks;
+  if (id === undefined || threadId.value === "") {
+    looked.value.value = undefined;
+    return;
+  }
+  void load(
+    looked,
+    async () => {
+      const state = await stateAt(id);
+      const before = state.parent_checkpoint?.checkpoint_id;
+      return { state, parent: before == null ? undefined : await stateAt(before).catch(onlyGone) };
+    },
+    () => mine !== looks,
+  );
+}
+
+function onlyGone(error: unknown): undefined {
+  if (error instanceof ApiError && error.code === "checkpoint_not_found") return undefined;
+  throw error;
+}
