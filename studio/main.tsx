@@ -18,7 +18,7 @@ import { words } from "./words.js";
 const info = loading<ServerInfo>();
 
 function App() {
-  const [screen = "threads", id] = place.value.path;
+  const [screen = "", id] = place.value.path;
   useEffect(() => void load(info, async () => (await ask<ServerInfo>("GET", "/info")).body), []);
   useEffect(() => {
     document.title = [id ?? words[screen as "threads"] ?? "", words.studio].filter(Boolean).join(" · ");

@@ -8,7 +8,10 @@ const hash = signal(location.hash);
 addEventListener("hashchange", () => (hash.value = location.hash));
 
 /** Where the reader is. */
-export const place = computed(() => parsePlace(hash.value));
+export const place = computed(() => {
+  const { path, query } = parsePlace(hash.value);
+  return { path: path.length === 0 ? ["threads"] : path, query };
+});
 
 /** Go there; with `replace` the way back does not lead here. */
 export function go(address: string, { replace = false } = {}): void {

@@ -119,7 +119,13 @@ export const words = {
     error: "failed",
     open: "Open its steps",
   },
-  messages: { none: "No messages in the state.", calls: "calls", result: "result", id: "id" },
+  messages: {
+    none: "No messages in the state.",
+    earlier: (count: number) => `${count} earlier`,
+    calls: "calls",
+    result: "result",
+    id: "id",
+  },
   meta: { checkpoint: "checkpoint", parent: "parent", created: "created", run: "run", metadata: "metadata" },
   raw: {
     label: "State as JSON",

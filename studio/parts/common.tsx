@@ -59,10 +59,18 @@ export const Waiting = () => (
   </p>
 );
 
-export function Section({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
+interface SectionProps {
+  title: ComponentChildren;
+  /** Of its heading. */
+  level?: 2 | 3;
+  children: ComponentChildren;
+}
+
+export function Section({ title, level = 3, children }: SectionProps) {
+  const Heading = `h${level}` as const;
   return (
     <section class="part">
-      <h3>{title}</h3>
+      <Heading>{title}</Heading>
       {children}
     </section>
   );

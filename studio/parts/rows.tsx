@@ -59,8 +59,8 @@ export function Rows(props: RowsProps) {
       onScroll={onScroll}
       onKeyDown={onKey}
     >
-      <div role="presentation" style={{ height: count * height, position: "relative" }}>
-        <div role="presentation" class="rows-seen" style={{ top: first * height }}>
+      <div role="presentation" style={{ height: `${count * height}px`, position: "relative" }}>
+        <div role="presentation" class="rows-seen" style={{ top: `${first * height}px` }}>
           {indexes.map(row)}
         </div>
       </div>

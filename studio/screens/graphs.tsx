@@ -96,7 +96,7 @@ function Schemas() {
   const { value: all } = schemas.value;
   if (!all) return null;
   return (
-    <Section title={words.graph.schemas}>
+    <Section title={words.graph.schemas} level={2}>
       {KINDS.map((kind) => {
         const schema = all[`${kind}_schema`];
         return (

@@ -1,5 +1,6 @@
 /** The chosen step: what it changed, what it holds, what ran. */
 import type { TargetedKeyboardEvent } from "preact";
+import { useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { errorLine } from "../../src/view/text.js";
@@ -173,18 +174,34 @@ function Messages({ values }: { values: ThreadState["values"] }) {
   return (
     <>
       {lists.map(([key, messages]) => (
-        <div class="chat" key={key}>
-          {lists.length > 1 && (
-            <h3>
-              <code>{visible(key)}</code>
-            </h3>
-          )}
-          {messages.map((message, index) => (
-            <Message key={typeof message.id === "string" ? message.id : index} message={message} />
-          ))}
-        </div>
+        <Chat key={key} name={lists.length > 1 ? key : undefined} messages={messages} />
       ))}
     </>
+  );
+}
+
+/** Messages that are shown at once, the last ones. */
+const MOST_MESSAGES = 100;
+
+function Chat({ name, messages }: { name: string | undefined; messages: MessageLike[] }) {
+  const [most, setMost] = useState(MOST_MESSAGES);
+  const first = Math.max(0, messages.length - most);
+  return (
+    <div class="chat">
+      {name !== undefined && (
+        <h3>
+          <code>{visible(name)}</code>
+        </h3>
+      )}
+      {first > 0 && (
+        <button type="button" class="link" onClick={() => setMost(most + MOST_MESSAGES)}>
+          {words.messages.earlier(first)}
+        </button>
+      )}
+      {messages.slice(first).map((message, index) => (
+        <Message key={typeof message.id === "string" ? message.id : first + index} message={message} />
+      ))}
+    </div>
   );
 }
 

@@ -1,0 +1,245 @@
+/** Looking at threads, their steps and their states. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as fail } from "../fixtures/graphs/fail.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer } from "./open.js";
+
+const stepsOf = (page: Page, which: Parameters<Page["getByRole"]>[1] = {}) =>
+  page.getByRole("listbox", { name: "Steps" }).getByRole("option", which);
+const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+
+describeWithChromium("the list of threads", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, hitl, fail }, settings: { list_all_assistants: true } });
+
+  it("shows the last message, the status and the graph of each, and what a filter leaves", async () => {
+    const { service, url } = server();
+    await ranThread(service, "agent", ask("two and three"), { user: "ada" });
+    await ranThread(service, "hitl", { topic: "tea" }, { user: "bo" });
+    await ranThread(service, "fail", {}, { user: "bo" }).catch(() => undefined);
+    const { page, visit } = await open(url);
+    await visit("");
+    const rows = page.locator("[data-list] a");
+    await expect.poll(() => rows.count()).toBe(3);
+    expect(await rows.filter({ hasText: "ai: The sum is 5" }).textContent()).toMatch(/idle.*agent/);
+    await page.getByRole("link", { name: "interrupted 1" }).click();
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(page.url()).toContain("#/threads?status=interrupted");
+    await page.reload();
+    await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining("hitl")]);
+    await page.getByRole("link", { name: /^all/ }).click();
+    await page.getByLabel("Metadata").fill("user=bo");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByLabel("Filter what is loaded").fill("FAIL");
+    await expect.poll(() => rows.allTextContents()).toEqual([expect.stringMatching(/error.*fail.*kaboom/)]);
+    await page.getByLabel("Metadata").fill("nonsense");
+    await page.keyboard.press("Enter");
+    await page.getByText("Write it as key=value").waitFor();
+  });
+
+  it("goes on when its end comes into sight", async () => {
+    const { service, url } = server();
+    const before = await service.threads.count({});
+    await Promise.all(Array.from({ length: 60 }, () => service.threads.create({})));
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    const rows = page.locator("[data-list] a");
+    await expect.poll(() => rows.count()).toBe(50);
+    await page.mouse.wheel(0, 20_000);
+    await expect.poll(() => rows.count()).toBe(60 + before);
+    await page.getByText("That is all of them.").waitFor();
+  });
+});
+
+describeWithChromium("the list of threads without any", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent } });
+
+  it("carries the command that makes one, and so does a thread on which nothing ran", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    await visit("");
+    await page.getByText('graph-serve run --message "hello"').waitFor();
+    const { thread_id } = await service.threads.create({});
+    await visit(`#/threads/${thread_id}`);
+    await page.getByText(`graph-serve run --thread ${thread_id}`).waitFor();
+    await visit("#/threads/0197f0a0-0000-7000-8000-000000000001");
+    await page.getByRole("alert").filter({ hasText: "not found" }).waitFor();
+    await visit("#/nowhere");
+    await page.getByText("There is no such page").waitFor();
+  });
+});
+
+describeWithChromium("a thread", () => {
+  const open = useBrowser();
+  const server = useServer({
+    graphs: { agent, hitl, fail, steps, subgraph, gate },
+    settings: { list_all_assistants: true },
+  });
+
+  it("is gone through by keys alone, from the list to the state of a step; the address tells the place", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url);
+    await visit("");
+    await page.getByText("ai: The sum is 5").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await stepsOf(page).first().waitFor();
+    expect(page.url()).toContain(`#/threads/${id}`);
+    expect((await stepsOf(page).allTextContents()).map((text) => text.replace(/\d+ ms$/, ""))).toEqual([
+      "3model_requestchanged messages",
+      "2toolschanged messages",
+      "1model_requestchanged messages",
+      "0startchanged messages",
+      "-1input",
+    ]);
+    await page.getByText("by model_request").waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.getByText("by tools").waitFor();
+    expect(await stepsOf(page, { selected: true }).textContent()).toContain("tools");
+    expect(await page.locator(".change").allTextContents()).toEqual([
+      expect.stringMatching(/added.*\[2\].*tool.*add.*5/),
+    ]);
+    await page.keyboard.press("2");
+    await page.getByRole("treeitem", { name: /messages/ }).waitFor();
+    const address = page.url();
+    expect(address).toMatch(/\/at\/[\w-]+\?tab=state$/);
+    await page.reload();
+    await page.getByRole("treeitem", { name: /tool: 5/ }).waitFor();
+    expect(page.url()).toBe(address);
+    await page.keyboard.press("/");
+    await page.keyboard.type("call_add");
+    await page.getByText(/^\d matches$/).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Chosen value").getByText("messages[1].tool_calls[0].id").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Threads" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("next thread or step").waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  });
+
+  it("tells of each task what it wrote, asked, or failed with", async () => {
+    const { service, url } = server();
+    const waits = await ranThread(service, "hitl", { topic: "tea" });
+    const failed = await ranThread(service, "fail", {}).catch(() => undefined);
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${waits}?tab=tasks`);
+    await page.locator(".task", { hasText: "plan" }).getByText("planned").waitFor();
+    await page.locator(".task", { hasText: "ask" }).getByText("Approve?").waitFor();
+    expect(await stepsOf(page).first().textContent()).toContain("asks");
+    const [thread] = await service.threads.search({ status: "error" }).then(({ items }) => items);
+    await visit(`#/threads/${failed ?? thread?.thread_id}?tab=tasks`);
+    await page
+      .locator(".task")
+      .getByText(/kaboom/)
+      .waitFor();
+    expect(await stepsOf(page).first().textContent()).toContain("failed");
+  });
+
+  it("shows the steps inside of a subgraph", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "subgraph", ask("hello"));
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=tasks`);
+    await stepsOf(page, { name: /child/ }).click();
+    await page.getByRole("link", { name: "Open its steps" }).click();
+    await stepsOf(page, { name: /inner_model/ }).waitFor();
+    await page.getByText("Inside of child").waitFor();
+    await stepsOf(page, { name: /leaf/ }).click();
+    await page.keyboard.press("4");
+    await page.getByText("leaf was here").waitFor();
+    await page.getByRole("link", { name: "the whole graph" }).click();
+    await stepsOf(page, { name: /close/ }).waitFor();
+  });
+
+  it("follows the newest step until another is chosen, and says then how many came", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", { n: 8 });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    const first = stepsOf(page).first();
+    const chosen = stepsOf(page, { selected: true });
+    await expect.poll(() => chosen.textContent()).toContain("step");
+    const before = await stepsOf(page).count();
+    await service.runs.create(id, { assistant_id: "steps", input: { n: 9 } });
+    await expect.poll(() => stepsOf(page).count()).toBeGreaterThan(before);
+    expect(await first.getAttribute("aria-selected")).toBe("true");
+    await stepsOf(page).nth(1).click();
+    await page.getByRole("button", { name: "Newest" }).waitFor();
+    await service.runs.create(id, { assistant_id: "steps", input: { n: 9 } });
+    await page.getByRole("button", { name: "3 new" }).waitFor();
+    expect(await first.getAttribute("aria-selected")).toBe("false");
+    await page.keyboard.press("n");
+    await expect.poll(() => first.getAttribute("aria-selected")).toBe("true");
+  });
+
+  it("is followed while somebody else runs it", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    const name = `studio-${thread_id}`;
+    const run = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByText("busy").waitFor();
+    gateOf(name).open();
+    await run;
+    await page.locator(".thread-head").getByText("idle").waitFor();
+  });
+
+  it("has what a long one holds at hand, and little of it in the page", async () => {
+    const { service, url } = server();
+    const long = { messages: [{ role: "user", content: "x".repeat(30_000) }] };
+    const id = await ranThread(service, "agent", long, {});
+    const items = Array.from({ length: 10_000 }, (_, index) => ({ role: "user", content: `item ${index}` }));
+    await service.state.update(id, { values: { messages: items }, as_node: "tools" });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=state`);
+    const tree = page.getByRole("tree");
+    await tree.waitFor();
+    await tree.getByText("messages").click();
+    await page.keyboard.press("End");
+    await page.getByRole("treeitem", { name: /item 9999/ }).waitFor();
+    expect(await page.locator("#app *").count()).toBeLessThan(400);
+    await visit(`#/threads/${id}?tab=messages`);
+    await page.getByRole("button", { name: "9904 earlier" }).click();
+    await expect.poll(() => page.locator(".message").count()).toBe(200);
+    const first = (await service.state.history(id, { limit: 100 })).at(-2)?.checkpoint?.checkpoint_id ?? "";
+    await visit(`#/threads/${id}/at/${first}`);
+    await page.getByRole("button", { name: "Show all 30000 characters" }).click();
+    await expect.poll(async () => (await page.locator(".change .prose").innerText()).length).toBe(30_000);
+  });
+});
+
+describeWithChromium("a graph", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, hitl }, settings: { list_all_assistants: true } });
+
+  it("is drawn as the server tells it, with its schemas", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/graphs");
+    await page.getByRole("link", { name: /agent/ }).click();
+    await page.getByRole("region", { name: "Drawing agent" }).waitFor();
+    expect(await page.locator(".graph-node text").allTextContents()).toEqual([
+      "start",
+      "model_request",
+      "tools",
+      "end",
+    ]);
+    expect(await page.locator(".edge.is-conditional").count()).toBeGreaterThan(0);
+    await page.getByText("input", { exact: true }).click();
+    await page.locator("details[open]").getByText('"messages"').waitFor();
+  });
+});

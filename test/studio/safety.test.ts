@@ -1,0 +1,223 @@
+/** What a page must never do, whatever models, tools and users write; who may see what; how large it is. */
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import express from "express";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createApp } from "../../src/http/app.js";
+import { startServer } from "../../src/http/server.js";
+import { openService } from "../../src/service.js";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+
+/** Markup, scripts, links, other origins, names of prototypes, marks that turn text around. */
+const HOSTILE = [
+  "<img src=x onerror=alert(1)>",
+  "<script>alert(1)</script>",
+  "</script><svg onload=alert(1)>",
+  "javascript:alert(1)",
+  "[a](javascript:alert(1)) ![b](http://127.0.0.1:9/pixel.png)",
+  "{{constructor.constructor('alert(1)')()}}",
+  "__proto__",
+  "constructor",
+  "\u202Edesrever\u2066",
+  "\u001b[31mred\u0007",
+  '"><iframe srcdoc="<script>parent.alert(1)</script>">',
+  "a/../../b?c=d#e%2F%00",
+];
+const ALL = HOSTILE.join("\n");
+const NODE = "<img src=x onerror=alert(2)>";
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec, "<b>key</b>": Annotation<unknown> });
+const hostile = new StateGraph(State)
+  .addNode(NODE, () => ({
+    "<b>key</b>": Object.fromEntries(HOSTILE.map((text) => [text, { [text]: text, list: [text, null] }])),
+    messages: [
+      { role: "assistant", content: ALL, tool_calls: [{ name: HOSTILE[0], args: { q: ALL }, id: "c" }] },
+      { role: "tool", content: ALL, tool_call_id: "c", name: HOSTILE[1], status: "error" },
+      { role: "user", content: [{ type: "image_url", image_url: { url: "http://127.0.0.1:9/pixel.png" } }] },
+      {
+        role: "user",
+        content: [{ type: "image_url", image_url: { url: "data:image/svg+xml,<svg onload='alert(1)'/>" } }],
+      },
+    ],
+  }))
+  .addNode("ask", () => ({ messages: [{ role: "user", content: String(interrupt({ [ALL]: ALL })) }] }))
+  .addEdge(START, NODE)
+  .addEdge(NODE, "ask")
+  .addEdge("ask", END)
+  .compile({ name: "hostile" });
+
+const TABS = ["changes", "state", "tasks", "messages", "meta", "raw"];
+
+describeWithChromium("hostile values", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { hostile } });
+
+  it("are text wherever they stand", { timeout: 240_000 }, async () => {
+    const { service, url } = server();
+    const metadata = { title: ALL, [HOSTILE[0] ?? ""]: HOSTILE };
+    const id = await ranThread(service, "hostile", { messages: [{ role: "user", content: ALL }] }, metadata);
+    const { page, visit } = await open(url);
+    const places = [
+      "#/threads",
+      ...TABS.map((tab) => `#/threads/${id}?tab=${tab}`),
+      "#/graphs",
+      "#/graphs/hostile",
+      `#/threads/${encodeURIComponent(ALL)}`,
+      `#/graphs/${encodeURIComponent(ALL)}`,
+      `#/threads?q=${encodeURIComponent(ALL)}&meta=${encodeURIComponent(`a=${ALL}`)}`,
+    ];
+    for (const place of places) {
+      await visit(place);
+      await page.waitForLoadState("networkidle");
+      const made = "main :is(img, iframe, script, object, embed, b, [onerror], [onload], [srcdoc])";
+      expect(await page.locator(made).count(), place).toBe(0);
+      for (const link of await page.locator("a").all())
+        expect(await link.getAttribute("href"), place).toMatch(/^#/);
+      const text = await page.locator("body").innerText();
+      expect(text, place).not.toMatch(/[\u202e\u2066\u0007\u001b]/);
+    }
+    await visit(`#/threads/${id}?tab=messages`);
+    await expect.poll(() => page.locator(".message").allTextContents()).toHaveLength(5);
+    for (const text of HOSTILE.slice(0, 5))
+      expect(await page.locator(".message").nth(1).innerText()).toContain(text);
+    expect(await page.locator(".message").nth(1).innerText()).toContain("\\u202edesrever\\u2066");
+    await visit(`#/threads/${id}?tab=state`);
+    await page.getByRole("tree").press("End");
+    for (const key of ["ArrowRight", "ArrowDown", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
+    await page.getByLabel("Chosen value").waitFor();
+  });
+});
+
+describeWithChromium("each screen", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, hitl, subgraph }, settings: { list_all_assistants: true } });
+
+  it.each([
+    [1280, "light"],
+    [1280, "dark"],
+    [320, "light"],
+    [320, "dark"],
+  ] as const)("can be used by everybody at %i pixels, %s", { timeout: 240_000 }, async (width, scheme) => {
+    const { service, url } = server();
+    const ask = { messages: [{ role: "user", content: "two and three" }] };
+    const ran = await ranThread(service, "agent", ask);
+    const waits = await ranThread(service, "hitl", { topic: "tea" });
+    const { thread_id: empty } = await service.threads.create({});
+    const { page, visit } = await open(url, { width, scheme });
+    const places = [
+      "#/threads",
+      "#/threads?q=nothing+has+this",
+      ...TABS.map((tab) => `#/threads/${ran}?tab=${tab}`),
+      `#/threads/${waits}?tab=tasks`,
+      `#/threads/${empty}`,
+      "#/graphs",
+      "#/graphs/agent",
+      "#/graphs/nope",
+    ];
+    for (const place of places) {
+      await visit(place);
+      await page.waitForLoadState("networkidle");
+      expect(await violationsOf(page), place).toEqual([]);
+      const wide = await page.evaluate("document.documentElement.scrollWidth");
+      expect(wide, place).toBeLessThanOrEqual(width);
+    }
+    await visit("#/threads");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    expect(await violationsOf(page), "keys").toEqual([]);
+  });
+});
+
+describeWithChromium("a server that asks for a key", () => {
+  const open = useBrowser();
+  const KEY = "a-key-of-sixteen-characters";
+  const server = useServer({ graphs: { agent }, settings: { api_keys: [KEY] } });
+
+  it("is shown once its key was given, which this tab alone keeps", async () => {
+    const { url } = server();
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("This server asks for a key").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByLabel("API key").fill("wrong");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("The server does not know this key.").waitFor();
+    await dialog.getByLabel("API key").fill(KEY);
+    await page.keyboard.press("Enter");
+    await page.getByText("No thread yet").waitFor();
+    await page.reload();
+    await page.getByText("No thread yet").waitFor();
+    expect(page.url()).not.toContain(KEY);
+    const stored = "[JSON.stringify(localStorage), document.cookie].join()";
+    expect(await page.evaluate<string>(stored)).not.toContain(KEY);
+  });
+});
+
+describeWithChromium("a server that goes away", () => {
+  const open = useBrowser();
+
+  it("is said to be away, and the page goes on when it is back", async () => {
+    const service = await openService({ graphs: { agent } });
+    const first = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
+    const { page, visit } = await open(first.url);
+    await visit("#/threads");
+    await page.getByText("No thread yet").waitFor();
+    await first.close(0);
+    await page.keyboard.press("g");
+    await page.keyboard.press("g");
+    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    const again = await openService({ graphs: { agent } });
+    const second = await startServer(again, { host: "127.0.0.1", port: first.port, studio: true });
+    onTestFinished(() => second.close(0));
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("link", { name: /agent/ }).waitFor();
+  });
+});
+
+describeWithChromium("the Studio in somebody's application", () => {
+  const open = useBrowser();
+
+  it("works under any prefix", async () => {
+    const service = await openService({ graphs: { agent } });
+    onTestFinished(() => service.close(0));
+    const app = express().use("/tools/agents", createApp(service, { studio: true }));
+    const server = createServer(app).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "hi" }] });
+    const { page } = await open(`http://127.0.0.1:${port}`);
+    await page.goto(`http://127.0.0.1:${port}/tools/agents/studio`);
+    await page.getByText("ai: The sum is 5").click();
+    await page.getByText("by model_request").waitFor();
+    expect(page.url()).toBe(`http://127.0.0.1:${port}/tools/agents/studio/#/threads/${id}`);
+  });
+});
+
+describe("the size of the Studio", () => {
+  const folder = join(import.meta.dirname, "../../dist/studio");
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const gzipped = (file: string) => gzipSync(readFileSync(file), { level: 9 }).length;
+  const sum = (of: readonly string[]) => of.reduce((all, file) => all + gzipped(file), 0);
+
+  it("is at most 120 kB for the first load, compressed, and 200 kB for all of it", () => {
+    const page = readFileSync(join(folder, "index.html"), "utf8");
+    const first = files.filter(
+      (file) => page.includes(file.slice(folder.length + 1)) || file.endsWith("index.html"),
+    );
+    expect(first.length).toBeGreaterThanOrEqual(3);
+    expect(sum(first)).toBeLessThanOrEqual(120_000);
+    expect(sum(files)).toBeLessThanOrEqual(200_000);
+  });
+});
