@@ -14,6 +14,8 @@ interface Commands {
   fetch: string;
   /** Adds a package to the project. */
   add: string;
+  /** Installs what the lock file says, and nothing else. */
+  ci: string;
   /** Lets a package run the scripts that build it, and runs them. */
   build: string;
   lockFiles: readonly string[];
@@ -25,6 +27,7 @@ export const MANAGERS: Readonly<Record<PackageManager, Commands>> = {
     script: "npm run",
     fetch: "npx",
     add: "npm install",
+    ci: "npm ci",
     build: "npm rebuild",
     lockFiles: ["package-lock.json", "npm-shrinkwrap.json"],
   },
@@ -33,6 +36,7 @@ export const MANAGERS: Readonly<Record<PackageManager, Commands>> = {
     script: "pnpm",
     fetch: "pnpm dlx",
     add: "pnpm add",
+    ci: "pnpm install --frozen-lockfile",
     build: "pnpm approve-builds",
     lockFiles: ["pnpm-lock.yaml"],
   },
@@ -41,6 +45,7 @@ export const MANAGERS: Readonly<Record<PackageManager, Commands>> = {
     script: "yarn",
     fetch: "yarn dlx",
     add: "yarn add",
+    ci: "yarn install --frozen-lockfile",
     build: "yarn rebuild",
     lockFiles: ["yarn.lock"],
   },
@@ -49,6 +54,7 @@ export const MANAGERS: Readonly<Record<PackageManager, Commands>> = {
     script: "bun run",
     fetch: "bunx",
     add: "bun add",
+    ci: "bun install --frozen-lockfile",
     build: "bun pm trust",
     lockFiles: ["bun.lock", "bun.lockb"],
   },
@@ -59,6 +65,13 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** The package manager that called this process, by its user agent; undefined when none did. */
 export function callingManager(env: Variables): PackageManager | undefined {
   return PACKAGE_MANAGERS.find((name) => env.npm_config_user_agent?.startsWith(`${name}/`));
+}
+
+/** Its version, where it is the one that called: `10.34.9`. */
+export function callingVersion(manager: PackageManager, env: Variables): string | undefined {
+  const [, version] =
+    new RegExp(`^${manager}/(\\d+\\.\\d+\\.\\d+)`).exec(env.npm_config_user_agent ?? "") ?? [];
+  return version;
 }
 
 /** The package manager of the project that a folder lies in: by its lock file, else the calling one, else npm. */

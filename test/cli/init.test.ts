@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { VERSION } from "../../src/support/version.js";
 import { cli, createProject, type Project } from "./harness.js";
 
@@ -35,6 +36,47 @@ describe("init", () => {
     const { stdout } = await init("bot", "-t", "minimal", "--pm", "pnpm");
     expect(stdout).toContain("  graph.ts\n");
     expect(stdout).toMatch(/next\n {2}cd bot\n {2}pnpm install\n {2}pnpm dev\n$/);
+  });
+
+  it("pnpm gets its own settings, and its words", async () => {
+    const env = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
+    expect(await cli(["init", "bot", "-t", "chat"], { cwd: project.dir, env })).toMatchObject({ code: 0 });
+    const manifest = JSON.parse(await read("bot/package.json")) as Record<string, unknown>;
+    expect(manifest).toMatchObject({ packageManager: "pnpm@10.34.9" });
+    expect(manifest).not.toHaveProperty("overrides");
+    expect(parse(await read("bot/pnpm-workspace.yaml"))).toMatchObject({
+      packages: ["."],
+      onlyBuiltDependencies: ["better-sqlite3"],
+      allowBuilds: { "better-sqlite3": true },
+      overrides: { "@langchain/protocol": expect.any(String) as string },
+    });
+    const readme = await read("bot/README.md");
+    expect(readme).toContain("pnpm install\npnpm dev");
+    expect(readme).toContain("pnpm exec graph-serve run");
+    expect(readme).not.toMatch(/\bnp[mx] /);
+    const workflow = await read("bot/.github/workflows/graphs.yml");
+    expect(workflow).toContain("- uses: pnpm/action-setup@v4\n      - uses: actions/setup-node@v4");
+    expect(workflow).toContain("cache: pnpm\n      - run: pnpm install --frozen-lockfile");
+    expect(parse(workflow)).toMatchObject({ name: "graphs" });
+  });
+
+  it("yarn and bun may build what has to be built", async () => {
+    await init("yarned", "-t", "chat", "--pm", "yarn");
+    const yarned = JSON.parse(await read("yarned/package.json")) as Record<string, unknown>;
+    expect(yarned).toMatchObject({
+      resolutions: { "@langchain/protocol": expect.any(String) as string },
+      dependenciesMeta: { "better-sqlite3": { built: true } },
+    });
+    expect(yarned).not.toHaveProperty("packageManager");
+    expect(await read("yarned/.yarnrc.yml")).toBe("nodeLinker: node-modules\n");
+    await init("bunned", "-t", "chat", "--pm", "bun");
+    const bunned = JSON.parse(await read("bunned/package.json")) as Record<string, unknown>;
+    expect(bunned).toMatchObject({
+      overrides: { "@langchain/protocol": expect.any(String) as string },
+      trustedDependencies: ["better-sqlite3"],
+    });
+    expect(await read("bunned/.github/workflows/graphs.yml")).toContain("oven-sh/setup-bun@v2");
+    expect(await read("bunned/README.md")).toContain("bunx graph-serve");
   });
 
   it("the calling package manager is noticed", async () => {

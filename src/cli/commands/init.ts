@@ -4,6 +4,7 @@ import { type Command, Option } from "@commander-js/extra-typings";
 import { ConfigError } from "../../support/errors.js";
 import {
   callingManager,
+  callingVersion,
   MANAGERS,
   PACKAGE_MANAGERS,
   type PackageManager,
@@ -11,13 +12,19 @@ import {
 import { examples, type Runner } from "../command.js";
 import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
 import { quoted } from "../run/outcome.js";
+import { filesFor } from "../init/for-manager.js";
 import type { Session } from "../session.js";
 
 export function initCommand(command: Command, run: Runner): void {
   command
     .argument("[dir]", "folder of the project", ".")
     .addOption(new Option("-t, --template <name>", "what to start from (default chat)").choices(TEMPLATES))
-    .addOption(new Option("--pm <name>", "package manager of the commands shown").choices(PACKAGE_MANAGERS))
+    .addOption(
+      new Option(
+        "--pm <name>",
+        "package manager that the project is made for (default: the one that calls)",
+      ).choices(PACKAGE_MANAGERS),
+    )
     .option("--config-only", "make only the configuration file")
     .option("--force", "write over files that are there")
     .addHelpText(
@@ -44,12 +51,15 @@ async function init(session: Session, dir: string, flags: InitFlags): Promise<nu
   // Before anybody is asked for a template that could not be made here.
   if (!isNew) await refuseProject(folder, dir);
   const template = flags.configOnly ? undefined : (flags.template ?? (await chooseTemplate(session)));
+  const manager = flags.pm ?? callingManager(io.env) ?? "npm";
   const files =
-    template === undefined ? await configFiles(folder) : await templateFiles(template, basename(folder));
+    template === undefined
+      ? await configFiles(folder)
+      : filesFor(await templateFiles(template, basename(folder)), manager, callingVersion(manager, io.env));
   const taken = await existingFiles(folder, files);
   if (taken.length > 0 && !flags.force) throw wouldOverwrite(taken, dir, flags);
   await writeFiles(folder, files);
-  const next = nextCommands(session, folder, flags);
+  const next = nextCommands(session, folder, { manager, configOnly: flags.configOnly });
   const paths = files.map(({ path }) => path);
   if (print.flags.json) print.json({ dir: folder, template: template ?? null, files: paths, next });
   else describe(session, folder, paths, next);
@@ -81,8 +91,11 @@ function wouldOverwrite(taken: ProjectFile[], dir: string, { configOnly }: InitF
   return new ConfigError(`there is already ${names.join(", ")}${more}`, { hint: hints.join("\n") });
 }
 
-function nextCommands({ io }: Session, folder: string, { pm, configOnly }: InitFlags): string[] {
-  const manager = pm ?? callingManager(io.env) ?? "npm";
+function nextCommands(
+  { io }: Session,
+  folder: string,
+  { manager, configOnly }: { manager: PackageManager; configOnly?: boolean },
+): string[] {
   const { exec: execute, script: run } = MANAGERS[manager];
   if (configOnly) {
     return ["validate", "dev", 'run --message "hello"'].map((command) => `${execute} graph-serve ${command}`);

@@ -1,0 +1,84 @@
+/** The files of a template, as the package manager of the new project understands them. */
+import { MANAGERS, type PackageManager } from "../../support/package-manager.js";
+import type { ProjectFile } from "./files.js";
+
+/** Packages whose build scripts have to run; managers run none that they are not told of. */
+const BUILT = ["better-sqlite3"];
+
+interface Manifest {
+  packageManager?: string;
+  overrides?: Record<string, string>;
+  [field: string]: unknown;
+}
+
+/** `version` is written down where it is known, as corepack and CI want it. */
+export function filesFor(
+  files: readonly ProjectFile[],
+  manager: PackageManager,
+  version?: string,
+): ProjectFile[] {
+  if (manager === "npm") return [...files];
+  const made = files.map(({ path, content }) => {
+    if (path === "package.json") {
+      const manifest = manifestFor(JSON.parse(content) as Manifest, manager, version);
+      return { path, content: `${JSON.stringify(manifest, null, 2)}\n` };
+    }
+    return {
+      path,
+      content: path.endsWith(".yml") ? workflowFor(content, manager, version) : inWordsOf(content, manager),
+    };
+  });
+  const manifest = files.find(({ path }) => path === "package.json");
+  const { overrides = {} } = JSON.parse(manifest?.content ?? "{}") as Manifest;
+  return [...made, ...settingsOf(manager, overrides)];
+}
+
+function manifestFor(
+  { overrides, ...manifest }: Manifest,
+  manager: PackageManager,
+  version: string | undefined,
+): Manifest {
+  const pinned = version === undefined ? manifest : { ...manifest, packageManager: `${manager}@${version}` };
+  if (manager === "bun") return { ...pinned, overrides, trustedDependencies: BUILT };
+  if (manager !== "yarn") return pinned;
+  const dependenciesMeta = Object.fromEntries(BUILT.map((name) => [name, { built: true }]));
+  return { ...pinned, resolutions: overrides, dependenciesMeta };
+}
+
+/** The manager's own settings. Those of pnpm have one name for its release 10, another for later ones. */
+function settingsOf(manager: PackageManager, overrides: Record<string, string>): ProjectFile[] {
+  const lines = (entries: readonly string[]) => entries.map((entry) => `  ${entry}\n`).join("");
+  if (manager === "yarn") return [{ path: ".yarnrc.yml", content: "nodeLinker: node-modules\n" }];
+  if (manager !== "pnpm") return [];
+  const content = [
+    `packages:\n${lines(['- "."'])}`,
+    `onlyBuiltDependencies:\n${lines(BUILT.map((name) => `- ${name}`))}`,
+    `allowBuilds:\n${lines(BUILT.map((name) => `${name}: true`))}`,
+    `overrides:\n${lines(Object.entries(overrides).map(([name, range]) => `"${name}": ${range}`))}`,
+  ].join("");
+  return [{ path: "pnpm-workspace.yaml", content }];
+}
+
+/** Texts with the commands of npm in those of another manager. */
+function inWordsOf(text: string, manager: PackageManager): string {
+  const { exec, script, add, ci } = MANAGERS[manager];
+  return text
+    .replace(/\bnpx (?=graph-serve)/g, () => `${exec} `)
+    .replace(/\bnpm run /g, () => `${script} `)
+    .replace(/\bnpm test\b/g, () => `${script} test`)
+    .replace(/\bnpm ci\b/g, () => ci)
+    .replace(/\bnpm install(?= @)/g, () => add)
+    .replace(/\bnpm install\b/g, () => `${manager} install`);
+}
+
+function workflowFor(text: string, manager: PackageManager, version: string | undefined): string {
+  const before = {
+    pnpm: `      - uses: pnpm/action-setup@v4\n${version === undefined ? "        with:\n          version: latest\n" : ""}`,
+    yarn: "      - run: corepack enable\n",
+    bun: "      - uses: oven-sh/setup-bun@v2\n",
+    npm: "",
+  }[manager];
+  return inWordsOf(text, manager)
+    .replace("      - uses: actions/setup-node", (step) => before + step)
+    .replace(/ +cache: npm\n/, (line) => (manager === "bun" ? "" : line.replace("npm", manager)));
+}
