@@ -274,6 +274,7 @@ export const SettingsSchema = Type.Object(
 );
 
 export type SettingsInput = Static<typeof SettingsSchema>;
+
 export type SettingName = keyof SettingsInput;
 
 type WithDefault =
@@ -337,3 +338,31 @@ function maskSetting(name: string, value: unknown): unknown {
 
 const maskKey = (key: string | { name: string; key: string }) =>
   typeof key === "string" ? MASK : { ...key, key: MASK };
+
+/** What stands in a file in the place of a value that a variable gives. */
+const VARIABLE = {
+  type: "string",
+  pattern: "\\$\\{[^}]+\\}",
+  description: "`${VAR}`, or `${VAR:-default}`.",
+};
+
+/** The schema of a configuration file, for editors: where it is named, and where variables stand, is allowed too. */
+export function publishedSettingsSchema(): Record<string, unknown> {
+  const { properties, ...schema } = JSON.parse(JSON.stringify(SettingsSchema)) as {
+    properties: Record<string, Record<string, unknown>>;
+  };
+  const settings = Object.entries(properties).map(([name, setting]) => {
+    const { description, default: preset, ...type } = setting;
+    if (type.type === "string" && Object.keys(type).length === 1) return [name, setting];
+    const either = { description, ...(preset !== undefined && { default: preset }), anyOf: [type, VARIABLE] };
+    return [name, either];
+  });
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    ...schema,
+    properties: {
+      $schema: { type: "string", description: "This schema, for editors." },
+      ...(Object.fromEntries(settings) as Record<string, unknown>),
+    },
+  };
+}

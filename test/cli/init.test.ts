@@ -118,6 +118,7 @@ describe("init", () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ template: null, files: ["graph-server.config.json"] });
     expect(JSON.parse(await read("graph-server.config.json"))).toEqual({
+      $schema: "./node_modules/graph-serve/graph-server.schema.json",
       graphs: { agent: "./src/agent.ts" },
     });
   });

@@ -1,6 +1,6 @@
 import type { Command } from "@commander-js/extra-typings";
 import { maskSettings } from "../../config/settings.js";
-import { type SettingName, SettingsSchema } from "../../config/settings.js";
+import { type SettingName, publishedSettingsSchema } from "../../config/settings.js";
 import { ConfigError } from "../../support/errors.js";
 import { addFormerCommand, examples, type Runner } from "../command.js";
 import { originText } from "../report-error.js";
@@ -73,8 +73,6 @@ async function printPath(session: Session): Promise<number> {
 
 /** `config schema`: for editors that complete and check the file. */
 async function printSchema({ print }: Session): Promise<number> {
-  print.data(
-    JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...SettingsSchema }, null, 2),
-  );
+  print.data(JSON.stringify(publishedSettingsSchema(), null, 2));
   return 0;
 }

@@ -11,6 +11,8 @@ export interface ProjectFile {
 }
 
 const TEMPLATES_FOLDER = fileURLToPath(new URL("../../../templates/", import.meta.url));
+/** Where a project finds the schema of its configuration. */
+const SCHEMA = "./node_modules/graph-serve/graph-server.schema.json";
 const SKIPPED = new Set(["node_modules", "dist", ".graph-serve", "package-lock.json"]);
 // npm leaves .gitignore out of a package, and a workflow must not run where the template is.
 const PLACES: Readonly<Record<string, string>> = {
@@ -67,7 +69,7 @@ function packageName(folderName: string): string {
 export async function configFiles(folder: string): Promise<ProjectFile[]> {
   const present = await Promise.all(GRAPH_FILES.map((file) => exists(join(folder, file))));
   const graph = GRAPH_FILES.find((_file, index) => present[index]) ?? "graph.ts";
-  const settings = { graphs: { agent: `./${graph}` } };
+  const settings = { $schema: SCHEMA, graphs: { agent: `./${graph}` } };
   return [{ path: "graph-server.config.json", content: `${JSON.stringify(settings, null, 2)}\n` }];
 }
 
