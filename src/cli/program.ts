@@ -3,11 +3,12 @@ import { Command, CommanderError, Option } from "@commander-js/extra-typings";
 import { nearest } from "../support/nearest.js";
 import { errorMessage, errorName, GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { currentRun } from "../support/event-loop.js";
+import { guardExit, type ProcessExit } from "../support/exit-guard.js";
 import { VERSION } from "../support/version.js";
 import { settingOption } from "./options.js";
 import { asCalled } from "./called-as.js";
 import type { CliIo } from "./io.js";
-import { errorText } from "./report-error.js";
+import { errorText, shortPath } from "./report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session.js";
 import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./command.js";
 import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.js";
@@ -167,6 +168,7 @@ async function watchUnhandled(session: Session, work: () => Promise<number>): Pr
   const stopListening = listen(session.io, {
     rejection: (error) => (session.unhandled?.rejection ?? rejection)(error),
     exception: (error) => (session.unhandled?.exception ?? exception)(error),
+    exit: (error) => (session.unhandled?.exit ?? exitWarning(session))(error),
   });
   try {
     const exitCode = await work();
@@ -176,14 +178,21 @@ async function watchUnhandled(session: Session, work: () => Promise<number>): Pr
   }
 }
 
-function listen(io: CliIo, { rejection, exception }: UnhandledErrors): () => void {
+function listen(io: CliIo, { rejection, exception, exit }: Required<UnhandledErrors>): () => void {
   // Then the process is a test's.
   if (io.signal) return () => undefined;
   process.on("unhandledRejection", rejection).on("uncaughtException", exception);
+  const release = guardExit(exit);
   return () => {
+    release();
     process.off("unhandledRejection", rejection).off("uncaughtException", exception);
   };
 }
+
+const exitWarning =
+  ({ io, print }: Session) =>
+  ({ message, place }: ProcessExit): void =>
+    print.warn(`${place === undefined ? "" : `${shortPath(place, io.cwd)}: `}${message}`);
 
 function showUnhandled({ io, print }: Session, error: unknown): void {
   const fault = new GraphServeError(

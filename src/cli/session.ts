@@ -8,6 +8,7 @@ import type { Unheeded } from "../config/langgraph-fields.js";
 import { loadConfig, type LoadedConfig } from "../config/load.js";
 import type { SettingsInput } from "../config/settings.js";
 import { ConfigError, InvalidRequestError } from "../support/errors.js";
+import type { ProcessExit } from "../support/exit-guard.js";
 import type { CliIo } from "./io.js";
 import { type GlobalFlags, settingsOfFlags } from "./options.js";
 import { Printer } from "./terminal/print.js";
@@ -18,6 +19,8 @@ export interface UnhandledErrors {
   rejection: (error: unknown) => void;
   /** Of a timer or a callback: what it cut short is not known. */
   exception: (error: unknown) => void;
+  /** A graph would have ended the process; where nothing takes it, it is shown. */
+  exit?: (error: ProcessExit) => void;
 }
 
 export interface Session {

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ErrorDetails, errorMessage, GraphLoadError } from "../support/errors.js";
+import { whileLoading } from "../support/exit-guard.js";
 import { duplicateCoreNotice } from "../support/user-langgraph.js";
 import { evaluated, settledExport } from "./awaited.js";
 import type { GraphFactory, LoadedGraph, ServedGraph } from "./graph.js";
@@ -116,7 +117,10 @@ async function loadModule(
 
 async function evaluate(prepared: PreparedModule, module: FaultyModule): Promise<Exports> {
   try {
-    return await evaluated(prepared.evaluate(), module);
+    return await evaluated(
+      whileLoading(() => prepared.evaluate()),
+      module,
+    );
   } catch (error) {
     throw await evaluationError(error, module);
   }
@@ -202,7 +206,7 @@ function factoryOf(call: (config: unknown) => unknown, module: FaultyModule, nam
   return async (config) => {
     let result: unknown;
     try {
-      result = await call(config);
+      result = await whileLoading(() => call(config));
     } catch (error) {
       throw factoryError(error, module);
     }

@@ -1,4 +1,4 @@
-/** Errors that nothing handles, in commands that have a process of their own. */
+/** Errors that nothing handles, and calls of process.exit, in commands that have a process of their own. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -18,6 +18,8 @@ const State = Annotation.Root({ does: Annotation<string>, waits: Annotation<bool
 
 const does = {
   reject: () => void Promise.reject(new RangeError("nobody awaits this")),
+  exit: () => process.exit(7),
+  exitAndCatch: () => { try { process.exit(7); } catch {} },
   throw: () => void setTimeout(() => { throw new RangeError("thrown by a timer"); }),
   rejectLater: () => {
     const reject = AsyncResource.bind(() => void Promise.reject(new RangeError("long after the run")));
@@ -221,5 +223,99 @@ describe("an uncaught exception", () => {
     const { code, stdout } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ error: { message: "RangeError: thrown by a timer" } });
+  });
+});
+
+describe("process.exit of a graph", () => {
+  const message = "process.exit(7) was called, which a graph must not do";
+  const line = loose.split("\n").findIndex((row) => row.includes("exit: ()")) + 1;
+
+  it.each(["start", "dev"])(
+    "in a node fails its run, is told with its place, and %s goes on",
+    async (command) => {
+      const server = new Started(command);
+      const { request } = await server.api();
+      const thread = newId();
+      for (const does of ["exit", "exitAndCatch"]) {
+        const answer = await request("POST", `/threads/${thread}/runs`, body({ does, waits: true }));
+        expect(answer.body).toMatchObject({ status: "error", error: message });
+      }
+      expect((await request("GET", `/threads/${thread}/runs`)).body).toHaveLength(2);
+      expect(server.log).toContain(`loose.ts:${line}`);
+      server.child.kill("SIGTERM");
+      expect(await server.exit).toEqual([0, null]);
+    },
+  );
+
+  it("in a node fails the run of run", async () => {
+    const input = JSON.stringify({ does: "exit" });
+    const { code, stdout, stderr } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { message: `ProcessExit: ${message}` } });
+    expect(stderr).toContain(`warn  loose.ts:${line}: ${message}\n`);
+  });
+
+  it("fails one case of test", async () => {
+    await project.put(
+      "loose.graph.yaml",
+      `graph: ./loose.ts
+cases:
+  - { name: leaving, input: { does: exit }, expect: { status: success } }
+  - { name: sound, input: { does: nothing }, expect: { status: success } }
+`,
+    );
+    const { code, stdout, stderr } = await finish(graphServe("test", "--reporter", "json"));
+    expect(code).toBe(1);
+    const { cases } = JSON.parse(stdout) as { cases: { name: string; status: string }[] };
+    expect(cases.map(({ name, status }) => [name, status])).toEqual([
+      ["leaving", "failed"],
+      ["sound", "passed"],
+    ]);
+    expect(stderr).toContain(`loose.ts:${line}: ${message}`);
+  });
+
+  const atImport = `${loose}\nprocess.exit(7);\n`;
+  const place = `loose.ts:${atImport.split("\n").length - 1}`;
+
+  it.each([
+    ["start", "./loose.ts"],
+    ["run", "./loose.ts", "-i", "{}"],
+    ["test", "loose.graph.yaml"],
+  ])("when it is imported is a fault with its place: %s", async (...argv) => {
+    await project.put("loose.ts", atImport);
+    await project.put("loose.graph.yaml", "graph: ./loose.ts\ncases: [{ name: one, input: {} }]\n");
+    const { code, stderr, stdout } = await finish(graphServe(...argv));
+    expect(code).toBe(2);
+    const said = stderr + stdout;
+    expect(said).toContain("./loose.ts throws when it is imported");
+    expect(said).toContain(message);
+    expect(said).toContain(place);
+  });
+
+  it("when a native module is imported is a fault with its place too", async () => {
+    await project.put("loose.mjs", "export const graph = 1;\nprocess.exit();\n");
+    const { code, stderr } = await finish(graphServe("run", "./loose.mjs", "-i", "{}"));
+    expect(code).toBe(2);
+    expect(stderr).toContain("process.exit() was called");
+    expect(stderr).toContain("loose.mjs:2");
+  });
+
+  it("when it is imported leaves dev serving", async () => {
+    await project.put("loose.ts", atImport);
+    const server = new Started("dev");
+    const { request } = await server.api();
+    await expect.poll(() => server.log, PATIENCE).toContain(place);
+    expect((await request("GET", "/ok")).status).toBe(200);
+  });
+
+  it("by what it left behind when it was imported is told, and the server goes on", async () => {
+    await project.put(
+      "loose.ts",
+      `${loose}\nvoid new Promise((r) => setTimeout(r)).then(() => process.exit(7));\n`,
+    );
+    const server = new Started("start");
+    const { request } = await server.api();
+    await expect.poll(() => server.log, PATIENCE).toContain("a graph would have ended the process");
+    expect((await request("GET", "/ok")).status).toBe(200);
   });
 });

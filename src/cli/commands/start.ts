@@ -78,7 +78,8 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
       rejection(error);
       stop.stop(UNCAUGHT);
     };
-    session.unhandled = { rejection, exception };
+    const exit = (err: unknown) => logger.error({ err }, "a graph would have ended the process");
+    session.unhandled = { rejection, exception, exit };
     const service = await openConfigured(config, logger, { serves: true, callFactories: true });
     observers.metrics = service.metrics;
     closers.add(() => service.close());

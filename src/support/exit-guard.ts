@@ -1,0 +1,67 @@
+/** Code of graphs must not end the process: other runs go on in it, and threads are being written. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { currentRun } from "./event-loop.js";
+
+/** What `process.exit` throws in a graph. */
+export class ProcessExit extends Error {
+  override readonly name = "ProcessExit";
+  /** `file:line` of the user's own code; undefined when the stack does not tell. */
+  readonly place: string | undefined;
+
+  constructor(code: number | string | null | undefined) {
+    super(`process.exit(${code ?? ""}) was called, which a graph must not do`);
+    this.place = ownPlace(this.stack ?? "");
+  }
+}
+
+/** Set in all that a module begins when it is loaded. */
+const loading = new AsyncLocalStorage<{ isDone: boolean }>();
+
+/** Do what loads a graph: the code that it evaluates must not end the process either. */
+export async function whileLoading<T>(work: () => T | Promise<T>): Promise<T> {
+  const load = { isDone: false };
+  try {
+    return await loading.run(load, work);
+  } finally {
+    load.isDone = true;
+  }
+}
+
+/**
+ * From now on `process.exit` throws where a graph calls it, and fails the run that does. Who else calls it is served.
+ * @param tell hears of each call, but of those that keep a graph from loading: they are the fault of that
+ * @returns what gives `process.exit` back
+ */
+export function guardExit(tell: (error: ProcessExit) => void): () => void {
+  const { exit } = process as { exit: (this: void, code?: number | string | null) => never };
+  const guarded = (code?: number | string | null): never => {
+    const run = currentRun();
+    const load = loading.getStore();
+    if (!run && !load) return code === undefined ? exit() : exit(code);
+    const error = new ProcessExit(code ?? process.exitCode);
+    if (!load || load.isDone) tell(error);
+    // The graph may catch what is thrown.
+    run?.fail(error);
+    throw error;
+  };
+  process.exit = guarded;
+  return () => {
+    if (process.exit === guarded) process.exit = exit;
+  };
+}
+
+/** Files of this package: the folder that `support` stands in. */
+const OURS = fileURLToPath(new URL("..", import.meta.url));
+
+/** The first line of the stack that is the user's. */
+function ownPlace(stack: string): string | undefined {
+  for (const row of stack.split("\n")) {
+    const [, where = "", line] = /(?:\(|at (?:async )?)([^()]*?):(\d+):\d+\)?$/.exec(row.trim()) ?? [];
+    if (line === undefined || where.startsWith("node:")) continue;
+    const file = where.startsWith("file:") ? fileURLToPath(new URL(where)) : where;
+    if (!file.startsWith(OURS) && !file.includes(`${sep}node_modules${sep}`)) return `${file}:${line}`;
+  }
+  return undefined;
+}
