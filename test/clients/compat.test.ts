@@ -1,6 +1,8 @@
 /** The switch `compat` through the official SDK's client: what each choice makes of the same calls. */
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it, vi } from "vitest";
+import { remoteClient } from "../../src/client/remote.js";
+import { RunSoFar } from "../../src/client/run-events.js";
 import { COMPAT_DEFAULTS, type Compat } from "../../src/config/compat.js";
 import type { Settings } from "../../src/config/settings.js";
 import type { Service } from "../../src/service.js";
@@ -240,6 +242,31 @@ describe("a run that stops to ask", () => {
     expect(await client.threads.get(thread_id)).toMatchObject({ status: "interrupted" });
     const answered = await client.runs.wait(thread_id, "hitl", { command: { resume: "yes" } });
     expect(answered).toMatchObject({ answer: "yes" });
+  });
+});
+
+describe("a run of the commands", () => {
+  it.each(BOTH)("waits its turn, and is interrupted when it asks: %s", async (compat) => {
+    const { server, client, next } = await openWatched({ compat });
+    const name = `compat command ${compat}`;
+    const { thread_id, first } = await busyThread(client, name);
+    const command = await remoteClient({ url: server.url });
+    const request = { assistant_id: "hitl", input: { topic: "cats" } };
+    const queued = next("queued");
+    const run = new RunSoFar();
+    const taken = (async () => {
+      const { signal } = new AbortController();
+      for await (const event of command.runs.stream(thread_id, request, signal)) run.take(event);
+    })();
+    await queued;
+    gateOf(name).open();
+    await Promise.all([first, taken]);
+    expect(run).toMatchObject({ status: "interrupted", interrupts: [{ value: { question: "Approve?" } }] });
+    expect(await client.runs.get(thread_id, run.runId ?? "")).toMatchObject({
+      status: compat === "langgraph" ? "success" : "interrupted",
+      multitask_strategy: "enqueue",
+      kwargs: { on_disconnect: "cancel" },
+    });
   });
 });
 
