@@ -69,8 +69,7 @@ it("no route shows it", async () => {
 it("an exported thread does not hold it", async () => {
   const { thread_id } = await failedRun();
   let exported = "";
-  for await (const part of threadText(localClient(server.service), thread_id, []))
-    exported += part;
+  for await (const part of threadText(localClient(server.service), thread_id, [])) exported += part;
   expect(exported).toContain("kaboom");
   expect(exported).not.toMatch(SHOWS_CODE);
 });
