@@ -184,8 +184,8 @@ export class Service extends Operations {
   }
 
   /** What the storage has to say of its own setup. */
-  storageFindings(): StorageFinding[] {
-    return this.#context.storage.findings?.() ?? [];
+  async storageFindings(): Promise<StorageFinding[]> {
+    return (await this.#context.storage.findings?.()) ?? [];
   }
 
   /** Stop accepting runs, give those in flight `graceSeconds`, settle their rows, close the storage. Safe to repeat. */

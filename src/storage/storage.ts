@@ -229,7 +229,7 @@ export interface Storage {
   /** Rows of the long-term memory; left out where there is no room for them, and then they last as long as the process. */
   readonly items?: ItemTable;
   /** Checks of the setup, where the backend has some. */
-  findings?(): StorageFinding[];
+  findings?(): StorageFinding[] | Promise<StorageFinding[]>;
   /** Release files and connections. Call once, when nothing uses the storage any more. */
   close(): Promise<void>;
 }

@@ -27,17 +27,19 @@ export class PostgresCluster {
   readonly #folder: string;
   readonly #options: string;
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, settings: Readonly<Record<string, number>>) {
     this.#folder = folder;
-    this.#options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=on`;
+    const own = Object.entries(settings).map(([name, value]) => ` -c ${name}=${value}`);
+    this.#options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=on${own.join("")}`;
     this.uri = `postgresql://postgres@127.0.0.1:${port}/postgres`;
   }
 
-  static async start(): Promise<PostgresCluster> {
+  /** `settings` are the server's own, such as `max_connections`. */
+  static async start(settings: Readonly<Record<string, number>> = {}): Promise<PostgresCluster> {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-postgres-"));
     if (process.getuid?.() === 0) await run("chown", ["postgres", folder]);
     await chmod(folder, 0o700);
-    const cluster = new PostgresCluster(folder, await freePort());
+    const cluster = new PostgresCluster(folder, await freePort(), settings);
     await asOwner("initdb", ["-D", folder, "-U", "postgres", "-A", "trust", "--no-sync"]);
     await cluster.#control("start");
     return cluster;

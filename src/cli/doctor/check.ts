@@ -155,9 +155,9 @@ export async function storageChecks(config: DevConfig): Promise<Check[]> {
 
 async function look(service: Service): Promise<Check[]> {
   const { scheme, location } = service.storage;
-  const findings = service
-    .storageFindings()
-    .map(({ name, ok: isOk, detail, fix = "" }) => (isOk ? ok(name, detail) : warn(name, detail, fix)));
+  const findings = (await service.storageFindings()).map(({ name, ok: isOk, detail, fix = "" }) =>
+    isOk ? ok(name, detail) : warn(name, detail, fix),
+  );
   const stale = await service.cutOffRuns();
   return [
     ok("storage", location === undefined ? scheme : `${scheme} ${location}`),

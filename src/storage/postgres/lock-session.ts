@@ -7,7 +7,10 @@ import { type ExplainError, storageError } from "../driver-errors.js";
 import { CONNECT_TIMEOUT } from "./options.js";
 
 /** What a session can be told about a lock; `key` is the lock's, the flag of those who wait for it follows from it. */
-type LockCommand = "try" | "raiseFlag" | "lowerFlag" | "unlock" | "wakeOthers";
+type LockCommand = "try" | "raiseFlag" | "lowerFlag" | "unlock" | "wakeOthers" | "wakeAll";
+
+/** They take no lock that stays. */
+const RELEASING: ReadonlySet<LockCommand> = new Set<LockCommand>(["unlock", "lowerFlag", "wakeOthers"]);
 
 interface Request {
   commands: readonly LockCommand[];
@@ -34,6 +37,7 @@ const ANSWERS = `SELECT CASE command
     WHEN 'unlock' THEN pg_advisory_unlock(key)
     WHEN 'wakeOthers' THEN CASE WHEN pg_try_advisory_lock(~key) THEN NOT pg_advisory_unlock(~key)
       ELSE pg_notify($3, key::text)::text = '' END
+    WHEN 'wakeAll' THEN pg_notify($3, key::text)::text = ''
   END AS answer FROM unnest($1::text[], $2::bigint[]) AS asked (command, key)`;
 
 /** Long waits are wanted here; a peer that vanished is to be noticed by the server in 15 s, later than by us. */
@@ -41,6 +45,10 @@ const SETTINGS = `SELECT set_config(name, value, false) FROM (VALUES ('statement
     ('idle_session_timeout', '0'), ('tcp_keepalives_idle', '6'), ('tcp_keepalives_interval', '3'),
     ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '15000')) AS wanted (name, value)
   WHERE name IN (SELECT name FROM pg_catalog.pg_settings)`;
+
+/** Whether the server had no room for another lock: its lock table is shared by all that use it. */
+export const isOutOfLocks = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === "53200";
 
 /**
  * The locks of this process, for as long as one connection lives: the server frees them all when it ends. What is asked
@@ -52,6 +60,9 @@ export class LockSession {
   readonly #lost = new AbortController();
   readonly #wakers = new Map<string, Set<() => void>>();
   readonly #ticking: NodeJS.Timeout;
+  /** Keys that are locked, and keys whose flag is raised. */
+  readonly #held = new Set<string>();
+  readonly #flags = new Set<string>();
   #queue: Request[] = [];
   #underWay: readonly Request[] = [];
   #ticks = 0;
@@ -131,18 +142,8 @@ export class LockSession {
       const requests = (this.#underWay = this.#queue);
       this.#queue = [];
       this.#ticks = 0;
-      const sent = new Stopwatch();
-      const commands = requests.flatMap((request) => request.commands);
-      const keys = requests.flatMap(({ key, commands: { length } }) => Array.from({ length }, () => key));
       try {
-        const { rows } = await this.#client.query<{ answer: boolean }>({
-          name: "gs_locks",
-          text: ANSWERS,
-          values: [commands, keys, this.#channel],
-        });
-        this.#answered = sent;
-        const answers = rows.map(({ answer }) => answer);
-        for (const { commands: own, resolve } of requests) resolve(answers.splice(0, own.length));
+        await this.#carryOut(requests);
       } catch (error) {
         // Which commands were carried out is unknown: only the session's end is sure to undo them.
         for (const { reject } of requests) reject(error as Error);
@@ -150,6 +151,74 @@ export class LockSession {
       }
       this.#underWay = [];
     }
+  }
+
+  /** Rejects when it is not known what became of the commands. */
+  async #carryOut(requests: readonly Request[]): Promise<void> {
+    try {
+      const answers = await this.#command(requests);
+      for (const request of requests) {
+        const own = answers.splice(0, request.commands.length);
+        this.#note(request, own);
+        request.resolve(own);
+      }
+    } catch (error) {
+      if (!isOutOfLocks(error)) throw error;
+      await this.#takeBack(requests);
+      const left = requests.filter(({ commands }) => !commands.every((command) => RELEASING.has(command)));
+      for (const request of requests)
+        if (!left.includes(request)) request.resolve(request.commands.map(() => true));
+      const [only] = left;
+      if (requests.length > 1) for (const request of left) await this.#carryOut([request]);
+      else only?.reject(error as Error);
+    }
+  }
+
+  async #command(requests: readonly Pick<Request, "commands" | "key">[]): Promise<boolean[]> {
+    const sent = new Stopwatch();
+    const commands = requests.flatMap((request) => request.commands);
+    const keys = requests.flatMap(({ key, commands: { length } }) => Array.from({ length }, () => key));
+    const { rows } = await this.#client.query<{ answer: boolean }>({
+      name: "gs_locks",
+      text: ANSWERS,
+      values: [commands, keys, this.#channel],
+    });
+    this.#answered = sent;
+    return rows.map(({ answer }) => answer);
+  }
+
+  #note({ commands, key }: Request, answers: readonly boolean[]): void {
+    for (const [index, command] of commands.entries()) {
+      if (command === "try" && answers[index]) this.#held.add(key);
+      if (command === "unlock") this.#held.delete(key);
+      if (command === "raiseFlag" && answers[index]) this.#flags.add(key);
+      if (command === "lowerFlag") this.#flags.delete(key);
+    }
+  }
+
+  /**
+   * Of a statement that was refused for want of memory, some commands may have been carried out: advisory locks outlast
+   * it. What it took is given back. What it was to release is released, which takes no memory, and whoever waits is woken.
+   */
+  async #takeBack(requests: readonly Request[]): Promise<void> {
+    const keys = [...new Set(requests.map(({ key }) => key))];
+    const asked = (key: string) =>
+      new Set(requests.filter((request) => request.key === key).flatMap(({ commands }) => commands));
+    await this.#command(keys.map((key) => ({ key, commands: this.#backFrom(key, asked(key)) })));
+    for (const key of keys) {
+      if (asked(key).has("unlock")) this.#held.delete(key);
+      if (asked(key).has("lowerFlag")) this.#flags.delete(key);
+    }
+  }
+
+  #backFrom(key: string, asked: ReadonlySet<LockCommand>): LockCommand[] {
+    const isReleased = asked.has("unlock");
+    const commands: LockCommand[] = [];
+    if (isReleased || (asked.has("try") && !this.#held.has(key))) commands.push("unlock");
+    if (asked.has("lowerFlag") || (asked.has("raiseFlag") && !this.#flags.has(key)))
+      commands.push("lowerFlag");
+    if (isReleased) commands.push("wakeAll");
+    return commands;
   }
 
   /** Counts turns of the event loop, not time: an answer that a busy process has not read yet is not overdue. */
@@ -232,6 +301,11 @@ export class LockConnection {
       hint: explained?.hint,
       cause: this.#fault,
     });
+  }
+
+  /** The error in plain words, where it is the driver's. */
+  explained(error: unknown): unknown {
+    return storageError(error, this.#options.explain);
   }
 
   async close(): Promise<void> {

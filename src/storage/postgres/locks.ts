@@ -1,5 +1,5 @@
 import type { RemoteLock, RemoteLocks } from "../shared-locks.js";
-import type { LockConnection, LockSession } from "./lock-session.js";
+import { isOutOfLocks, type LockConnection, type LockSession } from "./lock-session.js";
 import { lockKey } from "./options.js";
 
 /** A waiter looks by itself after so many milliseconds, should it not be woken. */
@@ -54,7 +54,8 @@ export class PostgresLocks implements RemoteLocks {
       try {
         return [session, await work(session)];
       } catch (error) {
-        if (!session.lost.aborted || signal?.aborted) throw error;
+        if (signal?.aborted) throw error;
+        if (!session.lost.aborted) throw this.#connection.explained(error);
       }
     }
   }
@@ -79,17 +80,32 @@ interface Waiting {
 async function waitOn(session: LockSession, key: string, { yields, signal }: Waiting): Promise<void> {
   const bell = new Bell(signal);
   const forget = session.onUnlock(key, () => bell.ring());
-  let [isRaised, isOurs] = await session.ask(key, "raiseFlag", ...(yields ? [] : (["try"] as const)));
+  let isRaised: boolean | undefined;
+  let isOurs: boolean | undefined;
   try {
+    [isRaised, isOurs] = await askForRoom(session, key, "raiseFlag", ...(yields ? [] : (["try"] as const)));
     for (let pause = yields ? LAST_LOOK : FIRST_LOOK; !isOurs; pause = Math.min(2 * pause, LAST_LOOK)) {
       await bell.wait(pause);
-      if (!isRaised) [isRaised, isOurs] = await session.ask(key, "raiseFlag", "try");
-      else [isOurs] = await session.ask(key, "try");
+      if (!isRaised) [isRaised, isOurs] = await askForRoom(session, key, "raiseFlag", "try");
+      else [isOurs] = await askForRoom(session, key, "try");
     }
   } finally {
     forget();
     bell.close();
     if (isRaised) session.ask(key, "lowerFlag").catch(() => undefined);
+  }
+}
+
+/** As `session.ask`; nothing is had where the server has no room for a lock now, but who waits may have it later. */
+async function askForRoom(
+  session: LockSession,
+  ...asked: Parameters<LockSession["ask"]>
+): Promise<(boolean | undefined)[]> {
+  try {
+    return await session.ask(...asked);
+  } catch (error) {
+    if (isOutOfLocks(error)) return [];
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import type {
   RowStorage,
   SchemaState,
   Storage,
+  StorageFinding,
   StorageOptions,
   ThreadLocks,
 } from "../storage.js";
@@ -50,6 +51,7 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
       items: createPostgresItems(pool, schema),
       checkpointer: await checkpointerOf(pool, schema),
       locks: locks.threads,
+      findings: async () => [await lockTableFinding(pool)],
       close: async () => {
         await locks.close();
         await pool.close();
@@ -109,6 +111,23 @@ function rowsOf(pool: PostgresPool, driver: PostgresDriver, options: PostgresOpt
     threads: new PostgresThreads(pool, options.schema),
     runs: new PostgresRuns(pool, options.schema),
     close: () => pool.close(),
+  };
+}
+
+/** A lock for each thread in flight, and one more while others wait for it, in a table that the whole server shares. */
+async function lockTableFinding({ query }: PostgresPool): Promise<StorageFinding> {
+  const [row] = await query<{ room: number; used: number }>(
+    `SELECT current_setting('max_locks_per_transaction')::int
+        * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int) AS room,
+      (SELECT count(*)::int FROM pg_catalog.pg_locks WHERE NOT fastpath) AS used`,
+  );
+  const { room = 0, used = 0 } = row ?? {};
+  const isRoomy = used < room / 2;
+  return {
+    name: "lock table",
+    ok: isRoomy,
+    detail: `${used} of about ${room} locks are in use; a thread in flight takes one`,
+    ...(!isRoomy && { fix: "raise max_locks_per_transaction of the server, and restart it" }),
   };
 }
 
