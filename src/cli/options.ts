@@ -313,11 +313,13 @@ function duration(flag: string, text: string): number {
 }
 
 /**
- * A point in time as ISO 8601: a date, a time, or a duration before now.
+ * A point in time as ISO 8601: a date or a time, local ones unless they say otherwise, or a duration before now.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function timeOf(flag: string, text: string, now = Date.now()): string {
-  if (/^\d{4}-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
+  // A date alone would be one of UTC.
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text;
+  if (/^\d{4}-\d\d/.test(at) && !Number.isNaN(Date.parse(at))) return new Date(at).toISOString();
   return new Date(now - duration(flag, text)).toISOString();
 }
 

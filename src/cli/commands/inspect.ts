@@ -22,7 +22,7 @@ import { warnHidden, withClient } from "../open-client.js";
 import { printFields } from "../terminal/table.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped } from "../terminal/text.js";
+import { clipped, shownTime } from "../terminal/text.js";
 import { valueTree } from "../terminal/value-tree.js";
 
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
@@ -238,7 +238,7 @@ function printCheckpoint(print: Printer, state: ThreadState, { writes, full }: C
     ["source", text(source)],
     ["step", text(step)],
     ["run", text(run_id)],
-    ["created", created_at ?? undefined],
+    ["created", shownTime(print, created_at)],
     ["next", next.join(", ")],
     ...unfinishedFields(state),
     ["metadata", JSON.stringify(others)],

@@ -7,6 +7,7 @@ import { openStorageOf, storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
 import type { Session } from "../session.js";
 import { printTable } from "../terminal/table.js";
+import { shownTime } from "../terminal/text.js";
 
 export function recoverCommand(command: Command, run: Runner): void {
   addStorageOptions(command.option("--apply", "mark them as failed, and set their threads right"))
@@ -73,7 +74,7 @@ function report(
       run_id,
       thread_id,
       owner ? `${owner.host} pid ${owner.pid}` : "unknown",
-      owner?.seen_at ?? "",
+      shownTime(print, owner?.seen_at),
     ]),
   );
   if (!apply) {

@@ -127,7 +127,7 @@ export function printRun(print: Printer, run: Run): void {
     ["assistant", run.assistant_id],
     ["status", run.status],
     ["error", run.error ?? undefined],
-    ["started", run.created_at],
+    ["started", shownTime(print, run.created_at)],
     ["took", shownMs(runMs(run))],
     ["tokens", usage ? tokensText(usage) : undefined],
     ["strategy", run.multitask_strategy],

@@ -11,7 +11,7 @@ import type { Client } from "../../client/client.js";
 import { runTotals, walkRuns } from "../../client/walk.js";
 import { type Field, printColumns, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped } from "../terminal/text.js";
+import { clipped, shownTime } from "../terminal/text.js";
 import { valueTree } from "../terminal/value-tree.js";
 import { printFault, runColumns } from "./run.js";
 import { errorLine } from "../../view/text.js";
@@ -82,15 +82,18 @@ function printCard(print: Printer, { thread, state, totals }: InspectedThread): 
     ["thread", thread.thread_id],
     ["status", thread.status],
     ["graph", typeof graph_id === "string" ? graph_id : undefined],
-    ["created", thread.created_at],
-    ["updated", thread.updated_at],
+    ["created", shownTime(print, thread.created_at)],
+    ["updated", shownTime(print, thread.updated_at)],
     ["metadata", JSON.stringify(metadata)],
     ["runs", `${totals.runs}${failed}, ${totals.tokens} tokens`],
     ["checkpoint", state.checkpoint?.checkpoint_id ?? "none"],
     ["next", state.next.join(", ")],
     ...unfinishedFields(state),
     ["error", thread.error ?? undefined],
-    ["expires", thread.ttl ? `${thread.ttl.expires_at} (${thread.ttl.strategy})` : undefined],
+    [
+      "expires",
+      thread.ttl ? `${shownTime(print, thread.ttl.expires_at)} (${thread.ttl.strategy})` : undefined,
+    ],
     ...errors.map((error) => ["failed", error] as const),
   ]);
 }

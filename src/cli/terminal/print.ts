@@ -17,6 +17,7 @@ const DEFAULT_WIDTH = 80;
 export class Printer {
   readonly flags: PrintFlags;
   readonly #io: CliIo;
+  readonly #noted = new Set<string>();
 
   constructor(io: CliIo, flags: PrintFlags = {}) {
     this.#io = io;
@@ -102,6 +103,13 @@ export class Printer {
   /** Text of the result that shows commands, as this program was called. */
   asCalled(text: string): string {
     return asCalled(text, this.#io);
+  }
+
+  /** A line about the work that one call of a command says once. */
+  noteOnce(line: string): void {
+    if (this.#noted.has(line)) return;
+    this.#noted.add(line);
+    this.note(line);
   }
 
   /** Part of a line about the work. */

@@ -10,10 +10,16 @@ export function shownId(print: Printer, id: string): string {
   return print.isTerminal ? id.slice(0, SHORT_ID) : id;
 }
 
-/** UTC, to the second at a terminal. */
+const MINUTE_MS = 60_000;
+
+/** Local and to the second at a terminal, which is told once whose time it is; UTC for whoever else reads. */
 export function shownTime(print: Printer, time: string | null | undefined): string {
-  if (!time) return "";
-  return print.isTerminal ? time.slice(0, 19).replace("T", " ") : time;
+  const at = new Date(time ?? "");
+  if (!time || !print.isTerminal || print.isJson || Number.isNaN(at.getTime())) return time ?? "";
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  print.noteOnce(print.noteColors.dim(`times are those of ${timeZone}`));
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS);
+  return local.toISOString().slice(0, 19).replace("T", " ");
 }
 
 export function shownMs(ms: number | null | undefined): string {
