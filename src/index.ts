@@ -9,6 +9,7 @@ export { noteUnhandled } from "./support/event-loop.js";
 export type { Authenticate, AuthRequest, Identity } from "./models/caller.js";
 export type { Assistant, GraphDrawing, GraphSchema } from "./models/assistant.js";
 export type { Run, RunCreateRequest, RunStatus, StreamMode, TokenUsage } from "./models/run.js";
+export type { RunActivity } from "./models/run-activity.js";
 export type { RunFrame, RunStream } from "./models/run-stream.js";
 export type { CheckpointConfig, Interrupt, ThreadState } from "./models/state.js";
 export type { Thread, ThreadCreateRequest, ThreadSearchRequest, ThreadStatus } from "./models/thread.js";

@@ -33,7 +33,7 @@ export interface CliIo {
 export function processIo(): CliIo {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(0);
+      if (error.code === "EPIPE") endProcess(0);
       throw error;
     });
   }
@@ -94,9 +94,16 @@ function marked(text: string): string {
   return lines.join("\n");
 }
 
+const { exit } = process as { exit: (this: void, code: number) => never };
+
+/** End the process at once, also where code of a graph led here, from which `process.exit` is kept. */
+export function endProcess(code: number): never {
+  return exit(code);
+}
+
 /** End the process, whatever a graph module keeps open, once what was written has been handed over. */
 export async function exitProcess(code: number): Promise<never> {
   await new Promise<void>((resolve) => writeStdout("", () => resolve()));
   await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
-  process.exit(code);
+  endProcess(code);
 }

@@ -7,7 +7,7 @@ import { guardExit, type ProcessExit } from "../support/exit-guard.js";
 import { VERSION } from "../support/version.js";
 import { settingOption } from "./options.js";
 import { asCalled } from "./called-as.js";
-import type { CliIo } from "./io.js";
+import { type CliIo, endProcess } from "./io.js";
 import { errorText, shortPath } from "./report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session.js";
 import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./command.js";
@@ -163,7 +163,7 @@ async function watchUnhandled(session: Session, work: () => Promise<number>): Pr
   const exception = (error: unknown) => {
     rejection(error);
     // Nobody knows what still waits for what was cut short.
-    if (isFailed) process.exit(FAILED_EXIT);
+    if (isFailed) endProcess(FAILED_EXIT);
   };
   const stopListening = listen(session.io, {
     rejection: (error) => (session.unhandled?.rejection ?? rejection)(error),

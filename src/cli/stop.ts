@@ -1,5 +1,5 @@
 /** Ends a command in order when the process is told to stop. */
-import type { CliIo } from "./io.js";
+import { type CliIo, endProcess } from "./io.js";
 
 export const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 const SPARE_SECONDS = 5;
@@ -21,7 +21,7 @@ export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
   }
   let limit: NodeJS.Timeout | undefined;
   const forget = onSignals((name) => {
-    limit = setTimeout(() => process.exit(1), (graceSeconds + SPARE_SECONDS) * 1000).unref();
+    limit = setTimeout(() => endProcess(1), (graceSeconds + SPARE_SECONDS) * 1000).unref();
     stop(name);
   });
   return {
@@ -45,7 +45,7 @@ export function abortOnStop(io: CliIo): { signal: AbortSignal; dispose(): void }
 function onSignals(first: (name: NodeJS.Signals) => void): () => void {
   let isTold = false;
   const onSignal = (name: NodeJS.Signals) => {
-    if (isTold) process.exit(SIGNAL_EXITS[name]);
+    if (isTold) endProcess(SIGNAL_EXITS[name] ?? 1);
     isTold = true;
     first(name);
   };

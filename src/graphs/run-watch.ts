@@ -5,6 +5,7 @@ import { isRecord } from "../models/common.js";
 import type { NodeActivity, RunActivity, ToolActivity } from "../models/run-activity.js";
 import type { Run } from "../models/run.js";
 import { attempt, errorMessage, errorName } from "../support/errors.js";
+import { dueTurn } from "../support/event-loop.js";
 import { nodesOf } from "./output-filter.js";
 import { taskOf } from "./tool-places.js";
 import { tokensOf } from "./usage.js";
@@ -54,8 +55,12 @@ export class RunWatch extends BaseCallbackHandler {
     this.#tell({ kind: "end", ...end });
   }
 
-  override handleChainStart(...[, , id, , tags = [], metadata]: Start<"handleChainStart">): void {
+  /** Nodes that never wait keep nobody out, as in a run that is not watched. */
+  override async handleChainStart(
+    ...[, , id, , tags = [], metadata]: Start<"handleChainStart">
+  ): Promise<void> {
     if (!tags.some((tag) => NODE.test(tag)) || tags.includes(HIDDEN)) return;
+    await dueTurn();
     this.#open.set(id, { task: taskOf(metadata), since: performance.now() });
   }
 

@@ -226,6 +226,17 @@ describe("an uncaught exception", () => {
   });
 });
 
+describe("an uncaught exception of no run", () => {
+  it("of what was begun when the graph was imported ends a command that waits", async () => {
+    const late = 'setTimeout(() => { throw new RangeError("late"); });';
+    await project.put("loose.ts", `${loose}\n${late}\n`);
+    const input = JSON.stringify({ does: "nothing", waits: true });
+    const { code, stderr } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
+    expect(stderr).toContain("RangeError: late");
+    expect(code).toBe(1);
+  });
+});
+
 describe("process.exit of a graph", () => {
   const message = "process.exit(7) was called, which a graph must not do";
   const line = loose.split("\n").findIndex((row) => row.includes("exit: ()")) + 1;
