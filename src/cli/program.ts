@@ -99,7 +99,7 @@ function bareProgram(io: CliIo): Command {
     .option("--json", "print one JSON document")
     .option("--jsonl", "print a stream of JSON lines")
     .option("-q, --quiet", "print results and faults only")
-    .option("-v, --verbose", "print more, such as the stack of a fault")
+    .option("-v, --verbose", "print more, such as the stack of a fault, or in dev each request")
     .addOption(settingOption("--log-level <level>", "log_level"))
     .addOption(new Option("--no-color", "print without colours (env NO_COLOR)"))
     .option("-y, --yes", "answer every question with yes")

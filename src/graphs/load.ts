@@ -19,7 +19,7 @@ import {
   describe,
   type Exports,
   exportsOf,
-  filesOf,
+  filesToMend,
   type GraphBuilder,
   type GraphExport,
   type PreparedModule,
@@ -298,7 +298,7 @@ export class GraphSources {
   async loadEach(): Promise<ReadonlyMap<string, LoadedGraph>> {
     const graphs = await this.#loadAll(async (error, source) => ({
       loaded: { kind: "fault", fault: asLoadError(error) },
-      files: source.kind === "file" ? await filesOf(resolve(this.#options.cwd, source.path)) : [],
+      files: source.kind === "file" ? await filesToMend(resolve(this.#options.cwd, source.path)) : [],
       notices: [],
     }));
     if (graphs.size > 0) return graphs;

@@ -39,10 +39,14 @@ export async function prepareModule(file: string, key: string): Promise<Prepared
   return { files, evaluate: () => evaluate(file, jiti) };
 }
 
-/** The module at this path and what it imports of the project, as far as it is there. */
-export async function filesOf(file: string): Promise<string[]> {
+/**
+ * The files that a module which does not load hangs on: itself, what it imports of the project, and what would be
+ * imported were it there.
+ */
+export async function filesToMend(file: string): Promise<string[]> {
   const jiti = isTypeScript(file) ? await createLoader(file) : undefined;
-  return projectFiles(file, jiti && aliasesOf(jiti));
+  const files = projectFiles(file, jiti && aliasesOf(jiti));
+  return [...files, ...files.flatMap(missingFrom)];
 }
 
 /** Changes when the file's text does. */
@@ -298,8 +302,21 @@ function packageImport(specifier: string, importer: string): string | undefined 
   }
 }
 
+/** Where the files may come to stand that a file imports by a relative path and that are not there. */
+function missingFrom(file: string): string[] {
+  const paths = SOURCE.test(file) ? importedBy(file).filter((specifier) => /^\.{1,2}\//.test(specifier)) : [];
+  return paths
+    .map((specifier) => resolve(dirname(file), specifier))
+    .filter((path) => existingFile(path) === undefined)
+    .flatMap(candidatesFor);
+}
+
 /** The file that a path without extension, with the extension of its compiled form, or of a folder stands for. */
 function existingFile(path: string): string | undefined {
+  return candidatesFor(path).find((candidate) => existsSync(candidate) && statSync(candidate).isFile());
+}
+
+function candidatesFor(path: string): string[] {
   const extension = extname(path);
   const candidates = [path, ...EXTENSIONS.map((each) => path + each)];
   if (/^\.[cm]?jsx?$/.test(extension)) {
@@ -307,5 +324,5 @@ function existingFile(path: string): string | undefined {
     candidates.push(typescript, typescript.replace(/\.ts$/, ".tsx"));
   }
   candidates.push(...EXTENSIONS.map((each) => resolve(path, `index${each}`)));
-  return candidates.find((candidate) => existsSync(candidate) && statSync(candidate).isFile());
+  return candidates;
 }

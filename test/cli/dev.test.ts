@@ -266,6 +266,15 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("written: hi");
   });
 
+  it("a file that a graph imports and that is not there is taken when it is written", async () => {
+    await project.put("graph.ts", `import { word } from "./words.js";\n${echoGraph()}\nexport { word };\n`);
+    const dev = await startDev();
+    await dev.stderr.until(/file \.\/words\.js not found, imported by \.\/graph\.ts:1[\s\S]*loaded again/);
+    await project.put("words.ts", 'export const word = "said";\n');
+    await dev.stderr.until(/reloaded words\.ts/);
+    expect((await fetch(`${dev.url}/assistants/agent/schemas`)).status).toBe(200);
+  });
+
   it("new settings whose graph does not load leave the last good ones", async () => {
     const config = (graph: string) => ({ graphs: { agent: graph }, welcome_message: graph });
     await project.put("graph-server.config.json", config("./graph.ts"));
