@@ -35,7 +35,14 @@ interface Options {
 export const keyAsked = signal<"no" | "missing" | "wrong">("no");
 const waiting: { go: () => void; giveUp: (error: ApiError) => void }[] = [];
 
-export const storedKey = (): string | null => sessionStorage.getItem(KEY);
+const metaOf = (name: string): string | undefined =>
+  document.querySelector<HTMLMetaElement>(`meta[name="studio-${name}"]`)?.content;
+
+/** What the server has to say of the values that it shows. */
+export const note = metaOf("note");
+
+/** A server that is there for this page alone gives its key along. */
+export const storedKey = (): string | null => sessionStorage.getItem(KEY) ?? metaOf("key") ?? null;
 
 /** Use this key from now on, for this tab alone; null forgets it. Requests that wait for one go on. */
 export function useKey(key: string | null): void {

@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ServerInfo } from "../src/models/info.js";
-import { ask, keyAsked } from "./api.js";
+import { ask, keyAsked, note } from "./api.js";
 import { isHelpShown, listenForKeys } from "./keys.js";
 import { Empty } from "./parts/common.js";
 import { HelpDialog, KeyDialog } from "./parts/dialogs.js";
@@ -29,6 +29,11 @@ function App() {
         {words.skip}
       </a>
       <Bar screen={screen} />
+      {note !== undefined && (
+        <p class="note" role="note">
+          {visible(note)}
+        </p>
+      )}
       <Screen screen={screen} id={id} />
       <KeyDialog />
       <HelpDialog />

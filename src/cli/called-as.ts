@@ -17,6 +17,7 @@ export const COMMAND_NAMES = [
     "threads",
     "runs",
     "inspect",
+    "studio",
     "history",
     "diff",
     "replay",

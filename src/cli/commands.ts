@@ -43,6 +43,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
   ],
   Debug: [
     {
+      name: "studio",
+      summary: "Look at a storage, or at a server, in a browser; no graph is needed.",
+      load: async () => (await import("./commands/studio.js")).studioCommand,
+    },
+    {
       name: "threads",
       summary: "List, read, make, change and delete threads, with or without a server.",
       load: async () => (await import("./commands/threads.js")).threadsCommand,

@@ -15,15 +15,17 @@ import { buildOpenApi, type KeySecurity } from "./openapi.js";
 import { sendStream, Unread } from "./outlet.js";
 import { disconnectSignal, factsOf, noteRequest, readJson, readQuery, validate } from "./request.js";
 import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
-import { enabledRoutes } from "./route-table.js";
+import { enabledRoutes, onlyReads } from "./route-table.js";
 import type { Call, Reply, Route } from "./route.js";
-import { studio } from "./studio.js";
+import { studio, type StudioOptions } from "./studio.js";
 
 interface AppOptions {
   /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
   checkHost?: boolean;
-  /** Serve the Studio at /studio; the setting `studio` when left out. */
-  studio?: boolean;
+  /** Serve the Studio at /studio, and how; the setting `studio` when left out. */
+  studio?: boolean | StudioOptions;
+  /** Refuse what would change anything (`read_only`). */
+  readOnly?: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ interface AppOptions {
  */
 export function createApp(
   service: Service,
-  { checkHost = false, studio: hasStudio = service.settings.studio }: AppOptions = {},
+  { checkHost = false, studio: studioOptions = service.settings.studio, readOnly = false }: AppOptions = {},
 ): Express {
   const { settings, logger } = service;
   const app = express();
@@ -44,7 +46,8 @@ export function createApp(
   app.use(requestId(), noSniffing, accessLog(logger));
   if (checkHost) app.use(hostGuard(settings));
   // In front of CORS, which is not for it; the page is open, what it shows is not.
-  if (hasStudio) app.use("/studio", hostGuard(settings), studio());
+  if (studioOptions !== false)
+    app.use("/studio", hostGuard(settings), studio(studioOptions === true ? {} : studioOptions));
   app.use(corsHeaders(settings), originGuard(settings));
   const isOpen = openRoutes(settings.open_routes);
   if (settings.api_keys) app.use(keyGuard(settings.api_keys, isOpen));
@@ -56,7 +59,9 @@ export function createApp(
   }
   const unread = new Unread(settings, logger);
   const routes = enabledRoutes(settings.disabled_routes);
-  registerRoutes(app, service, routes, unread);
+  registerRoutes(app, routes, (route) =>
+    readOnly && !onlyReads(route) ? refuseChange : requestHandler(service, route, unread),
+  );
   if (!settings.disabled_routes.includes("meta")) {
     const keys = settings.api_keys && { openRoutes: settings.open_routes };
     app
@@ -151,7 +156,7 @@ const EXPOSED_HEADERS = [
  * Refuses a request whose Host header names a host that is not ours: a web page that has bound its own name to our
  * address (DNS rebinding) gets no further.
  */
-function hostGuard(settings: Pick<Settings, "host" | "allowed_hosts">): RequestHandler {
+export function hostGuard(settings: Pick<Settings, "host" | "allowed_hosts">): RequestHandler {
   const names = [settings.host, ...settings.allowed_hosts].map((name) => name.toLowerCase());
   let lastAllowed: string | undefined;
   return (req, _res, next) => {
@@ -249,14 +254,24 @@ function corsHeaders(settings: CorsSettings): RequestHandler {
 // The routes.
 
 /** Register every route, and a 405 for the methods that a path does not have. */
-function registerRoutes(app: Express, service: Service, routes: readonly Route[], unread: Unread): void {
+function registerRoutes(
+  app: Express,
+  routes: readonly Route[],
+  handlerOf: (route: Route) => RequestHandler,
+): void {
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     const entry = app.route(path.replace(/\{(\w+)\}/g, ":$1"));
-    for (const route of here) entry[route.method](requestHandler(service, route, unread));
+    for (const route of here) entry[route.method](handlerOf(route));
     entry.all(methodNotAllowed(here.map((route) => route.method)));
   }
 }
+
+const refuseChange: RequestHandler = () => {
+  throw new GraphServeError("read_only", "this server only shows what the storage holds", {
+    hint: "graph-serve dev runs and changes",
+  });
+};
 
 /** One request: query and body checked, one call, one reply. */
 function requestHandler(service: Service, route: Route, unread: Unread): RequestHandler {

@@ -52,6 +52,7 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   unsupported_option: "an option that this version refuses was given",
   unauthorized: "no known API key, or no verified identity, came with the request",
   route_not_found: "it is not served",
+  read_only: "the server only shows what a storage holds: `graph-serve studio`",
   forbidden_origin: "the Host header or the origin of the calling web page is not allowed",
   thread_not_found: "the thread does not exist",
   run_not_found: "the thread has no such run",

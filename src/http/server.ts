@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { ConfigError, errorMessage } from "../support/errors.js";
 import type { Service } from "../service.js";
 import { createApp } from "./app.js";
+import type { StudioOptions } from "./studio.js";
 
 export interface RunningServer {
   /** Where to reach it from this machine. */
@@ -20,8 +21,9 @@ export interface ListenOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
-  /** Serve the Studio; the setting `studio` when left out. */
-  studio?: boolean;
+  /** As those of `createApp`. */
+  studio?: boolean | StudioOptions;
+  readOnly?: boolean;
 }
 
 // Longer than the idle time of common proxies, so that the side that reuses a connection is not the one to lose it.
@@ -38,7 +40,8 @@ const DRAIN_STEP_MS = 20;
  */
 export async function startServer(service: Service, options: ListenOptions): Promise<RunningServer> {
   const checkHost = mustCheckHost(options.host, service);
-  const app = createApp(service, { checkHost, studio: options.studio });
+  const { studio, readOnly } = options;
+  const app = createApp(service, { checkHost, studio, readOnly });
   let closing: Promise<void> | undefined;
   const server = createServer(app);
   server.keepAliveTimeout = KEEP_ALIVE_MS;

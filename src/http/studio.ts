@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import express, { type Request, type RequestHandler } from "express";
@@ -48,14 +48,21 @@ interface Asset {
   gzipped: Buffer;
 }
 
+export interface StudioOptions {
+  /** The key that the server asks for, made for this page: no page of another origin can read it there. */
+  key?: string;
+  /** What the page says of the values that it shows. */
+  note?: string;
+}
+
 /** Serves the Studio under the path that it is mounted at. Its own page alone may load what is here. */
-export function studio(): RequestHandler {
+export function studio(options: StudioOptions = {}): RequestHandler {
   const router = express.Router();
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
   router.get("/{*path}", async (req, res, next) => {
     refuseForeign(req);
     if (req.path === "/" && !pathOf(req).endsWith("/")) return res.redirect(301, "studio/");
-    assets ??= readAssets();
+    assets ??= readAssets(options);
     // A build that is not there yet may come.
     const asset = (await assets.catch((error: unknown) => ((assets = undefined), raise(error)))).get(
       req.path === "/" ? PAGE : req.path.slice(1),
@@ -84,7 +91,7 @@ function refuseForeign({ headers }: Request): void {
 
 const compress = promisify(gzip);
 
-async function readAssets(): Promise<ReadonlyMap<string, Asset>> {
+async function readAssets(options: StudioOptions): Promise<ReadonlyMap<string, Asset>> {
   const { resolve } = createRequire(import.meta.url);
   const folder = join(dirname(resolve("graph-serve/package.json")), "dist/studio");
   if (!existsSync(join(folder, PAGE))) {
@@ -97,14 +104,15 @@ async function readAssets(): Promise<ReadonlyMap<string, Asset>> {
   const assets = await Promise.all(
     files.map(async (file): Promise<[string, Asset]> => [
       file.slice(folder.length + 1).replaceAll("\\", "/"),
-      await readAsset(file),
+      await readAsset(file, options),
     ]),
   );
   return new Map(assets);
 }
 
-async function readAsset(file: string): Promise<Asset> {
-  const plain = await readFile(file);
+async function readAsset(file: string, options: StudioOptions): Promise<Asset> {
+  const read = await readFile(file);
+  const plain = basename(file) === PAGE ? withOptions(read, options) : read;
   return {
     type: TYPES[extname(file)] ?? "application/octet-stream",
     caching: /-[\w-]{8}\.\w+$/.test(file) ? "public, max-age=31536000, immutable" : "no-cache",
@@ -112,3 +120,13 @@ async function readAsset(file: string): Promise<Asset> {
     gzipped: await compress(plain, { level: 9 }),
   };
 }
+
+/** The page with what it is to know in its head. */
+function withOptions(page: Buffer, { key, note }: StudioOptions): Buffer {
+  const metas = Object.entries({ key, note })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `<meta name="studio-${name}" content="${escaped(String(value))}" />`);
+  return Buffer.from(page.toString("utf8").replace("</head>", `${metas.join("")}</head>`));
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);

@@ -13,6 +13,7 @@ const TABLE = {
   thread_exists: { status: 409, exitCode: 5 },
   thread_busy: { status: 409, exitCode: 5 },
   graph_not_loaded: { status: 409, exitCode: 2 },
+  read_only: { status: 409, exitCode: 2 },
   payload_too_large: { status: 413, exitCode: 2 },
   config_invalid: { status: 500, exitCode: 2 },
   graph_load_failed: { status: 500, exitCode: 2 },

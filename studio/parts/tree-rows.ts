@@ -41,6 +41,8 @@ export function treeRows(root: unknown, open: ReadonlySet<string>): TreeRow[] {
   return rows;
 }
 
+const isHolder = (value: unknown): boolean => typeof value === "object" && value !== null;
+
 /** Paths whose key or text holds `text`, in the order of the tree; a thousand at most. */
 export function findInTree(root: unknown, text: string): PathStep[][] {
   const wanted = text.toLowerCase();
@@ -52,7 +54,7 @@ export function findInTree(root: unknown, text: string): PathStep[][] {
       const entries = here.length < DEEPEST ? entriesOf(inner) : undefined;
       const isMatch =
         String(step).toLowerCase().includes(wanted) ||
-        (!entries && String(inner).toLowerCase().includes(wanted));
+        (!isHolder(inner) && String(inner).toLowerCase().includes(wanted));
       if (isMatch) found.push(here);
       if (entries) walk(inner, here);
     }

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { LoadedConfig } from "../../config/load.js";
 import type { SettingsInput } from "../../config/settings.js";
-import type { RunningServer } from "../../http/server.js";
+import type { ListenOptions, RunningServer } from "../../http/server.js";
 import type { Service } from "../../service.js";
 import { ConfigError, type GraphLoadError } from "../../support/errors.js";
 import { RunLines } from "./run-lines.js";
@@ -199,7 +199,8 @@ interface Address {
   port: number;
   /** Whether the next free port will do. */
   mayMove: boolean;
-  studio?: boolean;
+  studio?: ListenOptions["studio"];
+  readOnly?: boolean;
 }
 
 const addressOf = ({ settings: { host, port } }: LoadedConfig) => ({ host, port });
@@ -213,12 +214,12 @@ const LOOKUP_MS = 2_000;
  */
 export async function listenAt(
   service: Service,
-  { host, port, mayMove, studio }: Address,
+  { host, port, mayMove, ...options }: Address,
 ): Promise<RunningServer> {
   const { startServer } = await import("../../http/server.js");
   for (let step = 0; ; step += 1) {
     try {
-      return await startServer(service, { host, port: port + step, studio });
+      return await startServer(service, { host, port: port + step, ...options });
     } catch (error) {
       if (!isPortTaken(error)) throw error;
       if (!mayMove) throw await portTaken(host, port, error);
