@@ -30,9 +30,9 @@ function App() {
       </a>
       <Bar screen={screen} />
       {note !== undefined && (
-        <p class="note" role="note">
+        <aside class="note" aria-label={words.note}>
           {visible(note)}
-        </p>
+        </aside>
       )}
       <Screen screen={screen} id={id} />
       <KeyDialog />

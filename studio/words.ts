@@ -3,6 +3,7 @@ export const words = {
   studio: "Studio",
   skip: "Skip to the content",
   navigation: "Screens",
+  note: "What is shown",
   threads: "Threads",
   graphs: "Graphs",
   loading: "Loading…",

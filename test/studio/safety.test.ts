@@ -1,7 +1,9 @@
 /** What a page must never do, whatever models, tools and users write; who may see what; how large it is. */
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -180,6 +182,38 @@ describeWithChromium("a server that goes away", () => {
     onTestFinished(() => second.close(0));
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("link", { name: /agent/ }).waitFor();
+  });
+});
+
+describeWithChromium("a storage whose graphs are gone", () => {
+  const open = useBrowser();
+
+  it("is read to its last value, under a key that only its page has", async () => {
+    const cwd = await mkdtemp(join(tmpdir(), "graph-serve-studio-"));
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+    const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: "kept.db" };
+    const before = await openService({ graphs: { hitl }, settings: stored, cwd });
+    const id = await ranThread(before, "hitl", { topic: "tea" });
+    await before.close(0);
+    const key = "only-the-page-has-this-one";
+    const settings = { ...stored, graphs: { hitl: "./gone.ts" }, api_keys: [key], list_all_assistants: true };
+    const service = await openService({ settings, cwd, readOnly: true, unfiltered: true });
+    const studio = { key, note: "All <b>values</b> are shown." };
+    const server = await startServer(service, { host: "127.0.0.1", port: 0, studio, readOnly: true });
+    onTestFinished(() => server.close(0));
+    const { page, visit } = await open(server.url);
+    await visit(`#/threads/${id}`);
+    await page.getByText("All <b>values</b> are shown.").waitFor();
+    // The output schema hid it.
+    await page.getByText("plan for tea").waitFor();
+    expect(await page.getByRole("listbox").getByRole("option").allTextContents()).toEqual([
+      expect.stringMatching(/plan.*changed log, secret.*asks/),
+      expect.stringContaining("changed topic"),
+      expect.stringContaining("input"),
+    ]);
+    expect(await violationsOf(page)).toEqual([]);
+    await visit("#/graphs/hitl");
+    await page.getByRole("alert").getByText("gone.ts").waitFor();
   });
 });
 
