@@ -58,7 +58,6 @@ export const words = {
   },
   thread: {
     steps: "Steps",
-    step: (number: number | null) => (number === null ? "step" : `step ${number}`),
     input: "input",
     update: "edited",
     fork: "copied",
@@ -74,10 +73,8 @@ export const words = {
     within: "Inside of",
     root: "the whole graph",
     branch: "branch",
-    gone: "This step is not there any more.",
     hidden: "Nothing of the values is shown: the graph hides it, or did not load.",
     details: "Step",
-    back: "All steps",
   },
   tabs: {
     changes: "Changes",
@@ -124,14 +121,8 @@ export const words = {
     none: "No messages in the state.",
     earlier: (count: number) => `${count} earlier`,
     calls: "calls",
-    result: "result",
-    id: "id",
   },
   meta: { checkpoint: "checkpoint", parent: "parent", created: "created", run: "run", metadata: "metadata" },
-  raw: {
-    label: "State as JSON",
-    cut: (shown: number, total: number) => `First ${shown} of ${total} characters`,
-  },
   graph: {
     none: "No graph is served here",
     noneHint: "Name one:",
@@ -139,7 +130,6 @@ export const words = {
     schemas: "Schemas",
     noSchema: "declares none",
     mermaid: "Copy as Mermaid",
-    open: "Show",
     input: "input",
     output: "output",
     state: "state",

@@ -30,7 +30,7 @@ export function writersOf(key: string, tasks: readonly ThreadTask[]): string[] {
 
 export function Changes({ state, parent }: { state: ThreadState; parent: ThreadState | undefined }) {
   const groups = useMemo(() => changesByKey(parent?.values ?? {}, state.values), [state, parent]);
-  if (groups.length === 0) return <p class="dim">{parent ? words.changes.none : words.changes.first}</p>;
+  if (groups.length === 0) return <p class="dim">{whyNone(state, parent)}</p>;
   return (
     <>
       {groups.map(([key, changes]) => (
@@ -38,6 +38,12 @@ export function Changes({ state, parent }: { state: ThreadState; parent: ThreadS
       ))}
     </>
   );
+}
+
+function whyNone({ values, metadata }: ThreadState, parent: ThreadState | undefined): string {
+  const isBare = !isRecord(values) || Object.keys(values).length === 0;
+  if (isBare && metadata.source === "loop") return words.thread.hidden;
+  return parent ? words.changes.none : words.changes.first;
 }
 
 function Group({ name, changes, writers }: { name: string; changes: Change[]; writers: string[] }) {
