@@ -230,8 +230,8 @@ export function impliedScheme(flags: StorageFlags): StorageFlags {
 
 export function listenSettings(flags: ListenFlags): SettingFlags {
   const { port, host, compat, corsOrigin, allowHost } = flags;
-  const cors_origins = corsOrigin;
-  return { ...storageSettings(flags), port, host, compat, cors_origins, allowed_hosts: allowHost };
+  const access = { cors_origins: corsOrigin, allowed_hosts: allowHost };
+  return { ...storageSettings(flags), port, host, compat, ...access };
 }
 
 // Flags of the form `K=V`, which may come more than once.

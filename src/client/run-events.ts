@@ -25,12 +25,12 @@ export class RunSoFar {
   usage: TokenUsage | undefined;
   /** `Name: message` */
   error: string | undefined;
-  /** True when its last event of a state says that it stopped there. */
+  /** True once an event says that it stops: what its other tasks tell may come later. */
   #hasStopped = false;
 
   take({ event, data }: RunEvent): void {
     if (event === "values" || event === "updates")
-      this.#hasStopped = isRecord(data) && "__interrupt__" in data;
+      this.#hasStopped ||= isRecord(data) && "__interrupt__" in data;
     if (event === "values") this.#takeValues(data);
     else if (!isRecord(data)) return;
     else if (event === "metadata") this.#takeRunId(data);
