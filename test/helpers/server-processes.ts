@@ -155,12 +155,18 @@ export function onServers(
   declare(servers);
 }
 
-/** As `onServers`, for each backend that several processes may share. */
-export function onSharedBackends(title: string, declare: (servers: ServerProcesses) => void): void {
+/** As `onServers`, for each backend that several processes may share; `more` are other settings than its own. */
+export function onSharedBackends(
+  title: string,
+  declare: (servers: ServerProcesses) => void,
+  more: Partial<Settings> = {},
+): void {
   withPostgres(`${title} on postgres`, (postgres) =>
-    onServers(() => settingsOf(postgres.options()), declare),
+    onServers(() => ({ ...settingsOf(postgres.options()), ...more }), declare),
   );
-  withMongodb(`${title} on mongodb`, (mongodb) => onServers(() => settingsOf(mongodb().options()), declare));
+  withMongodb(`${title} on mongodb`, (mongodb) =>
+    onServers(() => ({ ...settingsOf(mongodb().options()), ...more }), declare),
+  );
 }
 
 /** The queue is as long as that of a server with default settings. */

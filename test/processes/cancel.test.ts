@@ -1,12 +1,19 @@
 /** Following and stopping a run through a server that does not execute it. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
-import { onSharedBackends, PATIENCE, type ServerProcess } from "../helpers/server-processes.js";
+import {
+  onSharedBackends,
+  PATIENCE,
+  type ServerProcess,
+  type ServerProcesses,
+} from "../helpers/server-processes.js";
 import { allEvents } from "../helpers/sse.js";
 
 const TIMEOUT = { timeout: 180_000 };
 
-onSharedBackends("two servers", (servers) => {
+const TAKE_OVER = { multitask_cancel: true };
+
+const declareTests = (servers: ServerProcesses) => {
   let one: ServerProcess;
   let two: ServerProcess;
   beforeAll(async () => {
@@ -75,6 +82,18 @@ onSharedBackends("two servers", (servers) => {
       expect(runs.map(({ status }) => status)).toEqual(["success", "interrupted", "success"]);
       expect(servers.ledger(thread_id).map(({ run }) => run)).not.toContain(cancelled.run_id);
       await expectUsable(two, thread_id);
+    });
+
+    it("comes with a run that takes a thread over, wherever that is busy", TIMEOUT, async () => {
+      const thread_id = newId();
+      const [running, waiting] = [await inFlight(one, thread_id), await queued(one, thread_id)];
+      const payload = { input: { gate: null }, multitaskStrategy: "interrupt" as const };
+      const created = await two.client.runs.create(thread_id, "ledger", payload);
+      expect(created.status).toBe("success");
+      const runs = await Promise.all([running, waiting].map((run) => two.run(run)));
+      expect(runs.map(({ status }) => status)).toEqual(["interrupted", "interrupted"]);
+      expect(servers.ledger(thread_id).map(({ run }) => run)).not.toContain(waiting.run_id);
+      expect(await one.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
     });
 
     it("ends the runs of a status, wherever they are", TIMEOUT, async () => {
@@ -157,4 +176,6 @@ onSharedBackends("two servers", (servers) => {
       await expect.poll(async () => (await two.run(run)).status, PATIENCE).toBe("interrupted");
     });
   });
-});
+};
+
+onSharedBackends("two servers", declareTests, TAKE_OVER);
