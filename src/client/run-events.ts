@@ -48,7 +48,10 @@ export class RunSoFar {
       return;
     }
     const { __interrupt__: interrupts, ...rest } = values;
-    this.interrupts = interrupts as Interrupt[];
+    // Tasks that ask in one superstep are told of one after the other.
+    const asked = interrupts as Interrupt[];
+    const before = this.interrupts.filter(({ id }) => !asked.some((one) => one.id === id));
+    this.interrupts = [...before, ...asked];
     // A server may send the state with the interrupt, or the interrupt alone.
     if (Object.keys(rest).length > 0) this.values = rest;
   }

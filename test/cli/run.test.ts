@@ -13,6 +13,17 @@ import {
   type Project,
 } from "./harness.js";
 
+/** Two nodes ask at once, one of them twice. */
+const severalQuestions = `
+import { Annotation, interrupt, START, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({ log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }) });
+export const graph = new StateGraph(State)
+  .addNode("left", () => ({ log: [interrupt("one")] }))
+  .addNode("right", () => ({ log: [interrupt("two") + "/" + interrupt("three")] }))
+  .addEdge(START, "left").addEdge(START, "right").compile();
+`;
+
 let project: Project;
 beforeEach(async () => {
   project = await createProject({
@@ -121,6 +132,19 @@ describe("run in this process", () => {
     const [, line = ""] = /next +graph-serve run (.*--resume true)$/m.exec(first.stderr) ?? [];
     const { stdout } = await run([...line.split(" "), "--json"]);
     expect(outcomeOf(stdout)).toMatchObject({ status: "success", values: { topic: "cats", answer: "true" } });
+  });
+
+  it("all questions of a run are shown, and each can be answered", async () => {
+    await project.put("several.ts", severalQuestions);
+    const first = outcomeOf((await run(["./several.ts", "-i", '{"log":[]}', "--json"])).stdout);
+    expect(first.interrupts.map(({ value }) => value).sort()).toEqual(["one", "two"]);
+    const answers = Object.fromEntries(first.interrupts.map(({ id, value }) => [id, value]));
+    const thread = ["./several.ts", "--thread", first.thread_id, "--json"];
+    const second = outcomeOf((await run([...thread, "--resume", JSON.stringify(answers)])).stdout);
+    expect(second.interrupts.map(({ value }) => value)).toEqual(["three"]);
+    const last = outcomeOf((await run([...thread, "--resume", '"three"'])).stdout);
+    expect(last).toMatchObject({ status: "success" });
+    expect((last.values as unknown as { log: string[] }).log.sort()).toEqual(["one", "two/three"]);
   });
 
   it("a conversation reads messages and answers", async () => {

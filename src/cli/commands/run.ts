@@ -101,7 +101,8 @@ async function threadOf(client: Client, text: string): Promise<string> {
  */
 async function refuseIdle(client: Client, thread: string): Promise<void> {
   const state = await foundOnly(client.threads.getState(thread));
-  if (!state || state.next.length > 0) return;
+  // A node that asks again after an answer is no longer among those that come next.
+  if (!state || state.next.length > 0 || state.interrupts.length > 0) return;
   throw new InvalidRequestError(
     `thread ${thread} waits for nothing, so there is nothing to resume`,
     undefined,
