@@ -9,29 +9,31 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { isSpecial } from "./saver-parts.js";
 
+interface CopyRequest {
+  sourceId: string;
+  targetId: string;
+  namespace: string;
+  /** Checkpoint of the graph itself to copy; the latest when left out. */
+  at?: string;
+}
+
 /**
  * Copies a thread's latest checkpoint in this namespace, or the one named by `at`, to another thread; nothing when
- * there is none. Of an earlier checkpoint the open questions come along, not what was written after it.
+ * there is none. Of a named checkpoint the open questions come along, not what was written after it, and of subgraphs
+ * what they stood at when they asked.
  */
 export async function copyCheckpoint(
   saver: BaseCheckpointSaver,
-  {
-    sourceId,
-    targetId,
-    namespace,
-    at,
-  }: { sourceId: string; targetId: string; namespace: string; at?: string },
+  { sourceId, targetId, namespace, at }: CopyRequest,
 ): Promise<void> {
   const place = { thread_id: sourceId, checkpoint_ns: namespace };
+  const id = at === undefined || namespace === "" ? at : await askedAt(saver, place, at);
+  if (at !== undefined && id === undefined) return;
   const tuples = await lineage(saver, {
-    configurable: { ...place, ...(at !== undefined && { checkpoint_id: at }) },
+    configurable: { ...place, ...(id !== undefined && { checkpoint_id: id }) },
   });
   const [named] = tuples;
-  if (at !== undefined && named && !(await isLatest(saver, place, at)))
-    tuples[0] = {
-      ...named,
-      pendingWrites: named.pendingWrites?.filter(([, channel]) => channel === INTERRUPT),
-    };
+  if (id !== undefined && named) tuples[0] = { ...named, pendingWrites: questionsOf(named) };
   let parentId: string | undefined;
   for (const tuple of tuples.reverse()) {
     await copyTuple(saver, tuple, { thread_id: targetId, checkpoint_ns: namespace, checkpoint_id: parentId });
@@ -39,12 +41,27 @@ export async function copyCheckpoint(
   }
 }
 
-async function isLatest(
+const questionsOf = ({
+  pendingWrites = [],
+}: CheckpointTuple): NonNullable<CheckpointTuple["pendingWrites"]> =>
+  pendingWrites.filter(([, channel]) => channel === INTERRUPT);
+
+/**
+ * The checkpoint at which a subgraph first asked something after the graph's checkpoint `at`, else the last one that it
+ * had before. Ids of checkpoints are in the order of their making.
+ */
+async function askedAt(
   saver: BaseCheckpointSaver,
   place: { thread_id: string; checkpoint_ns: string },
-  id: string,
-): Promise<boolean> {
-  return (await saver.getTuple({ configurable: place }))?.checkpoint.id === id;
+  at: string,
+): Promise<string | undefined> {
+  let asked: string | undefined;
+  for await (const tuple of saver.list({ configurable: place })) {
+    const { id } = tuple.checkpoint;
+    if (id < at) return asked ?? id;
+    if (questionsOf(tuple).length > 0) asked = id;
+  }
+  return asked;
 }
 
 /** Stores a checkpoint with its writes as it is, but for what its metadata says of its origin. */

@@ -145,8 +145,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   copyLatest(sourceId: string, targetId: string, namespaces: readonly string[], at?: string): Promise<void> {
     return guarded(this.#explain, async () => {
       for (const namespace of namespaces) {
-        const root = namespace === "" ? at : undefined;
-        await copyCheckpoint(this.#saver, { sourceId, targetId, namespace, at: root });
+        await copyCheckpoint(this.#saver, { sourceId, targetId, namespace, ...(at !== undefined && { at }) });
       }
     });
   }

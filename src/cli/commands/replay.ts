@@ -11,17 +11,11 @@ import {
   optionalNumber,
   THREAD_AT,
 } from "../options.js";
+import { beginningAt, beginningOfLastRun } from "../replay/last-run.js";
 import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
 import { pageHead, pageSteps, replayPage } from "../replay/page.js";
-import {
-  type HistoryStep,
-  stepsOf,
-  idsAfter,
-  openHistory,
-  HistorySteps,
-  startOfLastRun,
-} from "../replay/steps.js";
+import { type HistoryStep, stepsOf, idsAfter, openHistory, HistorySteps } from "../replay/steps.js";
 import { stepLines, hasNews } from "../replay/text.js";
 import type { RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
@@ -143,17 +137,22 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
       const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
       const threadId = await findThreadId(client, text);
       const graph = against ?? (await graphToRun(session, await client.threads.get(threadId), flags));
-      const from =
-        at === undefined ? await startOfLastRun(client, threadId) : await findState(client, threadId, { at });
+      const { state: from, requests } =
+        at === undefined
+          ? await beginningOfLastRun(client, threadId)
+          : await beginningAt(client, await findState(client, threadId, { at }));
       const start = from.checkpoint?.checkpoint_id ?? "";
       const oldIds = start === "" ? [] : await idsAfter(client, threadId, start);
-      const forked = await fork(client, from, { branch: inPlace, values, asNode });
-      return { of: threadId, from: start, oldIds, forked, graph };
+      const forked = await fork(client, from, { branch: inPlace, values, asNode, afresh: true });
+      return { of: threadId, from: start, oldIds, forked, graph, requests };
     },
   );
-  const { forked, graph, ...before } = started;
+  const { forked, graph, requests, ...before } = started;
   const { thread: target, checkpointId, base } = forked;
-  const outcome = await runOn(session, { threadId: target.thread_id, flags, graph, checkpointId });
+  // On the thread itself the answers before the last one are kept with the checkpoint.
+  const again = inPlace ? requests.slice(-1) : requests;
+  const place = { threadId: target.thread_id, flags, graph, checkpointId };
+  const outcome = await runOn(session, { ...place, requests: again });
   return { ...before, threadId: target.thread_id, base, outcome };
 }
 

@@ -1,6 +1,7 @@
 /** Makes the place that a run goes on from: a copy of a thread, or a branch of it, with values written first. */
 import { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
+import type { RunCreateRequest } from "../../models/run.js";
 import type { CheckpointSelector, StateWriteResult, ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
@@ -18,6 +19,8 @@ interface ForkRequest {
   branch: boolean;
   values?: JsonObject | unknown[];
   asNode?: string;
+  /** Leave out what tasks wrote after the checkpoint, also of the latest one: they run again. */
+  afresh?: boolean;
 }
 
 export interface Forked {
@@ -43,7 +46,8 @@ export async function fork(client: Client, from: ThreadState, request: ForkReque
     return { thread: await client.threads.get(thread_id), checkpointId: id, base: id ?? checkpoint_id };
   }
   const latest = (await client.threads.getState(thread_id)).checkpoint?.checkpoint_id;
-  const copy = await client.threads.copy(thread_id, latest === checkpoint_id ? {} : { checkpoint_id });
+  const isWhole = latest === checkpoint_id && !request.afresh;
+  const copy = await client.threads.copy(thread_id, isWhole ? {} : { checkpoint_id });
   if (request.values === undefined && request.asNode === undefined)
     return { thread: copy, checkpointId: undefined, base: checkpoint_id };
   try {
@@ -110,30 +114,49 @@ interface RunOnOptions {
   /** Graph to run; the default when it is left out. */
   graph?: string;
   checkpointId?: string;
+  /** What is asked for, one run after the other while the thread waits; nothing when there are none. */
+  requests?: readonly Pick<RunCreateRequest, "input" | "command">[];
 }
 
 /** @throws GraphServeError when the run cannot be started, or its stream is lost */
 export async function runOn(session: Session, options: RunOnOptions): Promise<RunOutcome> {
-  const { threadId, flags, graph, checkpointId } = options;
+  const { threadId, flags, graph, checkpointId, requests = [] } = options;
   const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph });
   const stop = abortOnStop(session.io);
-  const run = new RunSoFar();
+  const place = {
+    assistant_id: await client.defaultAssistant(),
+    if_not_exists: "reject" as const,
+    stream_mode: ["values" as const],
+    ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+  };
   try {
-    const request = {
-      assistant_id: await client.defaultAssistant(),
-      if_not_exists: "reject" as const,
-      stream_mode: ["values" as const],
-      ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
-    };
-    for await (const event of client.runs.stream(threadId, request, stop.signal)) run.take(event);
-    await noteFault(session.print, client, outcomeOf(threadId, run));
+    const [first = {}, ...others] = requests;
+    let run = await ranTo(client, threadId, { ...place, ...first }, stop.signal);
+    for (const other of others) {
+      if (run.interrupts.length === 0 || stop.signal.aborted) break;
+      run = await ranTo(client, threadId, { ...place, ...other }, stop.signal);
+    }
+    const outcome = outcomeOf(threadId, run);
+    await noteFault(session.print, client, outcome);
+    return outcome;
   } finally {
     stop.dispose();
     await client.close();
   }
+}
+
+/** A run to its end. @throws GraphServeError when its stream is lost */
+async function ranTo(
+  client: Client,
+  threadId: string,
+  request: RunCreateRequest,
+  signal: AbortSignal,
+): Promise<RunSoFar> {
+  const run = new RunSoFar();
+  for await (const event of client.runs.stream(threadId, request, signal)) run.take(event);
   if (run.status === "running")
     throw new GraphServeError("server_unreachable", "the stream ended before the run did");
-  return outcomeOf(threadId, run);
+  return run;
 }
 
 /**

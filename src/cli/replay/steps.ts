@@ -140,14 +140,6 @@ async function idOf(client: Client, threadId: string, at: string | undefined): P
 
 // The part of a thread that a run is repeated for.
 
-/** The checkpoint that the last run began with; the latest, when no run is to be seen. */
-export async function startOfLastRun(client: Client, threadId: string): Promise<ThreadState> {
-  for await (const state of walkStates(client, threadId)) {
-    if (state.metadata.source === "input") return state;
-  }
-  return client.threads.getState(threadId);
-}
-
 /** What came of a checkpoint, by ids, oldest first: the line of its newest descendant. */
 export async function idsAfter(client: Client, threadId: string, checkpointId: string): Promise<string[]> {
   const newer: Link[] = [];

@@ -1,4 +1,4 @@
-import { Command } from "@langchain/langgraph";
+import { Command, INTERRUPT } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/support/ids.js";
@@ -81,6 +81,31 @@ export function forkTests(storage: () => Storage): void {
       await saver().copyLatest(source, target, ["", inner.checkpoint_ns, "no such namespace"]);
       const { log } = await graph.invoke(new Command({ resume: "yes" }), at(target));
       expect(log.at(-1)).toBe("answer yes");
+    });
+
+    it("an earlier checkpoint asks a subgraph's question again", async () => {
+      const graph = nestedGraph(saver());
+      const [source, target] = [newId(), newId()];
+      await graph.invoke({ log: ["in"] }, at(source));
+      const { config, tasks } = await graph.getState(at(source), { subgraphs: true });
+      const asked = config.configurable?.checkpoint_id as string;
+      const { checkpoint_ns } = (tasks[0]?.state as { config: { configurable: { checkpoint_ns: string } } })
+        .config.configurable;
+      await graph.invoke(new Command({ resume: "first" }), at(source));
+      await saver().copyLatest(source, target, ["", checkpoint_ns, "no such namespace"], asked);
+      const { log } = await graph.invoke(new Command({ resume: "second" }), at(target));
+      expect(log.at(-1)).toBe("answer second");
+    });
+
+    it("a named checkpoint is copied without what was written after it, the latest too", async () => {
+      const graph = askingGraph(saver());
+      const [source, target] = [newId(), newId()];
+      await graph.invoke({ log: ["in"] }, at(source, "r1"));
+      const { config } = await graph.getState(at(source));
+      await saver().putWrites(config, [["log", ["half"]]], "task");
+      await saver().copyLatest(source, target, [""], config.configurable?.checkpoint_id as string);
+      const [copy] = await historyOf(target);
+      expect(copy?.pendingWrites?.map(([, channel]) => channel)).toEqual([INTERRUPT]);
     });
 
     it("a copy keeps delta channels whole", async () => {

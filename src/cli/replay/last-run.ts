@@ -1,0 +1,132 @@
+/** Where a thread is run again from, and with what: as the run began that did it the last time. */
+import type { Client } from "../../client/client.js";
+import { walkRuns, walkStates } from "../../client/walk.js";
+import { isRecord } from "../../models/common.js";
+import type { CommandRequest, Run, RunCreateRequest } from "../../models/run.js";
+import type { ThreadState } from "../../models/state.js";
+
+/** What a run is asked for again; empty to go on from the checkpoint as it is. */
+export type AgainRequest = Pick<RunCreateRequest, "input" | "command">;
+
+export interface Beginning {
+  /** The checkpoint that the run began at. */
+  state: ThreadState;
+  /** One after the other: a node that asks several questions stays at its checkpoint until the last is answered. */
+  requests: AgainRequest[];
+}
+
+/** Runs that are looked through for the one that began at a checkpoint. */
+const MOST_RUNS = 100;
+
+/** How the last run of a thread began; from the latest checkpoint, when no run is to be seen. */
+export async function beginningOfLastRun(client: Client, threadId: string): Promise<Beginning> {
+  const runs = await begunRuns(client, threadId);
+  const [last] = runs;
+  const start = last && (await startOf(client, last, runs));
+  if (start) return { state: start.state, requests: await requestsAt(client, start, runs) };
+  for await (const state of walkStates(client, threadId))
+    if (state.metadata.source === "input") return { state, requests: [] };
+  return { state: await client.threads.getState(threadId), requests: [] };
+}
+
+/** How a checkpoint was gone on from the last time: with the answers to what it asks, where it was answered. */
+export async function beginningAt(client: Client, state: ThreadState): Promise<Beginning> {
+  const { thread_id = "", checkpoint_id } = state.checkpoint ?? {};
+  if (state.interrupts.length === 0) return { state, requests: [] };
+  const runs = await begunRuns(client, thread_id);
+  for (const run of runs) {
+    if (commandOf(run)?.resume === undefined) continue;
+    const start = await startOf(client, run, runs);
+    if (start && start.state.checkpoint?.checkpoint_id === checkpoint_id)
+      return { state, requests: await requestsAt(client, start, runs) };
+  }
+  return { state, requests: [] };
+}
+
+/** Newest first, without those that wait for their turn. */
+async function begunRuns(client: Client, threadId: string): Promise<Run[]> {
+  const runs: Run[] = [];
+  for await (const run of walkRuns(client, threadId, { limit: MOST_RUNS }))
+    if (run.status !== "pending") runs.push(run);
+  return runs;
+}
+
+interface Start {
+  run: Run;
+  state: ThreadState;
+  /** Whether the checkpoint holds the run's input already. */
+  hasInput: boolean;
+}
+
+/** Where a run began; undefined when that is not to be seen any more, as on a pruned thread. */
+async function startOf(client: Client, run: Run, runs: readonly Run[]): Promise<Start | undefined> {
+  const first = await firstStateOf(client, run);
+  if (first?.metadata.source === "input") return { run, state: first, hasInput: true };
+  const id = selectedCheckpoint(run) ?? first?.parent_checkpoint?.checkpoint_id;
+  if (id == null && first) return undefined;
+  const state = id == null ? await stateBefore(client, run, runs) : await stateAt(client, run, id);
+  return state && { run, state, hasInput: false };
+}
+
+/** Pruned threads keep their latest checkpoint only. */
+async function stateAt(client: Client, { thread_id }: Run, id: string): Promise<ThreadState | undefined> {
+  try {
+    return await client.threads.getState(thread_id, { checkpoint: { checkpoint_id: id } });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "checkpoint_not_found") return undefined;
+    throw error;
+  }
+}
+
+/** The first checkpoint that a run wrote; undefined for one that wrote none. */
+async function firstStateOf(client: Client, { thread_id, run_id }: Run): Promise<ThreadState | undefined> {
+  let first: ThreadState | undefined;
+  for await (const state of walkStates(client, thread_id, { metadata: { run_id } })) first = state;
+  return first;
+}
+
+/** The latest checkpoint that was there when a run ended, of those that no later run wrote. */
+async function stateBefore(
+  client: Client,
+  { thread_id, run_id, updated_at }: Run,
+  runs: readonly Run[],
+): Promise<ThreadState | undefined> {
+  const later = new Set<unknown>();
+  for (const run of runs) {
+    if (run.run_id === run_id) break;
+    later.add(run.run_id);
+  }
+  for await (const state of walkStates(client, thread_id))
+    if (!later.has(state.metadata.run_id) && (state.created_at ?? "") <= updated_at) return state;
+  return undefined;
+}
+
+/** What the run was asked for; before it, what those before it answered that came no further than its checkpoint. */
+async function requestsAt(
+  client: Client,
+  { run, hasInput }: Start,
+  runs: readonly Run[],
+): Promise<AgainRequest[]> {
+  const { input } = run.kwargs;
+  if (hasInput) return [];
+  const command = commandOf(run);
+  if (!command && input != null) return [{ input }];
+  const commands = command ? [command] : [];
+  for (const before of runs.slice(runs.indexOf(run) + 1)) {
+    const answer = commandOf(before);
+    if (answer?.resume === undefined || (await firstStateOf(client, before))) break;
+    commands.unshift(answer);
+  }
+  return commands.map((each) => ({ command: each }));
+}
+
+function commandOf({ kwargs: { command } }: Run): CommandRequest | undefined {
+  return isRecord(command) && Object.values(command).some((value) => value !== undefined)
+    ? command
+    : undefined;
+}
+
+function selectedCheckpoint({ kwargs: { checkpoint, checkpoint_id } }: Run): string | undefined {
+  const id = checkpoint_id ?? (isRecord(checkpoint) ? checkpoint.checkpoint_id : undefined);
+  return typeof id === "string" ? id : undefined;
+}

@@ -1,0 +1,195 @@
+/** `replay --execute` begins where the run began that is repeated, with the answer that it got. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cli, createProject, startCli, type Project } from "./harness.js";
+
+const GRAPH = `
+import { Annotation, Command, interrupt, START, StateGraph } from "@langchain/langgraph";
+import { existsSync } from "node:fs";
+const State = Annotation.Root({
+  topic: Annotation<string>,
+  log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
+});
+const says = (name) => () => ({ log: [name] });
+const asks = (question) => () => ({ log: [question + "=" + interrupt(question)] });
+const built = (middle) => middle(new StateGraph(State)
+  .addNode("plan", says("planned")).addNode("done", says("done")).addEdge(START, "plan")).compile();
+
+export const one = built((graph) => graph.addNode("ask", asks("colour")).addEdge("plan", "ask").addEdge("ask", "done"));
+export const two = built((graph) => graph
+  .addNode("ask", () => ({ log: [interrupt("first") + "/" + interrupt("second")] }))
+  .addEdge("plan", "ask").addEdge("ask", "done"));
+export const both = built((graph) => graph.addNode("left", asks("left")).addNode("right", asks("right"))
+  .addEdge("plan", "left").addEdge("plan", "right").addEdge(["left", "right"], "done"));
+const inner = new StateGraph(State).addNode("ask", asks("inside")).addNode("then", asks("again"))
+  .addEdge(START, "ask").addEdge("ask", "then").compile();
+export const nested = built((graph) => graph.addNode("sub", inner).addEdge("plan", "sub").addEdge("sub", "done"));
+export const shaky = built((graph) => graph
+  .addNode("work", () => {
+    if (!existsSync(new URL("mended", import.meta.url))) throw new Error("not mended");
+    return { log: ["worked"] };
+  })
+  .addEdge("plan", "work").addEdge("work", "done"));
+export const steered = built((graph) => graph.addNode("ask", asks("colour")).addNode("side", says("side"))
+  .addConditionalEdges("plan", () => "ask", ["ask", "side"]).addEdge("ask", "done"));
+`;
+const KEYS = ["one", "two", "both", "nested", "shaky", "steered"];
+
+interface Values {
+  log: string[];
+}
+interface Outcome {
+  thread_id: string;
+  status: string;
+  values: Values;
+  interrupts: { id: string; value: unknown }[];
+}
+interface Executed {
+  thread_id: string;
+  from_checkpoint_id: string;
+  run: Outcome;
+  items: { metadata: { step: number } }[];
+  equal?: boolean;
+}
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject({
+    "graph.ts": GRAPH,
+    "graph-server.config.json": { graphs: Object.fromEntries(KEYS.map((key) => [key, `./graph.ts:${key}`])) },
+  });
+});
+afterEach(() => project.remove());
+
+async function json<T>(...argv: string[]): Promise<T> {
+  const { stdout, stderr } = await cli([...argv, "--json"], { cwd: project.dir });
+  const document = JSON.parse(stdout) as T & { error?: unknown; thread_id?: string };
+  // A run that failed has a thread; a command that was refused has none.
+  expect(document.thread_id, stdout + stderr).toBeDefined();
+  return document;
+}
+
+const started = (graph: string) => json<Outcome>("run", graph, "-i", '{"topic":"x"}');
+const answered = (thread: string, answer: unknown) =>
+  json<Outcome>("run", "--thread", thread, "--resume", JSON.stringify(answer));
+const executed = (thread: string, ...argv: string[]) =>
+  json<Executed>("replay", thread, "--execute", ...argv);
+
+describe("after an answer", () => {
+  it("the run is repeated from its question, with its answer", async () => {
+    const { thread_id } = await started("one");
+    await answered(thread_id, "blue");
+    const { run, items } = await executed(thread_id);
+    expect(run).toMatchObject({ status: "success", values: { log: ["planned", "colour=blue", "done"] } });
+    expect(items.map(({ metadata }) => metadata.step)).toEqual([2, 3]);
+    expect((await executed(thread_id, "--compare")).equal).toBe(true);
+  });
+
+  it("so it is on the thread itself", async () => {
+    const { thread_id } = await started("one");
+    await answered(thread_id, "blue");
+    const { run, thread_id: target } = await executed(thread_id, "--in-place");
+    expect(target).toBe(thread_id);
+    expect(run).toMatchObject({ status: "success", values: { log: ["planned", "colour=blue", "done"] } });
+  });
+
+  it("a checkpoint that is named counts, with the answer that it got", async () => {
+    const { thread_id } = await started("one");
+    await answered(thread_id, "blue");
+    await json("run", "--thread", thread_id, "-i", '{"topic":"y"}');
+    await answered(thread_id, "green");
+    for (const argv of [[`${thread_id}@1`], [thread_id, "--checkpoint", "1"], [thread_id, "--from", "1"]]) {
+      const [thread = "", ...flags] = argv;
+      const { run } = await executed(thread, ...flags);
+      expect(run.values.log).toEqual(["planned", "colour=blue", "done"]);
+    }
+    const { run } = await executed(thread_id);
+    expect(run.values.log.slice(3)).toEqual(["planned", "colour=green", "done"]);
+    const before = await executed(`${thread_id}@0`);
+    expect(before.run).toMatchObject({ status: "interrupted", interrupts: [{ value: "colour" }] });
+  });
+
+  it("several answers of one node are given in their order", async () => {
+    const { thread_id } = await started("two");
+    expect((await answered(thread_id, "a")).status).toBe("interrupted");
+    const waiting = await executed(thread_id);
+    expect(waiting.run).toMatchObject({ status: "interrupted", interrupts: [{ value: "second" }] });
+    await answered(thread_id, "b");
+    for (const argv of [[], ["--in-place"]]) {
+      const { run } = await executed(thread_id, ...argv);
+      expect(run).toMatchObject({ status: "success", values: { log: ["planned", "a/b", "done"] } });
+    }
+  });
+
+  it("a map of answers reaches each question", async () => {
+    const { thread_id, interrupts } = await started("both");
+    const answers = Object.fromEntries(interrupts.map(({ id, value }) => [id, `to ${String(value)}`]));
+    expect(await answered(thread_id, answers)).toMatchObject({ status: "success" });
+    const { run } = await executed(thread_id);
+    expect(run).toMatchObject({
+      status: "success",
+      values: { log: ["planned", "left=to left", "right=to right", "done"] },
+    });
+  });
+
+  it("questions inside of a subgraph are answered again", async () => {
+    const { thread_id } = await started("nested");
+    await answered(thread_id, "yes");
+    await answered(thread_id, "no");
+    const { run } = await executed(thread_id);
+    expect(run.status).toBe("success");
+    expect(run.values.log.slice(-3)).toEqual(["inside=yes", "again=no", "done"]);
+  });
+
+  it("a server repeats it as well", async () => {
+    const { thread_id } = await started("one");
+    await answered(thread_id, "blue");
+    const server = startCli(["dev", "-p", "0"], { cwd: project.dir });
+    try {
+      const [, url = ""] = await server.stderr.until(/at (http:\S+)/);
+      const { run } = await executed(thread_id, "--url", url);
+      expect(run.values.log).toEqual(["planned", "colour=blue", "done"]);
+    } finally {
+      server.stop();
+      await server.exit;
+    }
+  });
+});
+
+describe("without an answer", () => {
+  it("a run that went on after a failure is repeated from there", async () => {
+    const { thread_id } = await started("shaky");
+    await project.put("mended", "yes");
+    await json("fork", thread_id, "--branch", "--run");
+    const { run, items } = await executed(thread_id);
+    expect(run).toMatchObject({ status: "success", values: { log: ["planned", "worked", "done"] } });
+    expect(items.map(({ metadata }) => metadata.step)).toEqual([2, 3]);
+  });
+
+  it("a run that failed at once is repeated from the checkpoint before it", async () => {
+    const { thread_id } = await started("shaky");
+    await json("fork", thread_id, "--branch", "--run");
+    await project.put("mended", "yes");
+    const { run, items } = await executed(thread_id);
+    expect(run.status).toBe("success");
+    expect(items.map(({ metadata }) => metadata.step)).toEqual([2, 3]);
+  });
+
+  it("a run from values that were written is repeated from them", async () => {
+    const { thread_id } = await started("one");
+    await answered(thread_id, "blue");
+    await cli(["state", "set", thread_id, "--values", '{"log":["edited"]}', "--as-node", "ask"], {
+      cwd: project.dir,
+    });
+    await json("fork", thread_id, "--branch", "--run");
+    const { run, items } = await executed(thread_id);
+    expect(run.values.log.slice(-2)).toEqual(["edited", "done"]);
+    expect(items).toHaveLength(1);
+  });
+
+  it("a command that went elsewhere is repeated", async () => {
+    const { thread_id } = await started("steered");
+    await json("run", "--thread", thread_id, "--goto", "side");
+    const { run } = await executed(thread_id);
+    expect(run.values.log).toContain("side");
+  });
+});
