@@ -104,6 +104,24 @@ export const BOUNDS = {
       "the others are not looked at",
     ),
     bound(
+      "What a run threw, causes and parts counted, that is kept with its place",
+      "graphs/run-fault.ts MOST_THROWN",
+      "",
+      "the others are left out",
+    ),
+    bound(
+      "Message of a cause that is kept with its place",
+      "graphs/run-fault.ts LONGEST_CAUSE",
+      "characters",
+      "the rest is cut off",
+    ),
+    bound(
+      "Frames of your own code in a stack that is kept",
+      "graphs/run-fault.ts MOST_OWN",
+      "",
+      "the outer ones are left out",
+    ),
+    bound(
       "Parts of messages that wait until it is known whether they may be seen",
       "graphs/held-messages.ts MAX_PARTS",
       "",
@@ -234,6 +252,10 @@ export const BOUNDS = {
 /** Constants whose names are those of bounds, and that bound nothing which a client or a graph could feel. */
 const INWARD = [
   "graphs/held-messages.ts MAX_DEPTH",
+  "graphs/run-fault.ts LONGEST_STACK",
+  "graphs/run-fault.ts LONGEST_ROW",
+  "graphs/run-fault.ts MOST_LIBRARY",
+  "graphs/source-positions.ts LARGEST_BYTES",
   "ops/states.ts MOST_RUNS",
   "storage/saver-parts.ts MOST_LEVELS",
   "storage/redis/client.ts LONGEST_PAUSE",

@@ -62,7 +62,7 @@ function addRun(inspect: Command, run: Runner): void {
   addClientOptions(
     inspect
       .command("run")
-      .description("Show a run superstep by superstep: nodes, durations, what changed.")
+      .description("Show a run superstep by superstep: nodes, durations, what changed, and where it failed.")
       .argument("<run>", "id of the run, or its beginning; its thread is found")
       .option("--thread <thread>", "thread of the run, which saves looking for it"),
   )

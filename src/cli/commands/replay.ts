@@ -40,7 +40,10 @@ export function replayCommand(command: Command, run: Runner): void {
           .choices(["text", "html"] as const)
           .default("text"),
       )
-      .option("--execute", "run the thread again from a checkpoint, on a copy")
+      .option(
+        "--execute",
+        "run the thread again on a copy, as its last run began, with the answers that it got",
+      )
       .option("--in-place", "with --execute: run on the thread itself, as a branch")
       .option("--values <json>", "with --execute: values to write first")
       .option("--as-node <node>", "with --execute: node that the values are attributed to")
