@@ -29,10 +29,17 @@ export const shaky = built((graph) => graph
     return { log: ["worked"] };
   })
   .addEdge("plan", "work").addEdge("work", "done"));
+export const brittle = built((graph) => graph
+  .addNode("ask", () => {
+    const answer = interrupt("colour");
+    if (!existsSync(new URL("mended", import.meta.url))) throw new Error("not mended");
+    return { log: ["colour=" + answer] };
+  })
+  .addEdge("plan", "ask").addEdge("ask", "done"));
 export const steered = built((graph) => graph.addNode("ask", asks("colour")).addNode("side", says("side"))
   .addConditionalEdges("plan", () => "ask", ["ask", "side"]).addEdge("ask", "done"));
 `;
-const KEYS = ["one", "two", "both", "nested", "shaky", "steered"];
+const KEYS = ["one", "two", "both", "nested", "shaky", "brittle", "steered"];
 
 interface Values {
   log: string[];
@@ -138,6 +145,16 @@ describe("after an answer", () => {
     const { run } = await executed(thread_id);
     expect(run.status).toBe("success");
     expect(run.values.log.slice(-3)).toEqual(["inside=yes", "again=no", "done"]);
+  });
+
+  it("an answer that a failed run got reaches the run that went on after it", async () => {
+    const { thread_id } = await started("brittle");
+    expect((await answered(thread_id, "blue")).status).toBe("error");
+    expect((await json<Outcome>("run", "--thread", thread_id)).status).toBe("error");
+    await project.put("mended", "yes");
+    expect((await json<Outcome>("run", "--thread", thread_id)).status).toBe("success");
+    const { run } = await executed(thread_id);
+    expect(run).toMatchObject({ status: "success", values: { log: ["planned", "colour=blue", "done"] } });
   });
 
   it("a server repeats it as well", async () => {

@@ -114,8 +114,9 @@ async function requestsAt(
   const commands = command ? [command] : [];
   for (const before of runs.slice(runs.indexOf(run) + 1)) {
     const answer = commandOf(before);
-    if (answer?.resume === undefined || (await firstStateOf(client, before))) break;
-    commands.unshift(answer);
+    const wentOn = answer ? answer.resume !== undefined : before.kwargs.input == null;
+    if (!wentOn || (await firstStateOf(client, before))) break;
+    if (answer) commands.unshift(answer);
   }
   return commands.map((each) => ({ command: each }));
 }
