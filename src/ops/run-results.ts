@@ -70,7 +70,13 @@ export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage): RunOutco
   const error = messageOf(ending);
   return {
     runId: run.run_id,
-    run: { updated_at: at, status: ending.status, error, usage, fault: ending.fault ?? null },
+    run: {
+      updated_at: at,
+      status: ending.status,
+      error,
+      usage,
+      ...(ending.fault && { fault: ending.fault }),
+    },
     threadId: run.thread_id,
     thread: {
       updated_at: at,

@@ -247,7 +247,7 @@ async function insert(
 ): Promise<void> {
   let isStored: boolean;
   try {
-    isStored = await storage.runs.insert({ ...run, owner: ownerId, fault: null }, thread);
+    isStored = await storage.runs.insert({ ...run, owner: ownerId }, thread);
   } catch (error) {
     live.results.suspect(run);
     throw error;

@@ -312,7 +312,6 @@ async function putRun(
       error: run.error ?? null,
       usage: run.usage ?? null,
       owner: "imported",
-      fault: null,
     },
     { updated_at },
   );
