@@ -24,7 +24,19 @@ export const COMMAND_NAMES = [
     "fork",
     "state",
   ],
-  ...["export", "import", "start", "migrate", "recover", "doctor", "graph", "schemas", "validate", "config"],
+  ...[
+    "export",
+    "import",
+    "start",
+    "dockerfile",
+    "migrate",
+    "recover",
+    "doctor",
+    "graph",
+    "schemas",
+    "validate",
+    "config",
+  ],
   ...["openapi", "completion"],
 ] as const;
 

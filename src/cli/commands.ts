@@ -95,6 +95,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/start.js")).startCommand,
     },
     {
+      name: "dockerfile",
+      summary: "Make what a container of the project is built from, with PostgreSQL if asked.",
+      load: async () => (await import("./commands/dockerfile.js")).dockerfileCommand,
+    },
+    {
       name: "migrate",
       summary: "Bring a storage up to this release, or copy one to another.",
       load: async () => (await import("./commands/migrate.js")).migrateCommand,
