@@ -2,7 +2,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +32,7 @@ try {
   checkTesting(folder);
   checkInit(folder);
   await checkServing(folder);
+  await checkContainer(folder);
   say("the package installs, serves and stops");
 } finally {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
@@ -156,6 +166,40 @@ async function checkServing(folder) {
     if (npx.exitCode === null) process.kill(-npx.pid, "SIGKILL");
     throw error;
   }
+}
+
+/** The steps of the Dockerfile that the package makes, one after the other in a clean folder: all but the images. */
+async function checkContainer(folder) {
+  run("npx", ["--no-install", "graph-serve", "dockerfile"], folder);
+  const lines = readFileSync(join(folder, "Dockerfile"), "utf8").split("\n");
+  const steps = (name) =>
+    lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+  // Beside the project: its lock file names the tarball by a relative path.
+  const image = join(scratch, "image");
+  mkdirSync(image);
+  const [installFiles, rest] = steps("COPY");
+  assert.equal(rest, ". .");
+  for (const file of installFiles.split(" ").slice(0, -1)) cpSync(join(folder, file), join(image, file));
+  for (const step of steps("RUN")) run("sh", ["-euc", step], image, INSTALL_LIMIT_MS);
+  const ignored = readFileSync(join(folder, ".dockerignore"), "utf8").split("\n");
+  for (const file of readdirSync(folder).filter((name) => !ignored.includes(name)))
+    cpSync(join(folder, file), join(image, file), { recursive: true });
+  const port = await freePort();
+  const words = (text) => JSON.parse(text.replaceAll("2024", String(port)));
+  const [start, ...args] = words(steps("CMD").at(-1));
+  const child = spawn(start, args, { cwd: image, stdio: "ignore" });
+  const exited = once(child, "exit");
+  try {
+    await ready(`http://127.0.0.1:${port}`, child);
+    const [probe, ...probeArgs] = words(steps("HEALTHCHECK")[0].replace(/^.* CMD (?=\[)/, ""));
+    run(probe, probeArgs, image);
+    child.kill("SIGTERM");
+    const [code] = await Promise.race([exited, pause(STOP_LIMIT_MS, ["no exit"], { ref: false })]);
+    assert.equal(code, 0, `start ended with ${code} after SIGTERM`);
+  } finally {
+    if (child.exitCode === null) child.kill("SIGKILL");
+  }
+  say("the steps of the Dockerfile make an image's folder, which serves and is healthy");
 }
 
 async function freePort() {

@@ -65,7 +65,7 @@ function isOnPath({ env, program }: Call): boolean {
 
 /** A command that stands by itself, not behind what already calls it. */
 const COMMAND = new RegExp(
-  `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?= (?:${COMMAND_NAMES.join("|")}|help|--?[a-z])\\b)`,
+  `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?= (?:--?[a-z]|(?:${COMMAND_NAMES.join("|")}|help)\\b))`,
   "g",
 );
 

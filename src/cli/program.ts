@@ -69,7 +69,10 @@ async function addCommand(
   { name, alias, summary, load }: CommandEntry,
   run: Runner | undefined,
 ): Promise<void> {
-  const command = program.command(name).description(summary);
+  const command = program
+    .command(name)
+    .description(summary)
+    .helpOption("-h, --help", "print this; options of every command, such as --json: graph-serve --help");
   if (alias !== undefined) command.alias(alias);
   if (run) (await load())(command, run);
 }
@@ -83,7 +86,6 @@ function bareProgram(io: CliIo): Command {
     .helpCommand("help [command]", "print the help of a command")
     .showSuggestionAfterError(false)
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => io.stdout.write(asCalled(text, io)),
       writeErr: (text) => io.stderr.write(asCalled(text, io)),

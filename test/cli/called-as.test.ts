@@ -49,6 +49,12 @@ describe("a command that is shown begins as the program was called", () => {
     expect(asCalled(text, { env: npm, program: LOCAL })).toBe(text);
   });
 
+  it("options of the program follow it too", () => {
+    expect(asCalled("see graph-serve --help", { env: npm, program: LOCAL })).toBe(
+      "see npx graph-serve --help",
+    );
+  });
+
   it("every command is known", () => {
     const names = Object.values(COMMAND_GROUPS).flatMap((entries) => entries.map(({ name }) => name));
     expect([...COMMAND_NAMES].sort()).toEqual(names.sort());

@@ -75,6 +75,21 @@ describe("usage faults", () => {
   });
 });
 
+describe("help", () => {
+  const help = async (...argv: string[]) => (await cli([...argv, "--help"])).stdout;
+
+  it("says the options of every command once, and in each command where they are", async () => {
+    expect(await help()).toContain("--log-level <level>");
+    for (const argv of [["dev"], ["inspect", "run"], ["config", "print"]]) {
+      const text = await help(...argv);
+      expect(text).not.toContain("--log-level");
+      expect(text.replace(/\s+/g, " ")).toContain(
+        "options of every command, such as --json: graph-serve --help",
+      );
+    }
+  });
+});
+
 describe("the error boundary", () => {
   const io = (stdout: Capture, stderr = new Capture()) => ({
     stdout,
