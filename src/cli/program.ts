@@ -59,7 +59,8 @@ function namesIn(argv: readonly string[], io: CliIo): string[] {
 
 /** `help NAME` shows the flags of a command too, and completion needs those of all. */
 function isNeeded({ name, alias }: CommandEntry, [first, second]: readonly string[]): boolean {
-  if (first === "completion") return true;
+  // A script has them all; `completion --list` needs none.
+  if (first === "completion" && second !== undefined) return true;
   const called = first === "help" ? second : first;
   return called !== undefined && (called === name || called === alias);
 }

@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cli } from "./harness.js";
+import { cli, createProject, echoGraph, type Project } from "./harness.js";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 const scripts: Record<string, string> = {};
@@ -51,6 +51,13 @@ describe("bash", () => {
       ["dev", "--js"],
       ["--json", "--jsonl"],
     ],
+    [["runs", "list", "--status", "su"], ["success"]],
+    [
+      ["threads", "list", "--status", "i"],
+      ["idle", "interrupted"],
+    ],
+    [["test", "--reporter", "ju"], ["junit"]],
+    [["run", "--stream", "messages-t"], ["messages-tuple"]],
     [["--vers"], ["--version"]],
     [["dev", "--vers"], []],
   ])("%j is completed", (words, expected) => {
@@ -65,6 +72,55 @@ describe("bash", () => {
       .filter((n) => n !== "help");
     expect(names.length).toBeGreaterThan(8);
     expect(offered("")).toEqual(expect.arrayContaining(names));
+  });
+});
+
+describe("what the project has", () => {
+  let project: Project;
+  let thread: string;
+  beforeAll(async () => {
+    project = await createProject({
+      "graph.ts": echoGraph(),
+      "graph-server.config.json": { graphs: { agent: "./graph.ts" } },
+      "bin/graph-serve": `#!/bin/sh\nexec node --import ${import.meta.resolve("tsx")} ${join(process.cwd(), "src/cli/main.ts")} "$@"\n`,
+    });
+    await chmod(join(project.dir, "bin/graph-serve"), 0o755);
+    const { stdout } = await cli(["run", "--message", "hi", "--json"], { cwd: project.dir });
+    thread = (JSON.parse(stdout) as { thread_id: string }).thread_id;
+  });
+  afterAll(() => project.remove());
+
+  it.each(["graph", "thread", "run"])("a %s is listed", async (kind) => {
+    const { code, stdout, stderr } = await cli(["completion", "--list", kind], { cwd: project.dir });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(kind === "graph" ? /^agent\n$/ : /^[0-9a-f-]{36}\n$/);
+    if (kind === "thread") expect(stdout.trim()).toBe(thread);
+  });
+
+  it("nothing is said where nothing can be read", async () => {
+    await project.put("broken/graph-server.config.json", "{");
+    for (const kind of ["graph", "thread", "run"]) {
+      const argv = ["completion", "--list", kind];
+      expect(await cli(argv, { cwd: join(project.dir, "broken") })).toEqual({
+        code: 0,
+        stdout: "",
+        stderr: "",
+      });
+    }
+  });
+
+  it("bash offers threads and graphs", () => {
+    const words = (...line: string[]) => {
+      const quoted = [join(project.dir, "bin/graph-serve"), ...line].map((word) => `'${word}'`).join(" ");
+      const program = `cd '${project.dir}'; source '${fileOf("bash")}'; COMP_WORDS=(${quoted})
+        COMP_CWORD=${line.length}; _graph_serve; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return execFileSync("bash", ["--norc", "-c", program], { encoding: "utf8" })
+        .split("\n")
+        .filter(Boolean);
+    };
+    expect(words("inspect", "thread", thread.slice(0, 4))).toEqual([thread]);
+    expect(words("run", "--thread", "")).toEqual([thread]);
+    expect(words("schemas", "ag")).toEqual(["agent"]);
   });
 });
 

@@ -1,17 +1,24 @@
-import { type Command, Argument } from "@commander-js/extra-typings";
+import { Argument, type Command, Option } from "@commander-js/extra-typings";
+import { walkThreads } from "../../client/walk.js";
+import { InvalidRequestError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import {
   bashCompletion,
   type CommandLike,
   completionTree,
   fishCompletion,
+  LISTED,
+  type Listed,
   zshCompletion,
 } from "../completion/tree.js";
-import type { Session } from "../session.js";
+import { withRows } from "../open-client.js";
+import { loadSettings, type Session } from "../session.js";
+import { Printer } from "../terminal/print.js";
 
 export function completionCommand(command: Command, run: Runner): void {
   command
-    .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"] as const))
+    .addArgument(new Argument("[shell]", "the shell").choices(["bash", "zsh", "fish"] as const))
+    .addOption(new Option("--list <kind>", "print what completes").choices(LISTED).hideHelp())
     .addHelpText(
       "after",
       examples(
@@ -20,7 +27,15 @@ export function completionCommand(command: Command, run: Runner): void {
         "graph-serve completion fish > graph-serve.fish",
       ),
     )
-    .action((shell) => run(command, async (session) => completion(session, shell, command.parent)));
+    .action((shell, { list: kind }) =>
+      run(command, async (session) => {
+        if (kind !== undefined) return list(session, kind);
+        if (shell !== undefined) return completion(session, shell, command.parent);
+        throw new InvalidRequestError("the shell is missing", undefined, {
+          hint: "graph-serve completion bash",
+        });
+      }),
+    );
 }
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
@@ -32,4 +47,33 @@ async function completion({ print }: Session, shell: Shell, program: CommandLike
   if (print.flags.json) print.json({ shell, script });
   else print.data(script.trimEnd());
   return 0;
+}
+
+/** Newest threads, or runs, that are offered. */
+const MOST = 50;
+
+/** What completes, a line each; nothing where something fails: nobody completes a word to read of faults. */
+async function list(session: Session, kind: Listed): Promise<number> {
+  const print = new Printer({ ...session.io, stderr: { write: () => true } }, { quiet: true });
+  const quiet = { ...session, print };
+  const words = await (kind === "graph" ? graphKeys(quiet) : storedIds(quiet, kind)).catch(() => []);
+  for (const word of words) session.print.data(word);
+  return 0;
+}
+
+async function graphKeys(session: Session): Promise<string[]> {
+  const { settings } = await loadSettings(session, { warn: () => undefined });
+  return Object.keys(settings.graphs);
+}
+
+async function storedIds(session: Session, kind: "thread" | "run"): Promise<string[]> {
+  const ids: string[] = [];
+  await withRows(session, {}, async (client) => {
+    for await (const { thread_id = "" } of walkThreads(client, { limit: MOST })) {
+      if (kind === "thread") ids.push(thread_id);
+      else for (const { run_id } of await client.runs.list(thread_id, { limit: MOST })) ids.push(run_id);
+      if (ids.length >= MOST) break;
+    }
+  });
+  return ids.slice(0, MOST);
 }

@@ -1,10 +1,36 @@
 /** The commands and flags of the program, as far as completion needs them. */
+import { RUN_STATUSES, STREAM_MODES } from "../../models/run.js";
+import { THREAD_STATUSES } from "../../models/thread.js";
+import { REPORTERS } from "../suite/reporters/reporter.js";
+
+/** What only the project knows: `graph-serve completion --list KIND` prints it. */
+export const LISTED = ["graph", "thread", "run"] as const;
+export type Listed = (typeof LISTED)[number];
+
+/** Flags whose values are words of a fixed set, which the flag itself checks. */
+const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
+  "/threads/list --status": THREAD_STATUSES,
+  "/threads/prune --status": THREAD_STATUSES,
+  "/runs/list --status": RUN_STATUSES,
+  "/run --stream": STREAM_MODES,
+  "/test --reporter": REPORTERS,
+};
+const LISTED_VALUES: Readonly<Record<string, Listed>> = {
+  "--thread": "thread",
+  "--run": "run",
+  "--from-run": "run",
+};
+
+const listedBy = (name: string): Listed | undefined => LISTED.find((kind) => kind === name);
+
 interface CompletionOption {
   /** `--format`, `-f`. */
   names: string[];
   description: string;
   takesValue: boolean;
   choices: string[];
+  /** What its value is one of. */
+  listed?: Listed;
 }
 
 interface CompletionCommand {
@@ -16,6 +42,8 @@ interface CompletionCommand {
   options: CompletionOption[];
   /** Values that its argument may have. */
   choices: string[];
+  /** What its first argument is one of. */
+  listed?: Listed;
 }
 
 /** The part of commander's command that is read. */
@@ -33,7 +61,7 @@ export interface CommandLike {
     argChoices?: string[];
     hidden: boolean;
   }[];
-  readonly registeredArguments: readonly { argChoices?: string[] }[];
+  readonly registeredArguments: readonly { argChoices?: string[]; name(): string }[];
 }
 
 const HELP: CompletionOption = {
@@ -60,7 +88,8 @@ function nodeOf(command: CommandLike, place: string, inherited: CompletionOption
       names: [long, short].filter((name) => name !== undefined),
       description: firstLine(description),
       takesValue: required || optional,
-      choices: argChoices ?? [],
+      choices: argChoices ?? [...(KNOWN_VALUES[`${place} ${long}`] ?? [])],
+      listed: required ? LISTED_VALUES[long ?? ""] : undefined,
     }));
   const options = [...own, ...inherited];
   // A flag of the command hides the program's of the same name; the version is the program's alone.
@@ -77,12 +106,16 @@ function nodeOf(command: CommandLike, place: string, inherited: CompletionOption
     ),
     options,
     choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    listed: listedBy(command.registeredArguments[0]?.name() ?? ""),
   };
 }
 
 const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
 const words = (list: readonly string[]): string => `'${list.join(" ").replaceAll("'", "'\\''")}'`;
+
+/** The call that prints what completes: silent whatever happens, and not for long. */
+const listing = (program: string, kind: string): string => `${program} completion --list ${kind} 2>/dev/null`;
 
 /** A script for bash. File names are what bash itself offers where nothing fits. */
 export function bashCompletion(tree: CompletionCommand): string {
@@ -92,21 +125,26 @@ export function bashCompletion(tree: CompletionCommand): string {
     options
       .filter(({ takesValue }) => takesValue)
       .map(
-        ({ names, choices }) =>
+        ({ names, choices, listed }) =>
           `    ${names.map((name) => `'${place} ${name}'`).join("|")}) ${
-            choices.length > 0 ? `COMPREPLY=($(compgen -W ${words(choices)} -- "$current")); ` : ""
+            choices.length > 0
+              ? `COMPREPLY=($(compgen -W ${words(choices)} -- "$current")); `
+              : listed === undefined
+                ? ""
+                : `COMPREPLY=($(compgen -W "$(${listing('"${COMP_WORDS[0]}"', listed)})" -- "$current")); `
           }return ;;`,
       ),
   );
   const offers = commands.map((command) => {
     const flags = words(command.options.flatMap(({ names }) => names));
     const names = words([...command.commands.map(({ name }) => name), ...command.choices]);
-    return `    '${command.place}') flags=${flags}; names=${names} ;;`;
+    const list = command.listed === undefined ? "" : `; listed=${command.listed}`;
+    return `    '${command.place}') flags=${flags}; names=${names}${list} ;;`;
   });
   return `# bash completion of graph-serve; try it with: source <(graph-serve completion bash)
 _graph_serve() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
-  local place='' flags='' names='' index
+  local place='' flags='' names='' listed='' index
   COMPREPLY=()
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "$place/\${COMP_WORDS[index]}" in
@@ -122,6 +160,7 @@ ${offers.join("\n")}
   if [[ "$current" == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
   else
+    [[ -n "$listed" ]] && names="$names $(${listing('"\${COMP_WORDS[0]}"', '"$listed"')})"
     COMPREPLY=($(compgen -W "$names" -- "$current"))
   fi
 }
@@ -163,13 +202,15 @@ function linesOf(command: CompletionCommand): string[] {
       ({ name, description }) => `${start} -f -a ${quotedForFish(name)} -d ${quotedForFish(description)}`,
     ),
     ...command.choices.map((choice) => `${start} -f -a ${quotedForFish(choice)}`),
+    ...(command.listed === undefined ? [] : [`${start} -a "(${listing("graph-serve", command.listed)})"`]),
     ...command.options.map((option) => `${start} ${flagOf(option)} -d ${quotedForFish(option.description)}`),
   ];
 }
 
-function flagOf({ names, takesValue, choices }: CompletionOption): string {
+function flagOf({ names, takesValue, choices, listed }: CompletionOption): string {
   const parts = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
   if (choices.length > 0) parts.push("-x", `-a ${quotedForFish(choices.join(" "))}`);
+  else if (listed !== undefined) parts.push("-x", `-a "(${listing("graph-serve", listed)})"`);
   else if (takesValue) parts.push("-r");
   return parts.join(" ");
 }
@@ -177,6 +218,11 @@ function flagOf({ names, takesValue, choices }: CompletionOption): string {
 const quotedForZsh = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const described = (name: string, description: string): string =>
   quotedForZsh(`${name.replaceAll(":", "\\:")}:${description}`);
+
+function valuesForZsh({ choices, listed }: CompletionOption): string {
+  if (choices.length > 0) return `compadd -- ${choices.map(quotedForZsh).join(" ")}`;
+  return listed === undefined ? "_files" : `compadd -- \${(f)"$(${listing('"${words[1]}"', listed)})"}`;
+}
 
 /** A script for zsh, to be sourced or put into a folder of $fpath as _graph-serve. */
 export function zshCompletion(tree: CompletionCommand): string {
@@ -188,10 +234,8 @@ export function zshCompletion(tree: CompletionCommand): string {
     options
       .filter(({ takesValue }) => takesValue)
       .map(
-        ({ names, choices }) =>
-          `    (${names.map((name) => quotedForZsh(`${place} ${name}`)).join("|")}) ${
-            choices.length > 0 ? `compadd -- ${choices.map(quotedForZsh).join(" ")}` : "_files"
-          }; return ;;`,
+        (option) =>
+          `    (${option.names.map((name) => quotedForZsh(`${place} ${name}`)).join("|")}) ${valuesForZsh(option)}; return ;;`,
       ),
   );
   const offers = commands.map((command) => {
@@ -202,12 +246,12 @@ export function zshCompletion(tree: CompletionCommand): string {
       ...command.commands.map(({ name, description }) => described(name, description)),
       ...command.choices.map(quotedForZsh),
     ];
-    return `    (${quotedForZsh(command.place)})\n      flags=(${flags.join(" ")})\n      names=(${names.join(" ")}) ;;`;
+    return `    (${quotedForZsh(command.place)})\n      flags=(${flags.join(" ")})\n      names=(${names.join(" ")})${command.listed === undefined ? "" : `; listed=${command.listed}`} ;;`;
   });
   return `#compdef graph-serve
 # zsh completion of graph-serve; try it with: source <(graph-serve completion zsh)
 _graph_serve() {
-  local place='' previous="\${words[CURRENT-1]}"
+  local place='' listed='' previous="\${words[CURRENT-1]}"
   local -a flags names
   local -i index
   for (( index = 2; index < CURRENT; index++ )); do
@@ -225,6 +269,7 @@ ${offers.join("\n")}
     _describe -o 'flag' flags
   else
     (( $#names )) && _describe 'command' names
+    [[ -n "$listed" ]] && compadd -- \${(f)"$(${listing('"\${words[1]}"', '"$listed"')})"}
     _files
   fi
 }
