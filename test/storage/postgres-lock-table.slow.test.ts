@@ -64,9 +64,13 @@ describe.skipIf(noCluster)(title, () => {
         expect(error).toMatchObject({ hint: "raise max_locks_per_transaction when many threads are in use" });
       }
       expect(refused.length).toBeGreaterThan(0);
-    expect(await storage.findings?.()).toMatchObject([
-      { name: "lock table", ok: false, fix: expect.stringContaining("max_locks_per_transaction") as string },
-    ]);
+      expect(await storage.findings?.()).toMatchObject([
+        {
+          name: "lock table",
+          ok: false,
+          fix: expect.stringContaining("max_locks_per_transaction") as string,
+        },
+      ]);
       expect([lease, ...leases.values()].filter((one) => one?.lost?.aborted)).toEqual([]);
       for (const one of leases.values()) await one.release();
       await lease?.release();
@@ -74,7 +78,7 @@ describe.skipIf(noCluster)(title, () => {
       expect(taken?.lost?.aborted).toBe(false);
       await taken?.release();
       expect(await storage.findings?.()).toMatchObject([{ name: "lock table", ok: true }]);
-    const again = await Promise.all(
+      const again = await Promise.all(
         [...leases.keys()].slice(0, 100).map((one) => other.locks.acquire(one, { wait: false })),
       );
       expect(again.filter((one) => one === undefined)).toEqual([]);
