@@ -12,7 +12,7 @@ import { main } from "../src/cli/main.js";
 
 const ROOT = join(import.meta.dirname, "..");
 const PICTURE = join(ROOT, "docs/terminal.svg");
-const COLUMNS = 92;
+const COLUMNS = 104;
 /** Of what a command prints; the rest is left out. */
 const MOST_LINES = 18;
 const SHOWN_URL = "http://127.0.0.1:2024";

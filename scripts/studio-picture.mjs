@@ -1,0 +1,33 @@
+/**
+ * Takes docs/studio.png: `npm run build && node --import tsx scripts/studio-picture.mjs` serves a template, runs it, and
+ * opens the thread in Chromium, which CHROMIUM names where it is not at /usr/bin/chromium.
+ */
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { startServer } from "../src/http/server.js";
+import { openService } from "../src/service.js";
+
+const ROOT = join(import.meta.dirname, "..");
+const SIZE = { width: 1120, height: 480 };
+
+const service = await openService({ graphs: { agent: join(ROOT, "templates/agent-tools/graph.ts") } });
+const server = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
+try {
+  const { thread_id } = await service.threads.create({});
+  const input = { messages: [{ role: "user", content: "What is 12 * 7?" }] };
+  await service.runs.create(thread_id, { assistant_id: "agent", input });
+  const page = await browser.newPage({ viewport: SIZE, colorScheme: "light" });
+  await page.goto(`${server.url}/studio/#/threads/${thread_id}`);
+  // The call of the tool says more than the answer.
+  await page.getByText("changed messages").nth(2).click();
+  await page.getByText("calculator").first().waitFor();
+  await page.screenshot({ path: join(ROOT, "docs/studio.png") });
+} finally {
+  await browser.close();
+  await server.close(0);
+  await service.close(0);
+}
