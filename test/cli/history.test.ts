@@ -59,7 +59,7 @@ describe("history", () => {
 
   it("tells questions and errors", async () => {
     expect((await history([seeded.asking])).stdout).toContain("next ask  asked a question");
-    expect((await history([seeded.failed])).stdout).toContain("failed: RangeError: kaboom");
+    expect((await history([seeded.failed])).stdout).toMatch(/ {2}failed at \S+fail\.ts:6:11: RangeError: kaboom$/m);
   });
 
   it("--oneline is a line a checkpoint", async () => {

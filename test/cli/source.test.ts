@@ -16,7 +16,7 @@ afterAll(() => seeded.project.remove());
 const read = (argv: string[]): Promise<CliResult> => cli(argv, { cwd: seeded.project.dir });
 
 /** Every reading command, on the seeded threads. */
-const readings = ({ chat, asking, failed, vault, run, fork }: Seeded): string[][] => [
+const readings = ({ chat, asking, vault, run, fork }: Seeded): string[][] => [
   ["threads", "list"],
   ["threads", "list", "--limit", "2", "--sort", "created_at:asc"],
   ["threads", "list", "--metadata", "user=ada", "--metadata", "count=3"],
@@ -25,11 +25,10 @@ const readings = ({ chat, asking, failed, vault, run, fork }: Seeded): string[][
   ["inspect", "thread", chat],
   ["inspect", "thread", vault],
   ["runs", "list", chat, "--limit", "2"],
-  ["runs", "list", failed, "--status", "error"],
+  ["runs", "list", asking, "--status", "error"],
   ["inspect", "run", run, "--thread", chat],
   ["inspect", "thread", chat],
   ["inspect", "thread", asking],
-  ["inspect", "thread", failed],
   ["inspect", "run", run],
   ["inspect", "checkpoint", chat],
   ["inspect", "checkpoint", chat, "1"],
@@ -69,6 +68,18 @@ describe("without a server and with one", () => {
       expect({ argv, ...online }).toEqual({ argv, ...offline });
       expect(() => JSON.parse(offline.stdout) as unknown).not.toThrow();
     }
+  });
+
+  it("what a run threw, and where, is told from the storage alone", async () => {
+    const argv = ["inspect", "thread", seeded.failed];
+    const offline = JSON.parse((await read([...argv, "--json"])).stdout) as { fault?: object };
+    const online = JSON.parse((await read([...argv, "--json", "--url", server.url])).stdout) as object;
+    const { fault, ...others } = offline;
+    expect(fault).toMatchObject({ message: "kaboom", location: { line: 6 } });
+    expect(online).toEqual(others);
+    const { stdout } = await read([...argv, "--url", server.url]);
+    expect(stdout).toContain("RangeError: kaboom");
+    expect(stdout).not.toContain("throw new");
   });
 
   it("the text is the same but for the place", async () => {
