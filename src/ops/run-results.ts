@@ -57,7 +57,7 @@ export function endingOf(error: unknown, signal: AbortSignal): Ending {
 /** The ending of a run that could not begin. */
 async function endingOfQueued(error: unknown): Promise<Ending> {
   const isShutDown = error instanceof RunAborted && error.abortCause === "shutdown";
-  if (isShutDown || error instanceof ShuttingDownError) return cutShort(RunAborted.beforeItBegan());
+  if (isShutDown || error instanceof ShuttingDownError) return cutShort(RunAborted.because("unbegun"));
   return error instanceof RunAborted ? stopped : { ...failed(error), fault: await faultOf(error) };
 }
 
@@ -67,23 +67,14 @@ const messageOf = ({ thrown }: Ending): string | null =>
 /** What is stored of an ending. */
 export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage): RunOutcome {
   const at = now();
+  const { status, threadStatus, fault } = ending;
   const error = messageOf(ending);
+  const threadError = threadStatus === "error" ? error : null;
   return {
     runId: run.run_id,
-    run: {
-      updated_at: at,
-      status: ending.status,
-      error,
-      usage,
-      ...(ending.fault && { fault: ending.fault }),
-    },
+    run: { updated_at: at, status, error, usage, ...(fault && { fault }) },
     threadId: run.thread_id,
-    thread: {
-      updated_at: at,
-      state_updated_at: at,
-      status: ending.threadStatus,
-      error: ending.threadStatus === "error" ? error : null,
-    },
+    thread: { updated_at: at, state_updated_at: at, status: threadStatus, error: threadError },
   };
 }
 
@@ -100,19 +91,19 @@ export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event:
   };
 }
 
-/** Why a run was stopped from outside; `signal.reason` of its graph. */
-export type AbortCause =
-  "disconnected" | "timeout" | "deleted" | "shutdown" | "lost" | "cancelled" | "refused" | "failed";
-
-const MESSAGES: Record<Exclude<AbortCause, "timeout">, string> = {
+const MESSAGES = {
   disconnected: "the client disconnected",
   deleted: "the thread is being deleted",
   shutdown: "the server was shut down during the run",
+  unbegun: "the server was shut down before the run began",
   cancelled: "the run was cancelled",
   refused: "what the run yielded could not be stored or sent",
   failed: "an error of the run was handled by nothing",
   lost: "the thread's lock was lost",
 };
+
+/** Why a run was stopped from outside; `signal.reason` of its graph. */
+export type AbortCause = "timeout" | keyof typeof MESSAGES;
 
 export class RunAborted extends Error {
   readonly abortCause: AbortCause;
@@ -125,10 +116,6 @@ export class RunAborted extends Error {
 
   static because(cause: Exclude<AbortCause, "timeout">): RunAborted {
     return new RunAborted(cause, MESSAGES[cause]);
-  }
-
-  static beforeItBegan(): RunAborted {
-    return new RunAborted("shutdown", "the server was shut down before the run began");
   }
 
   static timedOut(seconds: number): RunAborted {

@@ -147,7 +147,7 @@ export function fakeService(parts: FakeParts = {}): Service {
     state: {
       get: async () => someState,
       update: async () => ({ ...someCheckpoint, checkpoint: someCheckpoint, configurable: someCheckpoint }),
-      walk: () => lazy([someState]),
+      walkSelected: () => lazy([someState]),
       ...parts.state,
     },
     runs: {

@@ -50,7 +50,7 @@ describe("a client that reads nothing", () => {
       logger,
       settings: { unread_timeout_seconds: 0.3 },
       threads: { get: async () => large },
-      state: { walk },
+      state: { walkSelected: walk },
     });
     const { url } = await serve(service);
     const socket = await mute(url, path);
@@ -100,7 +100,7 @@ describe("a list", () => {
     const walk = async function* () {
       for (let id = 0; id < count; id += 1) yield state(id, size);
     };
-    const { fetch } = await serve(fakeService({ state: { walk } }));
+    const { fetch } = await serve(fakeService({ state: { walkSelected: walk } }));
     const response = await fetch("GET", path);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -124,7 +124,7 @@ describe("a list", () => {
         left.resolve();
       }
     };
-    const { url } = await serve(fakeService({ state: { walk } }));
+    const { url } = await serve(fakeService({ state: { walkSelected: walk } }));
     const before = await bytesInUse();
     const socket = await mute(url, path);
     // What the system itself buffers of a connection is some megabytes.
@@ -142,12 +142,12 @@ describe("a list", () => {
         throw new Error("secret");
       };
     for (const after of [0, 2]) {
-      const { request } = await serve(fakeService({ state: { walk: failing(after) } }));
+      const { request } = await serve(fakeService({ state: { walkSelected: failing(after) } }));
       const { status, text } = await request("GET", path);
       expect(status).toBe(500);
       expect(text).not.toContain("secret");
     }
-    const { fetch } = await serve(fakeService({ state: { walk: failing(200) } }));
+    const { fetch } = await serve(fakeService({ state: { walkSelected: failing(200) } }));
     const response = await fetch("GET", path);
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
