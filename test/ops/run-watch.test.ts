@@ -18,8 +18,10 @@ async function frames(service: Service, assistant_id: string, input: object): Pr
     text
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g, "ID")
       .replace(/"(run-|lc_tool_)?ID"/g, '"ID"')
-      // The agent names the message that the model made: before it is sent, or right after.
+      // The agent names the message that the model made, and LangGraph gives that of a tool its id: before they are sent,
+      // or right after.
       .replaceAll('"name":"model",', "")
+      .replace(/"id":"run-ID-tool-\w+",/g, "")
   );
 }
 
