@@ -30,7 +30,9 @@ export interface Ids extends Pick<EveryKind, "threads" | "run" | "fork"> {
 export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry> {
   const file = "file of a thread";
   return {
-    dev: { bad: ["./nothing.ts"] },
+    // It waits for a file that is not there.
+    dev: { bad: ["--port", "none"] },
+    studio: { bad: ["--port", "none"] },
     start: { bad: ["./nothing.ts"] },
     run: {
       succeeds: ["--message", "hello"],
@@ -91,6 +93,8 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
     "config print": { succeeds: ["--origin"], bad: ["--config", "nothing.json"] },
     "config path": { succeeds: [], bad: ["--config", "nothing.json"], isData: "a path" },
     "config schema": { succeeds: [], bad: ["--nothing"], isData: "a JSON schema" },
+    // Made by the lock file of a project, which this one has not: test/cli/dockerfile.test.ts.
+    dockerfile: { bad: ["./nothing.ts"] },
     openapi: { succeeds: [], bad: ["--check", "graph.ts"], isData: "a document" },
     schemas: { succeeds: [], bad: ["--kind", "huge"], isData: "JSON schemas" },
     graph: { succeeds: [], missing: ["--thread", NOBODY], bad: ["./nothing.ts"] },
