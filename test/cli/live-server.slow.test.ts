@@ -97,8 +97,8 @@ describe("a storage in use", () => {
     const before = await read(["history", thread_id]);
     for (const argv of [
       ["threads", "delete", thread_id, "--yes"],
-      ["state", "set", thread_id, "--values", '{"n":1}'],
-      ["fork", thread_id, "--branch", "--values", '{"n":1}'],
+      ["state", "set", thread_id, "--values", '{"gate":"another"}'],
+      ["fork", thread_id, "--branch", "--values", '{"gate":"another"}'],
       ["replay", thread_id, "--execute", "--in-place"],
       ["run", "steps", "--thread", thread_id, "-i", '{"n":0}'],
     ]) {
