@@ -109,6 +109,13 @@ describe("what the project has", () => {
     }
   });
 
+  it("a name that a shell would expand is not listed", async () => {
+    const graphs = { "$(touch${IFS}x)": "./graph.ts", "`id`": "./graph.ts", "team/agent-2": "./graph.ts" };
+    await project.put("odd/graph-server.config.json", JSON.stringify({ graphs }));
+    const { stdout } = await cli(["completion", "--list", "graph"], { cwd: join(project.dir, "odd") });
+    expect(stdout).toBe("team/agent-2\n");
+  });
+
   it("bash offers threads and graphs", () => {
     const words = (...line: string[]) => {
       const quoted = [join(project.dir, "bin/graph-serve"), ...line].map((word) => `'${word}'`).join(" ");

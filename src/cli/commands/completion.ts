@@ -52,12 +52,15 @@ async function completion({ print }: Session, shell: Shell, program: CommandLike
 /** Newest threads, or runs, that are offered. */
 const MOST = 50;
 
+/** Shells expand what they are offered: a word of the project may hold nothing that means something to one. */
+const PLAIN_WORD = /^[\w.:@/+-]+$/;
+
 /** What completes, a line each; nothing where something fails: nobody completes a word to read of faults. */
 async function list(session: Session, kind: Listed): Promise<number> {
   const print = new Printer({ ...session.io, stderr: { write: () => true } }, { quiet: true });
   const quiet = { ...session, print };
   const words = await (kind === "graph" ? graphKeys(quiet) : storedIds(quiet, kind)).catch(() => []);
-  for (const word of words) session.print.data(word);
+  for (const word of words) if (PLAIN_WORD.test(word)) session.print.data(word);
   return 0;
 }
 
