@@ -181,7 +181,7 @@ async function checkContainer(folder) {
   assert.equal(rest, ". .");
   for (const file of installFiles.split(" ").slice(0, -1)) cpSync(join(folder, file), join(image, file));
   for (const step of steps("RUN")) run("sh", ["-euc", step], image, INSTALL_LIMIT_MS);
-  const ignored = readFileSync(join(folder, ".dockerignore"), "utf8").split("\n");
+  const ignored = readFileSync(join(folder, ".dockerignore"), "utf8").replaceAll("**/", "").split("\n");
   for (const file of readdirSync(folder).filter((name) => !ignored.includes(name)))
     cpSync(join(folder, file), join(image, file), { recursive: true });
   const port = await freePort();

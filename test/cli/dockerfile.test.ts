@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, matchesGlob } from "node:path";
 import { validate } from "dockerfile-utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -45,8 +45,24 @@ describe("dockerfile", () => {
     expect(text).toMatch(/\nUSER node\n[^]*\nHEALTHCHECK .* CMD \[/);
     expect(text).toContain('"start", "--host", "0.0.0.0", "--port", "2024"]');
     expect((await read(".dockerignore")).split("\n")).toEqual(
-      expect.arrayContaining(["node_modules", ".graph-serve", ".env"]),
+      expect.arrayContaining(["**/node_modules", "**/.graph-serve", "**/.env"]),
     );
+  });
+
+  it("leaves secrets and databases of every folder out of the image, and examples in", async () => {
+    await project.put("package-lock.json", "{}");
+    await make();
+    const patterns = (await read(".dockerignore")).split("\n").filter(Boolean);
+    /** By Docker's rules for these patterns: from the root on, and the last one that fits decides. */
+    const isIgnored = (path: string): boolean => {
+      const last = patterns.findLast((pattern) => matchesGlob(path, pattern.replace(/^!/, "")));
+      return last !== undefined && !last.startsWith("!");
+    };
+    const secrets = [".env", ".env.local", ".npmrc", "threads.db", "threads.db-wal", ".graph-serve"];
+    for (const path of [...secrets, ...secrets.map((name) => `packages/app/${name}`), "app/node_modules"])
+      expect([path, isIgnored(path)]).toEqual([path, true]);
+    for (const path of [".env.example", "app/.env.example", "src/graph.ts", "package.json"])
+      expect([path, isIgnored(path)]).toEqual([path, false]);
   });
 
   it("is what the guide to deployment shows", async () => {

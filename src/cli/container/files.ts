@@ -62,15 +62,17 @@ CMD ${words(start)}
 
 const words = (list: readonly string[]): string => `[${list.map((word) => JSON.stringify(word)).join(", ")}]`;
 
-/** What must not come into the image: what it makes itself, what was kept while developing, and secrets. */
-export const DOCKERIGNORE = `node_modules
+/** What must not come into the image: what it makes itself, what was kept while developing, and secrets, in any folder. */
+export const DOCKERIGNORE = `**/node_modules
 .git
-.graph-serve
-.env
-.env.*
-*.db
-*.db-shm
-*.db-wal
+**/.graph-serve
+**/.env
+**/.env.*
+!**/.env.example
+**/.npmrc
+**/*.db
+**/*.db-shm
+**/*.db-wal
 coverage
 reports
 Dockerfile
