@@ -15,7 +15,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { nextTurn } from "../support/event-loop.js";
 import { ORIGIN_KEY } from "../storage/checkpointer.js";
-import { readingOf } from "../storage/saver-parts.js";
+import { isNeeded, type NeededChannels, readingOf } from "../storage/saver-parts.js";
 import { isRecord } from "../models/common.js";
 import type { Checkpointer, ThreadLease } from "../storage/storage.js";
 
@@ -89,10 +89,10 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
     // No checkpoint that is seen here has it.
     if (options?.filter && ORIGIN_KEY in options.filter) return;
-    const { onRead } = readingOf(config);
+    const { channels, onRead } = readingOf(config);
     for await (const tuple of this.#inner.list(config, options)) {
       onRead?.(tuple.checkpoint);
-      yield unsigned(tuple);
+      yield unsigned(channels ? withoutUpdates(tuple, channels) : tuple);
     }
   }
 
@@ -165,6 +165,17 @@ export class RunCheckpointer extends BaseCheckpointSaver {
 
 const unsigned = (tuple: CheckpointTuple): CheckpointTuple =>
   tuple.metadata ? { ...tuple, metadata: withoutOrigin(tuple.metadata) } : tuple;
+
+/** Whose writes a command's update are: no task's. */
+const NO_TASK = "00000000-0000-0000-0000-000000000000";
+
+/** LangGraph reduces a command's update into the channels: those that were not read are empty, and may refuse it. */
+const withoutUpdates = (tuple: CheckpointTuple, read: NeededChannels): CheckpointTuple => ({
+  ...tuple,
+  pendingWrites: tuple.pendingWrites?.filter(
+    ([taskId, channel]) => taskId !== NO_TASK || isNeeded(channel, read),
+  ),
+});
 
 // What a checkpoint says of its origin.
 
