@@ -28,6 +28,8 @@ export interface RegistryOptions {
    * graph: `path` has the names of the nodes that lead there, and is empty for the graph itself.
    */
   onUnknownOutput(graphId: string, path: readonly string[]): void;
+  /** Called when a factory that gave a graph before, or was not called yet, throws where a thread is read. */
+  onBrokenFactory(graphId: string, error: GraphLoadError): void;
 }
 
 /** A graph ready to call, with the filter of its output. */
@@ -49,7 +51,7 @@ export class GraphRegistry {
   #graphs: ReadonlyMap<string, LoadedGraph>;
   readonly #bound = new Map<string, Promise<BoundGraph>>();
   readonly #warned = new Set<string>();
-  /** What factories threw when a thread was read. */
+  /** What factories threw when a thread was read, until they give a graph again. */
   readonly #brokenFactories = new Map<string, GraphLoadError>();
   /** Graph ids by the UUIDs that name them. */
   readonly #byUuid: ReadonlyMap<string, string>;
@@ -71,7 +73,7 @@ export class GraphRegistry {
   replace(graphs: ReadonlyMap<string, LoadedGraph>): void {
     const served = [...graphs].map(([id, loaded]): [string, LoadedGraph] => {
       const last = this.#graphs.get(id);
-      return [id, loaded.kind === "fault" && last ? last : loaded];
+      return [id, loaded.kind === "fault" && last && last.kind !== "fault" ? last : loaded];
     });
     this.#graphs = new Map(served);
     this.#brokenFactories.clear();
@@ -121,6 +123,7 @@ export class GraphRegistry {
     } catch (error) {
       if (error instanceof GraphNotLoadedError) return this.#standIn(graphId, error);
       if (!this.#options.standIns || !(error instanceof GraphLoadError)) throw error;
+      if (!this.#brokenFactories.has(graphId)) this.#options.onBrokenFactory(graphId, error);
       this.#brokenFactories.set(graphId, error);
       return this.#standIn(graphId, new GraphNotLoadedError(graphId, error));
     }
@@ -129,7 +132,9 @@ export class GraphRegistry {
   async #standIn(graphId: string, reason: GraphNotLoadedError): Promise<BoundGraph> {
     const graph = new PlaceholderGraph(reason);
     graph.checkpointer = this.#options.checkpointer;
-    const filter = this.#options.unfiltered ? OPEN_FILTER : await createOutputFilter(graph);
+    if (this.#options.unfiltered) return { id: graphId, graph, filter: OPEN_FILTER };
+    const filter = await createOutputFilter(graph);
+    if (!filter.known) this.#warn(graphId, []);
     return { id: graphId, graph, filter };
   }
 
@@ -142,7 +147,11 @@ export class GraphRegistry {
     const loaded = this.#graphs.get(graphId);
     if (!loaded) throw new NotFoundError("assistant", graphId);
     if (loaded.kind === "fault") throw new GraphNotLoadedError(graphId, loaded.fault);
-    if (loaded.kind === "factory") return this.#bind(graphId, await loaded.factory(config));
+    if (loaded.kind === "factory") {
+      const made = await loaded.factory(config);
+      this.#brokenFactories.delete(graphId);
+      return this.#bind(graphId, made);
+    }
     let bound = this.#bound.get(graphId);
     if (!bound) {
       bound = this.#bind(graphId, loaded.graph);

@@ -81,6 +81,8 @@ export function createContext(parts: ContextParts): OpsContext {
             { graph_id, node: path.join("|") },
             "the node calls a graph that it does not declare: no values of that are shown (addNode takes subgraphs)",
           ),
+    onBrokenFactory: (graph_id, error) =>
+      logger.warn({ err: error, graph_id }, "the graph's factory throws: its threads are read without it"),
   });
   return {
     settings,

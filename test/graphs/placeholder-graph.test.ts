@@ -147,6 +147,7 @@ describe("graphs that do not load", () => {
       standIns: true,
       checkpointer: new MemorySaver(),
       onUnknownOutput: () => undefined,
+      onBrokenFactory: () => undefined,
     });
 
   it("are stood in for, and they alone", async () => {

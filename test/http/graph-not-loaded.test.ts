@@ -2,7 +2,7 @@
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { openService } from "../../src/service.js";
 import { recordingLogger } from "../helpers/service.js";
 import { serve, type TestServer } from "../helpers/app.js";
@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-it("its threads are read, their values hidden, and nobody is warned of that", async () => {
+it("its threads are read, their values hidden, and the log says so once", async () => {
   const logger = recordingLogger();
   const { request } = await open(logger);
   const read = async (path: string) => {
@@ -67,7 +67,10 @@ it("its threads are read, their values hidden, and nobody is warned of that", as
   expect(await read(`/threads/${thread}/history`)).toHaveLength(2);
   const assistants = (await request("POST", "/assistants/search", {})).body;
   expect(assistants).toMatchObject([{ graph_id: "agent" }]);
-  expect([...logger.of("warn"), ...logger.of("error")]).toEqual([]);
+  expect(logger.of("warn")).toEqual([
+    "the graph's output schema cannot be introspected: no values are shown",
+  ]);
+  expect(logger.of("error")).toEqual([]);
 });
 
 it("what needs its code answers 409 with the place of the fault in one line", async () => {
@@ -126,4 +129,32 @@ it("a save that does not load leaves the last version that did, and tells why", 
   ]);
   expect((await request("GET", "/assistants/agent/schemas")).status).toBe(200);
   expect(service.watchedFiles()).toEqual([join(dir, "graph.ts")]);
+});
+
+it("what keeps it from loading now is told, not what did at first", async () => {
+  const { service } = await open();
+  await graphFile('throw new Error("another fault");');
+  await service.reload();
+  expect(service.graphFaults().get("agent")?.message).toContain("another fault");
+});
+
+it("a factory that throws where a thread is read is logged once, and forgotten when it gives a graph again", async () => {
+  const logger = recordingLogger();
+  await graphFile(`${GOOD.replace("export const graph", "const made")}
+export function graph() {
+  if (globalThis.factoryIsBroken) throw new Error("no key");
+  return made;
+}`);
+  const { request, service } = await open(logger);
+  const read = async () => expect((await request("GET", `/threads/${thread}`)).status).toBe(200);
+  const place = globalThis as { factoryIsBroken?: boolean };
+  place.factoryIsBroken = true;
+  onTestFinished(() => void delete place.factoryIsBroken);
+  await read();
+  await read();
+  expect(logger.of("warn").filter((message) => message.includes("factory"))).toHaveLength(1);
+  expect([...service.graphFaults().keys()]).toEqual(["agent"]);
+  place.factoryIsBroken = false;
+  await read();
+  expect([...service.graphFaults().keys()]).toEqual([]);
 });
