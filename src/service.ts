@@ -227,6 +227,11 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
   });
   const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
   const { callFactories, serves = !standIns } = options;
+  if (authenticate && !serves) {
+    throw new ConfigError("authenticate is given to a service that serves nobody", {
+      hint: "open it with openService({ serves: true })",
+    });
+  }
   const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), { cwd, callFactories });
   assertServable(settings, sources.ids, { mayBeEmpty: !serves });
   const graphs = await (standIns ? sources.loadEach() : sources.load());
@@ -254,7 +259,7 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
   }
 }
 
-/** Loaded where somebody watches alone. */
+/** Loaded only where somebody watches. */
 async function watchWith(tell: (activity: RunActivity) => void): Promise<OpsContext["watch"]> {
   const { RunWatch } = await import("./graphs/run-watch.js");
   return (run) => new RunWatch(run, tell);

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import cors from "cors";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Service } from "../service.js";
-import { GraphServeError } from "../support/errors.js";
+import { ConfigError, GraphServeError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
@@ -31,12 +31,14 @@ interface AppOptions {
 /**
  * An Express application that serves `service`; it can be mounted in another one, under any prefix. Every path below
  * its mount point is its own: unknown ones answer 404. Closing the service stays with the caller.
+ * @throws ConfigError for a service that was opened without its auth function (`config_invalid`)
  */
 export function createApp(
   service: Service,
   { checkHost = false, studio: studioOptions = service.settings.studio, readOnly = false }: AppOptions = {},
 ): Express {
   const { settings, logger } = service;
+  assertAuth(service);
   const app = express();
   app
     .disable("x-powered-by")
@@ -73,6 +75,14 @@ export function createApp(
   app.use(routeNotFound);
   app.use(errorHandler(logger, unread));
   return app;
+}
+
+/** @throws ConfigError when nobody would be asked who sends a request, though the settings say how */
+function assertAuth({ settings, authenticate }: Service): void {
+  if (settings.auth === undefined || authenticate) return;
+  throw new ConfigError("this service was opened without its auth function", {
+    hint: "open it with openService({ serves: true })",
+  });
 }
 
 /** Serves the document, built by the first request. */

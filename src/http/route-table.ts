@@ -42,8 +42,9 @@ const META = ["get_info", "get_initial_message", "get_metrics"];
 /** Requests with a body that change nothing. */
 const QUERIES = /^(search|count|list)_|^get_state_at_selector$/;
 
-/** Whether a request to this route leaves everything as it is. */
-export const onlyReads = ({ id, method }: Route): boolean => method === "get" || QUERIES.test(id);
+/** Whether a request to this route leaves everything as it is: who joins a run may settle or cancel it. */
+export const onlyReads = ({ id, method }: Route): boolean =>
+  method === "get" ? !id.startsWith("join_") : QUERIES.test(id);
 
 /** The routes that are served, where some groups are not. */
 export function enabledRoutes(disabled: readonly RouteGroup[]): readonly Route[] {

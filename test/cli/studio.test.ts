@@ -61,8 +61,20 @@ it("shows a storage whose graph does not load: values and steps, and nothing is 
     ["POST", `/threads/${thread?.thread_id}/state`, { values: {} }],
     ["DELETE", `/threads/${thread?.thread_id}`, undefined],
     ["PUT", "/store/items", {}],
+    ["GET", `/threads/${thread?.thread_id}/runs/${randomUUID()}/join`, undefined],
+    ["GET", `/threads/${thread?.thread_id}/runs/${randomUUID()}/stream`, undefined],
+    ["GET", `/runs/${randomUUID()}/stream`, undefined],
   ] as const)
     expect((await ask(method, path, body)).body).toMatchObject({ code: "read_only" });
+  expect((await request("POST", "/threads/search", {})).status).toBe(401);
+});
+
+it("asks nobody but its page where the configuration has an auth function", async () => {
+  await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
+  const configuration = { graphs: { agent: "./graph.ts" }, auth: "./none.ts" };
+  await project.put("graph-server.config.json", JSON.stringify(configuration));
+  const { ask, request } = await studio("--db", "./kept.db");
+  expect((await ask("POST", "/threads/search", {})).status).toBe(200);
   expect((await request("POST", "/threads/search", {})).status).toBe(401);
 });
 

@@ -5,7 +5,8 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ConfigError, GraphLoadError } from "../../src/support/errors.js";
 import type { Authenticate, Identity } from "../../src/models/caller.js";
 import { openService } from "../../src/service.js";
-import { startTestServer } from "../helpers/app.js";
+import { createApp } from "../../src/http/app.js";
+import { serve, startTestServer } from "../helpers/app.js";
 import { recordingLogger } from "../helpers/service.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 
@@ -152,5 +153,23 @@ describe("the setting auth", () => {
     const service = await openService({ graphs, settings: { auth: "./none.ts" }, standIns: true });
     onTestFinished(() => service.close(0));
     expect(service.authenticate).toBeUndefined();
+  });
+
+  it("cannot be left out of what is served", async () => {
+    const auth = { graphs, settings: { auth: "./none.ts" }, readOnly: true };
+    const service = await openService(auth);
+    onTestFinished(() => service.close(0));
+    const hint = "open it with openService({ serves: true })";
+    expect(() => createApp(service, { readOnly: true })).toThrow(
+      expect.objectContaining({ message: "this service was opened without its auth function", hint }),
+    );
+    const authenticate = answering({ identity: "ann" });
+    await expect(openService({ graphs, authenticate, readOnly: true })).rejects.toMatchObject({
+      code: "config_invalid",
+      hint,
+    });
+    const serving = await openService({ graphs, authenticate, readOnly: true, serves: true });
+    const { request } = await serve(serving, { readOnly: true });
+    expect((await request("POST", "/threads/search", {})).status).toBe(200);
   });
 });

@@ -101,6 +101,7 @@ function forOnePage(config: LoadedConfig, key: string): LoadedConfig {
   const settings = {
     ...config.settings,
     api_keys: [key],
+    auth: undefined,
     open_routes: [],
     cors_origins: [],
     cors_origin_regex: undefined,
