@@ -80,6 +80,8 @@ export class TcpRelay {
   }
 
   async close(): Promise<void> {
+    // Who comes while it closes would keep it open.
+    this.#isDown = true;
     this.unblock();
     this.#server.close();
     await once(this.#server, "close");
