@@ -35,14 +35,10 @@ interface Options {
 export const keyAsked = signal<"no" | "missing" | "wrong">("no");
 const waiting: { go: () => void; giveUp: (error: ApiError) => void }[] = [];
 
-const metaOf = (name: string): string | undefined =>
-  document.querySelector<HTMLMetaElement>(`meta[name="studio-${name}"]`)?.content;
-
 /** What the server has to say of the values that it shows. */
-export const note = metaOf("note");
+export const note = document.querySelector<HTMLMetaElement>('meta[name="studio-note"]')?.content;
 
-/** A server that is there for this page alone gives its key along. */
-export const storedKey = (): string | null => sessionStorage.getItem(KEY) ?? metaOf("key") ?? null;
+export const storedKey = (): string | null => sessionStorage.getItem(KEY);
 
 /** Use this key from now on, for this tab alone; null forgets it. Requests that wait for one go on. */
 export function useKey(key: string | null): void {
@@ -51,6 +47,17 @@ export function useKey(key: string | null): void {
   keyAsked.value = "no";
   for (const { go } of waiting.splice(0)) go();
 }
+
+/** A terminal's address carries the key, `#key=…`: it is kept, and no longer in the address when others read that. */
+function takeKey(): void {
+  const key = /^#key=([\x21-\x7e]+)$/.exec(location.hash)?.[1];
+  if (key === undefined) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  useKey(key);
+}
+takeKey();
+// The address may be opened in this tab, too; the router listens later.
+addEventListener("hashchange", takeKey);
 
 /** Let the requests that wait for a key fail. */
 export function closeKeyDialog(): void {

@@ -1,5 +1,7 @@
 /** The address is the state: `#/threads/ID/at/CP?tab=state`, behind a hash so that any prefix and any file will do. */
 import { computed, signal } from "@preact/signals";
+// Takes what is no place out of the address first.
+import "./api.js";
 import { href, parsePlace, type Query } from "./address.js";
 
 export { href };

@@ -20,6 +20,8 @@ export const words = {
     wrong: "The server does not know this key.",
     label: "API key",
     note: "Kept for this tab until it is closed, and sent to this server alone.",
+    terminal:
+      "Where a terminal shows this page: open the address that stands there, which has the key in it.",
     use: "Use this key",
     forget: "Forget it",
   },

@@ -112,7 +112,8 @@ async function serverClient(
   return remoteClient(serverOf(io, { url, apiKey }), assistant);
 }
 
-function keepsNothing({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
+/** Whether threads are gone, or out of reach, once the process that made them has ended. */
+export function keepsNothing({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
   return (
     ["memory", "redis", "rediss"].includes(checkpointer_scheme) ||
     (checkpointer_scheme === "sqlite" && /:memory:$/.test(checkpointer_uri ?? ""))

@@ -285,11 +285,12 @@ export function oneOf<T extends string>(flag: string, text: string, known: reado
 
 // Numbers and times that flags spell.
 
-/** @throws InvalidRequestError when it is no whole number from `least` on (`invalid_request`) */
-export function wholeNumber(flag: string, text: string, least = 0): number {
+/** @throws InvalidRequestError when it is no whole number from `least` to `most` (`invalid_request`) */
+export function wholeNumber(flag: string, text: string, least = 0, most = Infinity): number {
   const value = /^\d+$/.test(text) ? Number(text) : NaN;
-  if (value >= least) return value;
-  throw new InvalidRequestError(`${flag} must be a whole number from ${least} on, it is ${text}`);
+  if (value >= least && value <= most) return value;
+  const range = most === Infinity ? `from ${least} on` : `from ${least} to ${most}`;
+  throw new InvalidRequestError(`${flag} must be a whole number ${range}, it is ${text}`);
 }
 
 /** As `wholeNumber`, for a flag that may be left out. */

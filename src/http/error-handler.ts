@@ -9,7 +9,7 @@ import { sendJson } from "./respond.js";
 const RETRY_AFTER_SECONDS = "1";
 
 /** Server faults whose message is written for clients; of all others they learn no more than that it happened. */
-const PUBLIC_FAULTS: readonly ErrorCode[] = ["storage_unavailable", "shutting_down"];
+const PUBLIC_FAULTS: readonly ErrorCode[] = ["storage_unavailable", "shutting_down", "server_unreachable"];
 
 export function errorHandler(logger: Logger, unread: Unread): ErrorRequestHandler {
   return (thrown: unknown, req, res, _next) => {

@@ -64,7 +64,14 @@ function mustCheckHost(host: string, { settings }: Service): boolean {
   return /^(localhost|127\.[\d.]+|::1)$/.test(host) || settings.allowed_hosts.length > 0;
 }
 
-function listen(server: Server, { host, port }: Pick<ListenOptions, "host" | "port">): Promise<number> {
+/**
+ * The port that the server listens on from now on.
+ * @throws ConfigError when the address cannot be listened on (`config_invalid`)
+ */
+export function listen(
+  server: Server,
+  { host, port }: Pick<ListenOptions, "host" | "port">,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port));
     server.once("error", onError);

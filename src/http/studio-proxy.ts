@@ -22,11 +22,11 @@ const OWN =
 const OF_THE_ANSWER =
   /^(connection|keep-alive|transfer-encoding|content-length|content-encoding|access-control-.*)$/;
 
-/** `key` is what the page alone knows: without it nothing is handed on. */
+/** Without `key` nothing is handed on. The page does not hold it: it comes with the address that is opened. */
 export function studioProxy(target: Target, key: string): Express {
   const app = express().disable("x-powered-by").set("etag", false);
   app.use(hostGuard({ host: "127.0.0.1", allowed_hosts: [] }));
-  app.use("/studio", studio({ key, note: target.url }));
+  app.use("/studio", studio({ note: target.url }));
   app.use(
     keyGuard([key], () => false),
     handOn(target),
@@ -38,14 +38,17 @@ export function studioProxy(target: Target, key: string): Express {
 
 function handOn({ url, apiKey }: Target): RequestHandler {
   return async (req, res) => {
-    const { method, headers, body, signal } = toRequest(req, bodyOf(req));
+    const { url: asked, method, headers, body, signal } = toRequest(req, bodyOf(req));
+    // The target of a request may be a whole address: of that only the path counts.
+    const { pathname, search } = new URL(asked);
     for (const name of [...headers.keys()]) if (OWN.test(name)) headers.delete(name);
     if (apiKey !== undefined) headers.set("x-api-key", apiKey);
     const init: RequestInit = { method, headers, body, signal, redirect: "manual" };
     if (body) init.duplex = "half";
-    const answer = await fetch(url + req.originalUrl, init).catch((error: unknown) => {
+    const answer = await fetch(url + pathname + search, init).catch((error: unknown) => {
       if (signal.aborted) return undefined;
-      throw new GraphServeError("server_unreachable", `${url} does not answer: ${errorMessage(error)}`);
+      const { cause = error } = error as { cause?: unknown };
+      throw new GraphServeError("server_unreachable", `${url} does not answer: ${errorMessage(cause)}`);
     });
     if (!answer) return;
     const kept = [...answer.headers].filter(([name]) => !OF_THE_ANSWER.test(name));

@@ -49,8 +49,6 @@ interface Asset {
 }
 
 export interface StudioOptions {
-  /** The key that the server asks for, made for this page: no page of another origin can read it there. */
-  key?: string;
   /** What the page says of the values that it shows. */
   note?: string;
 }
@@ -61,7 +59,7 @@ export function studio(options: StudioOptions = {}): RequestHandler {
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
   router.get("/{*path}", async (req, res, next) => {
     refuseForeign(req);
-    if (req.path === "/" && !pathOf(req).endsWith("/")) return res.redirect(301, "studio/");
+    if (req.path === "/" && !pathOf(req).endsWith("/")) return res.redirect(302, "studio/");
     assets ??= readAssets(options);
     // A build that is not there yet may come.
     const asset = (await assets.catch((error: unknown) => ((assets = undefined), raise(error)))).get(
@@ -122,11 +120,10 @@ async function readAsset(file: string, options: StudioOptions): Promise<Asset> {
 }
 
 /** The page with what it is to know in its head. */
-function withOptions(page: Buffer, { key, note }: StudioOptions): Buffer {
-  const metas = Object.entries({ key, note })
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `<meta name="studio-${name}" content="${escaped(String(value))}" />`);
-  return Buffer.from(page.toString("utf8").replace("</head>", `${metas.join("")}</head>`));
+function withOptions(page: Buffer, { note }: StudioOptions): Buffer {
+  if (note === undefined) return page;
+  const meta = `<meta name="studio-note" content="${escaped(note)}" />`;
+  return Buffer.from(page.toString("utf8").replace("</head>", () => `${meta}</head>`));
 }
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);

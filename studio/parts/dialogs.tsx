@@ -29,6 +29,7 @@ export function KeyDialog() {
           <input ref={field} type="password" autocomplete="off" required />
         </label>
         <p class="dim">{words.key.note}</p>
+        <p class="dim">{words.key.terminal}</p>
         <p class="actions">
           <button type="submit" class="main">
             {words.key.use}

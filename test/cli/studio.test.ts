@@ -1,5 +1,8 @@
 /** `graph-serve studio`: a storage, or a server, in a browser, whatever became of the graphs. */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { client, startTestServer } from "../helpers/app.js";
@@ -25,16 +28,26 @@ async function studio(...argv: string[]) {
   const failed = started.exit.then((code) => {
     throw new Error(`studio ended with ${code}: ${started.stderr.text}`);
   });
-  const [, url = ""] = await Promise.race([
-    started.stderr.until(/studio (http:\S+)\/studio\n[^]*shows .*\n/),
+  const [, url = "", key = ""] = await Promise.race([
+    started.stderr.until(/studio (http:\S+)\/studio\/#key=(\w{32})\n[^]*shows .*\n/),
     failed,
   ]);
   const { request } = client(url);
   const page = (await request("GET", "/studio/")).text;
-  const key = /<meta name="studio-key" content="(\w{32})"/.exec(page)?.[1] ?? "";
+  // Any process of this machine can load it.
+  expect(page).toContain("</head>");
+  expect(page).not.toContain(key);
   const ask = (method: string, path: string, body?: unknown) =>
     request(method, path, body, { "x-api-key": key });
-  return { url, page, request, ask, stderr: started.stderr };
+  return { url, key, page, request, ask, stderr: started.stderr };
+}
+
+/** The status of a request as it is sent: its target, and the host that it names. */
+async function statusOf(url: string, path: string, headers: Record<string, string>): Promise<number> {
+  const { hostname: host, port } = new URL(url);
+  const [response] = (await once(send({ host, port, path, headers }).end(), "response")) as [IncomingMessage];
+  response.resume();
+  return response.statusCode ?? 0;
 }
 
 it("shows a storage whose graph does not load: values and steps, and nothing is run or changed", async () => {
@@ -85,6 +98,14 @@ it("shows a database without any configuration", async () => {
   expect(text).toContain("echo: hello");
 });
 
+it("answers to names of this machine alone, whatever the project allows", async () => {
+  await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
+  await project.put("graph-server.config.json", { allowed_hosts: ["*"], host: "evil.example" });
+  const { url, key } = await studio("--db", "./kept.db");
+  const status = (host: string) => statusOf(url, "/info", { host, "x-api-key": key });
+  expect([await status("localhost"), await status("evil.example")]).toEqual([200, 403]);
+});
+
 it("hands requests on to a server elsewhere, with its key, for the page alone", async () => {
   const key = `key-${randomUUID()}`;
   const server = await startTestServer({ graphs: { agent }, settings: { api_keys: [key] } });
@@ -97,7 +118,18 @@ it("hands requests on to a server elsewhere, with its key, for the page alone", 
   expect((await ask("GET", "/threads/nothing")).status).toBe(422);
   expect((await request("POST", "/threads/search", {})).status).toBe(401);
   await server.close(0);
-  expect((await ask("GET", "/info")).body).toMatchObject({ code: "server_unreachable" });
+  expect((await ask("GET", "/info")).body).toMatchObject({
+    code: "server_unreachable",
+    detail: expect.stringContaining("ECONNREFUSED") as unknown,
+  });
+});
+
+it("hands on to its server alone, also where a request names another one", async () => {
+  const server = await startTestServer({ graphs: { agent } });
+  const { url, key } = await studio("--url", server.url);
+  const headers = { host: "localhost", "x-api-key": key };
+  expect(await statusOf(url, "http://evil.example/info?a=1", headers)).toBe(200);
+  await server.close(0);
 });
 
 it("says so when the server refuses its key, or is none", async () => {
@@ -109,6 +141,31 @@ it("says so when the server refuses its key, or is none", async () => {
     code: 2,
     stderr: expect.stringContaining("--url must be an http address") as unknown,
   });
-  const memory = await cli(["studio", "--db", "memory"], { cwd: project.dir });
-  expect(memory).toMatchObject({ code: 2, stderr: expect.stringContaining("keeps no threads") as unknown });
+});
+
+it.each(["memory", "redis://127.0.0.1:1", "sqlite://:memory:"])(
+  "says that %s keeps no threads",
+  async (db) => {
+    expect(await cli(["studio", "--db", db], { cwd: project.dir })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/keeps no threads[^]*open the Studio of the running dev/) as unknown,
+    });
+  },
+);
+
+it.each([
+  ["--db", "./kept.db"],
+  ["--url", "http://127.0.0.1:1"],
+])("names a port that is none, and one that is taken, with %s", async (...place) => {
+  await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
+  const holder = createServer().listen(0, "127.0.0.1");
+  await once(holder, "listening");
+  const { port } = holder.address() as AddressInfo;
+  const says = async (asked: number) => {
+    const { code, stderr } = await cli(["studio", "-p", String(asked), ...place], { cwd: project.dir });
+    return `${code} ${stderr}`;
+  };
+  expect(await says(99_999)).toMatch(/^2 .*from 0 to 65535, it is 99999/);
+  expect(await says(port)).toMatch(/^2 .*is taken[^]*-p 0 for any/);
+  holder.close();
 });

@@ -129,7 +129,7 @@ describe("the Studio's files", () => {
       200, 200, 403,
     ]);
     const moved = await raw(port, "/agents/studio");
-    expect([moved.status, moved.headers.location]).toEqual([301, "studio/"]);
+    expect([moved.status, moved.headers.location]).toEqual([302, "studio/"]);
   });
 
   it("are open where the interface asks for a key", async () => {

@@ -162,6 +162,20 @@ describeWithChromium("a server that asks for a key", () => {
     const stored = "[JSON.stringify(localStorage), document.cookie].join()";
     expect(await page.evaluate<string>(stored)).not.toContain(KEY);
   });
+
+  it("is shown by an address with the key, which no longer has it then, also in a tab that waits", async () => {
+    const { url } = server();
+    const { page, visit } = await open(url);
+    await visit(`#key=${KEY}`);
+    await page.getByText("No thread yet").waitFor();
+    expect(page.url()).toBe(`${url}/studio/`);
+    const waiting = await open(url);
+    await waiting.visit("#/threads");
+    await waiting.page.getByRole("dialog").getByText("open the address that stands there").waitFor();
+    await waiting.visit(`#key=${KEY}`);
+    await waiting.page.getByText("No thread yet").waitFor();
+    expect(waiting.page.url()).not.toContain(KEY);
+  });
 });
 
 describeWithChromium("a server that goes away", () => {

@@ -1,13 +1,12 @@
 import type { Command } from "@commander-js/extra-typings";
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { LoadedConfig } from "../../config/load.js";
 import { ConfigError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import { openInBrowser } from "../dev/banner.js";
-import { listenAt } from "../dev/dev-server.js";
-import { serverOf } from "../open-client.js";
+import { listenAt, listenNear } from "../dev/dev-server.js";
+import { keepsNothing, serverOf } from "../open-client.js";
 import { createConsoleLogger, openConfigured, storageConfig } from "../open.js";
 import { addClientOptions, listenOptions, type PlaceFlags, wholeNumber } from "../options.js";
 import { shortPath } from "../report-error.js";
@@ -41,14 +40,16 @@ async function studio(session: Session, flags: StudioFlags): Promise<number> {
   const stop = listenForStop(session.io, 1);
   const closers = new Closers();
   try {
-    const { url, place, close } = await (flags.url === undefined
+    const { url, key, place, close } = await (flags.url === undefined
       ? showStorage(session, flags)
       : showServer(session, { ...flags, url: flags.url }));
     closers.add(close);
-    session.print.note(`studio ${url}/studio`);
+    // Behind the hash it is sent to nobody: any process of this machine can load the page.
+    const address = `${url}/studio/#key=${key}`;
+    session.print.note(`studio ${address}`);
     session.print.note(`shows ${place}`);
-    if (session.print.flags.json) session.print.json({ studio: `${url}/studio`, place, pid: process.pid });
-    if (flags.open) openInBrowser(`${url}/studio`);
+    if (session.print.flags.json) session.print.json({ studio: address, place, pid: process.pid });
+    if (flags.open) openInBrowser(address);
     await stop.stopped;
   } finally {
     await closers.close();
@@ -59,20 +60,22 @@ async function studio(session: Session, flags: StudioFlags): Promise<number> {
 
 interface Shown {
   url: string;
+  /** What the server asks for, known to nobody but the reader of the terminal. */
+  key: string;
   place: string;
   close: () => Promise<void>;
 }
 
-/** A key that the page alone knows. */
 const newKey = (): string => randomBytes(16).toString("hex");
 
-/** @throws ConfigError for a storage that keeps nothing, StorageUnavailableError */
+/** @throws ConfigError for a storage that keeps nothing, StorageUnavailableError; InvalidRequestError for a port that is none */
 async function showStorage(session: Session, flags: StudioFlags): Promise<Shown> {
+  const port = portOf(flags);
   const config = await storageConfig(session, flags);
   const { checkpointer_scheme, log_level } = config.settings;
-  if (checkpointer_scheme === "memory")
-    throw new ConfigError("scheme memory keeps no threads to look at", {
-      hint: "name a storage with --db, or a server with --url",
+  if (keepsNothing(config))
+    throw new ConfigError(`scheme ${checkpointer_scheme} keeps no threads to look at`, {
+      hint: "name a storage with --db, or a server with --url, or open the Studio of the running dev",
     });
   const key = newKey();
   const logger = createConsoleLogger(session.print, log_level === "info" ? "warn" : log_level);
@@ -82,24 +85,26 @@ async function showStorage(session: Session, flags: StudioFlags): Promise<Shown>
     if (hasGraphs) for (const fault of service.graphFaults().values()) session.print.warn(fault.message);
     const server = await listenAt(service, {
       host: HOST,
-      port: portOf(flags) ?? config.settings.port,
-      mayMove: flags.port === undefined,
-      studio: { key, note: NOTE },
+      port: port ?? config.settings.port,
+      mayMove: port === undefined,
+      studio: { note: NOTE },
       readOnly: true,
     });
     const { scheme, location } = service.storage;
     const place = location === undefined ? scheme : `${scheme} ${shortPath(location, config.baseDir)}`;
-    return { url: server.url, place, close: () => server.close(1) };
+    return { url: server.url, key, place, close: () => server.close(1) };
   } catch (error) {
     await service.close(0);
     throw error;
   }
 }
 
-/** Nobody but the page is answered. */
+/** Who has the key is answered, at this machine's names: what the project opens for others is closed here. */
 function forOnePage(config: LoadedConfig, key: string): LoadedConfig {
   const settings = {
     ...config.settings,
+    host: HOST,
+    allowed_hosts: [],
     api_keys: [key],
     auth: undefined,
     open_routes: [],
@@ -112,23 +117,24 @@ function forOnePage(config: LoadedConfig, key: string): LoadedConfig {
   return { ...config, settings };
 }
 
-/** @throws ConfigError when the port cannot be had */
+/** @throws ConfigError when the port cannot be had; InvalidRequestError for a port that is none */
 async function showServer(session: Session, flags: StudioFlags & { url: string }): Promise<Shown> {
   const { checkedAddress } = await import("../../client/server.js");
   const address = checkedAddress(serverOf(session.io, flags));
   const { studioProxy } = await import("../../http/studio-proxy.js");
-  const server = createServer(studioProxy(address, newKey()));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(new ConfigError(error.message, { cause: error })));
-    server.listen(portOf(flags) ?? 0, HOST, resolve);
-  });
+  const { listen } = await import("../../http/server.js");
+  const key = newKey();
+  const server = createServer(studioProxy(address, key));
+  const port = await listenNear({ host: HOST, port: portOf(flags) ?? 0, mayMove: false }, (at) =>
+    listen(server, at),
+  );
   const close = async () => {
     server.closeAllConnections();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   };
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://${HOST}:${port}`, place: address.url, close };
+  return { url: `http://${HOST}:${port}`, key, place: address.url, close };
 }
 
+const MOST_PORT = 65_535;
 const portOf = ({ port }: StudioFlags): number | undefined =>
-  port === undefined ? undefined : wholeNumber("--port", port);
+  port === undefined ? undefined : wholeNumber("--port", port, 0, MOST_PORT);

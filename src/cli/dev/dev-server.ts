@@ -214,12 +214,20 @@ const LOOKUP_MS = 2_000;
  */
 export async function listenAt(
   service: Service,
-  { host, port, mayMove, ...options }: Address,
+  { studio, readOnly, ...address }: Address,
 ): Promise<RunningServer> {
   const { startServer } = await import("../../http/server.js");
+  return listenNear(address, (at) => startServer(service, { ...at, studio, readOnly }));
+}
+
+/** As `listenAt`, for any server: `listen` is tried with one address after the other. */
+export async function listenNear<T>(
+  { host, port, mayMove }: Pick<Address, "host" | "port" | "mayMove">,
+  listen: (at: { host: string; port: number }) => Promise<T>,
+): Promise<T> {
   for (let step = 0; ; step += 1) {
     try {
-      return await startServer(service, { host, port: port + step, ...options });
+      return await listen({ host, port: port + step });
     } catch (error) {
       if (!isPortTaken(error)) throw error;
       if (!mayMove) throw await portTaken(host, port, error);
