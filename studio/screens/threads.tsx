@@ -91,6 +91,8 @@ function List() {
   if (error && threads.value.length === 0) return <Fault error={error} retry={() => void reload()} />;
   if (threads.value.length === 0) {
     if (page.busy.value) return <Waiting />;
+    const { status, meta = "" } = place.value.query;
+    if (status !== undefined || parseMeta(meta) !== undefined) return <Empty title={words.list.noMatch} />;
     return (
       <Empty title={words.list.none} hint={words.list.noneHint} command='graph-serve run --message "hello"' />
     );

@@ -38,6 +38,13 @@ describeWithChromium("the list of threads", () => {
     await page.getByLabel("Metadata").fill("user=bo");
     await page.keyboard.press("Enter");
     await expect.poll(() => rows.count()).toBe(2);
+    await page.getByLabel("Metadata").fill("user=nobody");
+    await page.keyboard.press("Enter");
+    await page.getByText("No thread fits").waitFor();
+    expect(await page.getByText("No thread yet").count()).toBe(0);
+    await page.getByLabel("Metadata").fill("user=bo");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => rows.count()).toBe(2);
     await page.getByLabel("Filter what is loaded").fill("FAIL");
     await expect.poll(() => rows.allTextContents()).toEqual([expect.stringMatching(/error.*fail.*kaboom/)]);
     await page.getByLabel("Metadata").fill("nonsense");
