@@ -141,7 +141,6 @@ export class LockSession {
     while (this.#queue.length > 0 && !this.lost.aborted) {
       const requests = (this.#underWay = this.#queue);
       this.#queue = [];
-      this.#ticks = 0;
       try {
         await this.#carryOut(requests);
       } catch (error) {
@@ -176,6 +175,7 @@ export class LockSession {
 
   async #command(requests: readonly Pick<Request, "commands" | "key">[]): Promise<boolean[]> {
     const sent = new Stopwatch();
+    this.#ticks = 0;
     const commands = requests.flatMap((request) => request.commands);
     const keys = requests.flatMap(({ key, commands: { length } }) => Array.from({ length }, () => key));
     const { rows } = await this.#client.query<{ answer: boolean }>({
