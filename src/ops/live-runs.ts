@@ -123,7 +123,11 @@ export class LiveRun {
     this.log?.close();
     // The run before it, or its own start, may have left the thread busy.
     await results.confirm(this.run);
-    this.#finish({ answer: failedAnswer(error), run: { ...this.run, ...result.stored } });
+    // Not always what kept it: in a shutdown its row says that instead.
+    this.#finish({
+      answer: failedAnswer(result.thrown ?? error),
+      run: { ...this.run, ...result.stored },
+    });
   }
 
   /** The run as it ended. Rejects when the storage failed before the graph began and no frame tells it. */

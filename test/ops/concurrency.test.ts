@@ -235,6 +235,18 @@ describe("a delete", () => {
 });
 
 describe("a service that closes", () => {
+  it("tells who waits for a queued run what its row says", async () => {
+    const { service, thread_id } = await busyThread();
+    const queued = await service.runs.background(thread_id, say("x"));
+    const { answer } = await service.runs.join(thread_id, queued.run_id);
+    const frames = readAll(await service.runs.joinStream(thread_id, queued.run_id));
+    const closing = service.close(0);
+    const { data } = (await frames).at(-1) as { data: { message: string } };
+    expect(data.message).toContain("shut down before");
+    expect(await answer).toMatchObject({ __error__: { message: data.message } });
+    await closing;
+  });
+
   it("turns away callers that wait and newcomers", async () => {
     const { service, thread_id, stream, gate } = await busyThread();
     const waiting = service.runs.create(thread_id, say("x")).then(({ status }) => status, codeOf);
