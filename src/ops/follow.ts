@@ -204,7 +204,10 @@ export async function acquireStopped(
 ): Promise<ThreadLease | undefined> {
   const lease = await locks.acquire(threadId, { wait: false });
   if (lease) return lease;
-  for (const { run_id } of await runs.unfinished({ threadId })) await runs.requestCancel(run_id);
+  for (const { run_id, thread_id } of await runs.unfinished({ threadId })) {
+    // A storage of one's own may be older than the argument, and name every run.
+    if (thread_id === threadId) await runs.requestCancel(run_id);
+  }
   return locks.acquire(threadId, { wait: true, first: true });
 }
 

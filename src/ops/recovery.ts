@@ -65,7 +65,9 @@ export function selfOf({ ownerId }: OpsContext): Owner {
 export async function cutOffRuns(context: OpsContext, threadId?: string): Promise<UnfinishedRun[]> {
   const self = selfOf(context);
   const unfinished = await context.storage.runs.unfinished({ threadId });
-  return unfinished.filter(({ owner }) => isDead(owner, self));
+  // A storage of one's own may be older than the argument, and name every run.
+  const isOf = (id: string) => threadId === undefined || id === threadId;
+  return unfinished.filter(({ thread_id, owner }) => isOf(thread_id) && isDead(owner, self));
 }
 
 interface RecoverOptions {
@@ -159,7 +161,8 @@ async function forgetOwners(
   settled: UnfinishedRun[],
 ): Promise<void> {
   for (const ownerId of new Set(settled.map(({ owner }) => owner?.id))) {
-    if (ownerId !== undefined && (await runs.unfinished({ ownerId })).length === 0)
-      await owners.remove(ownerId);
+    if (ownerId === undefined) continue;
+    const left = await runs.unfinished({ ownerId });
+    if (left.every(({ owner }) => owner?.id !== ownerId)) await owners.remove(ownerId);
   }
 }

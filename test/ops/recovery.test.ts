@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { isDead } from "../../src/ops/recovery.js";
 import { openService } from "../../src/service.js";
@@ -23,11 +23,10 @@ const settings = () => ({ checkpointer_scheme: "sqlite", checkpointer_uri: join(
 const openFile = (): Promise<Storage> =>
   openStorage({ ...settings(), checkpointer_options: {}, max_queued_runs: 10 });
 
-/** A run that a process named `owner` left in flight. */
-async function leaveRun(threadId: string, owner: string): Promise<string> {
-  const storage = await openFile();
+/** A run in flight in a process named `owner`. */
+function runOf(threadId: string, owner: string): RunRow {
   const at = new Date().toISOString();
-  const row: RunRow = {
+  return {
     run_id: newId(),
     thread_id: threadId,
     assistant_id: "hitl",
@@ -41,7 +40,13 @@ async function leaveRun(threadId: string, owner: string): Promise<string> {
     usage: null,
     owner,
   };
-  await storage.runs.insert(row, { updated_at: at, status: "busy" });
+}
+
+/** A run that a process named `owner` left in flight. */
+async function leaveRun(threadId: string, owner: string): Promise<string> {
+  const storage = await openFile();
+  const row = runOf(threadId, owner);
+  await storage.runs.insert(row, { updated_at: row.updated_at, status: "busy" });
   await storage.close();
   return row.run_id;
 }
@@ -129,6 +134,50 @@ describe("a run that others took for dead", () => {
     expect(gateOf(second).entries).toBe(1);
     expect(await service.runs.get(thread_id, run_id)).toMatchObject(ended);
     expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+});
+
+describe("a storage of one's own that names all unfinished runs, whoever asks", () => {
+  /** In memory. */
+  async function opened() {
+    const storage = await openStorage({
+      checkpointer_scheme: "memory",
+      checkpointer_options: {},
+      max_queued_runs: 10,
+    });
+    const { runs } = storage;
+    const unfinished = runs.unfinished.bind(runs);
+    vi.spyOn(runs, "unfinished").mockImplementation(() => unfinished());
+    const cancelled = vi.spyOn(runs, "requestCancel");
+    const service = await openService({ graphs: { gate }, storage });
+    onTestFinished(() => service.close(0));
+    const begin = async () => {
+      const { thread_id } = await service.threads.create({});
+      const name = newId();
+      const run = await service.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
+      await gateOf(name).entered;
+      return { ...run, gate: gateOf(name) };
+    };
+    return { storage, service, cancelled, begin };
+  }
+
+  it("has runs of that thread cancelled, and no others", async () => {
+    const { service, cancelled, begin } = await opened();
+    const [one, other] = [await begin(), await begin()];
+    await service.threads.delete(one.thread_id);
+    expect(cancelled.mock.calls).toEqual([[one.run_id]]);
+    other.gate.open();
+    const { answer } = await service.runs.join(other.thread_id, other.run_id);
+    expect(await answer).not.toHaveProperty("__error__");
+  });
+
+  it("has runs of that thread told as cut off, and no others", async () => {
+    const { storage, service } = await opened();
+    const [one, other] = [await service.threads.create({}), await service.threads.create({})];
+    const left = [runOf(one.thread_id, "nobody"), runOf(other.thread_id, "nobody")];
+    for (const run of left) await storage.runs.insert(run, { updated_at: run.updated_at });
+    expect(await service.cutOffRuns(one.thread_id)).toMatchObject([{ run_id: left[0]?.run_id }]);
+    expect(await service.cutOffRuns()).toHaveLength(2);
   });
 });
 
