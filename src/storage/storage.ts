@@ -113,13 +113,13 @@ export interface Owner {
   seen_at: string;
 }
 
-/** A run left `pending` or `running`, with what is known of its owner. */
 /** Which unfinished runs; all of them where nothing is named. */
 export interface UnfinishedQuery {
   threadId?: string;
   ownerId?: string;
 }
 
+/** A run left `pending` or `running`, with what is known of its owner. */
 export interface UnfinishedRun {
   run_id: string;
   thread_id: string;

@@ -30,8 +30,8 @@ export async function whileLoading<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /**
- * From now on `process.exit` throws where a graph calls it, and fails the run that does. Who else calls it is served.
- * @param tell hears of each call, but of those that keep a graph from loading: they are the fault of that
+ * From now on `process.exit` throws where a graph calls it, and fails the run that does. Any other caller still ends the process.
+ * @param tell hears of each call except those made while a graph loads: they become that load's error
  * @returns what gives `process.exit` back
  */
 export function guardExit(tell: (error: ProcessExit) => void): () => void {
