@@ -30,7 +30,7 @@ export function isMessageLike(
 
 /** A message in one line: who says what; a call of tools by their names. */
 export function messageLine(message: { type: string; content: unknown; [field: string]: unknown }): string {
-  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as { name?: unknown }[]) : [];
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord) : [];
   const called = calls.length > 0 ? `calls ${calls.map(({ name }) => String(name)).join(", ")}` : "";
   const text = [contentText(message.content), called].filter(Boolean).join("  ");
   return `${message.type}: ${text}`;

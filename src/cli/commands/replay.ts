@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Command, Option } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
+import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
 import { fork, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
 import {
@@ -168,7 +169,9 @@ const documentHead = ({ from, threadId, outcome }: Executed) => ({
 function noteOutcome({ print }: Session, { outcome, threadId, oldIds }: Executed, now: number): void {
   if (print.isJson) return;
   const error = outcome.error ? `: ${clipped(outcome.error.message, 200)}` : "";
-  print.note(`${outcome.status}${error}, thread ${threadId}, ${oldIds.length} steps before, ${now} now`);
+  print.note(
+    `${escapeControl(outcome.status)}${error}, thread ${threadId}, ${oldIds.length} steps before, ${now} now`,
+  );
 }
 
 /** Nothing was compared: nothing differs. */

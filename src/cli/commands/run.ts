@@ -259,11 +259,14 @@ class RunCommand {
     if (print.isJson) return;
     const { dim, red, yellow } = print.noteColors;
     for (const { id, value } of outcome.interrupts) {
-      print.note(`  ${yellow("waits")}   ${dim(id)}  ${escapeControl(JSON.stringify(value) ?? "")}`);
+      print.note(
+        `  ${yellow("waits")}   ${dim(escapeControl(id))}  ${escapeControl(JSON.stringify(value) ?? "")}`,
+      );
     }
     if (outcome.error && !isTold) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
     const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
-    print.note(`  ${outcome.status} in ${ms} ms, ${tokens}, thread ${outcome.thread_id}`);
+    const { status, thread_id } = outcome;
+    print.note(escapeControl(`  ${status} in ${ms} ms, ${tokens}, thread ${thread_id}`));
     if (this.#client.keepsThreads && !this.#options.flags.interactive)
       print.note(`  ${dim("next")}    ${this.#next(outcome, (await this.#inputSchema) ?? null)}`);
   }

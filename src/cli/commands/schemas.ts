@@ -24,6 +24,7 @@ import type { Session } from "../session.js";
 import { findGraph } from "../find.js";
 import { withClient } from "../open-client.js";
 import type { ClientFlags } from "../options.js";
+import { escapeControl } from "../../view/text.js";
 import { readIfThere } from "../../support/read-text.js";
 
 export function schemasCommand(command: Command, run: Runner): void {
@@ -134,11 +135,11 @@ function explainUnknown({ print }: Session, { kinds, schemas }: Derived): void {
     }
   }
   for (const [line, among] of lines)
-    print.note(`note  ${among.join(", ")}: ${line}, so its type is not known`);
+    print.note(escapeControl(`note  ${among.join(", ")}: ${line}, so its type is not known`));
   if (channels.length === 0) return;
   const faults = new Set(channels.map((kind) => faultOfChannels(schemaOf(schemas, kind) ?? {})));
   print.note(
-    `note  ${channels.join(", ")}: ${[...faults].join("; ")}; the keys are complete, types are` +
+    `note  ${channels.join(", ")}: ${escapeControl([...faults].join("; "))}; the keys are complete, types are` +
       ` only what defaults and reducers show ("x-source": "channels")`,
   );
   print.note(`      for full ones: declare the state with zod or StateSchema, or use --static after`);

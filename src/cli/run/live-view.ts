@@ -42,7 +42,10 @@ export class LiveView {
     if (SILENT.has(mode)) return;
     if (mode === "messages" && Array.isArray(data)) this.#showMessage(data[0] as StreamedMessage);
     else if (mode === "tasks") this.#showTask(namesIn(namespace), data as TaskFrame);
-    else this.#line(`  ${this.#print.noteColors.dim(event)}  ${escapeControl(JSON.stringify(data))}`);
+    else
+      this.#line(
+        `  ${this.#print.noteColors.dim(escapeControl(event))}  ${escapeControl(JSON.stringify(data))}`,
+      );
   }
 
   /** What the user says, for a reader at a terminal. */

@@ -3,7 +3,7 @@ import type { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt } from "../../models/state.js";
-import { isMessageLike } from "../../view/text.js";
+import { escapeControl, isMessageLike } from "../../view/text.js";
 import { faultOf } from "../history/faults.js";
 import type { GlobalFlags, PlaceFlags } from "../options.js";
 import { faultText } from "../report-error.js";
@@ -86,13 +86,15 @@ export function nextCommand(
     "--checkpointer-scheme": checkpointerScheme,
     "--checkpointer-uri": checkpointerUri,
   }).flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));
-  return [
+  const words = [
     "graph-serve run",
     ...(graph === undefined ? [] : [quoted(graph)]),
     ...places,
     `--thread ${thread_id}`,
     ...(interrupts.length > 0 ? ["--resume", quoted(answerTemplate(interrupts))] : [input]),
-  ].join(" ");
+  ];
+  // Graphs, threads and questions are named by a server.
+  return escapeControl(words.join(" "));
 }
 
 /** One question takes the answer itself, several take a map from question to answer. */
