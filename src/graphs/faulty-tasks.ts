@@ -15,6 +15,9 @@ export interface FaultyTask {
   message?: string;
 }
 
+/** Tasks of a namespace that are looked at, those that threw before others: each may have a state of its own to read. */
+const MOST_TASKS = 20;
+
 /** Tasks of the superstep that a run ended in which failed, or had not ended; the innermost ones. Never rejects. */
 export async function faultyTasks(graph: ServedGraph, configurable: JsonObject): Promise<FaultyTask[]> {
   const tasks = await tasksIn({ graph, configurable }, "");
@@ -31,9 +34,16 @@ interface Place {
 async function tasksIn({ graph, configurable }: Place, namespace: string): Promise<SnapshotTask[]> {
   try {
     const { tasks } = await readState(graph, { configurable: { ...configurable, checkpoint_ns: namespace } });
-    return tasks.filter(
+    const threw = tasks.filter(({ error }) => error != null);
+    // Tasks that were stopped because another one threw.
+    const isStopped = ({ error }: SnapshotTask) => (error as { name?: unknown }).name === "AbortError";
+    const atWork = tasks.filter(
       ({ error, result, interrupts = [] }) =>
-        error != null || (result === undefined && interrupts.length === 0),
+        error == null && result === undefined && interrupts.length === 0,
+    );
+    return [...threw.filter((task) => !isStopped(task)), ...threw.filter(isStopped), ...atWork].slice(
+      0,
+      MOST_TASKS,
     );
   } catch {
     return [];

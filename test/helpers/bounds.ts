@@ -110,6 +110,12 @@ export const BOUNDS = {
       "the others are left out",
     ),
     bound(
+      "Tasks of a graph, and of each subgraph, among which the one that threw is looked for",
+      "graphs/faulty-tasks.ts MOST_TASKS",
+      "",
+      "those that threw come first, the others are not looked at",
+    ),
+    bound(
       "Message of a cause that is kept with its place",
       "graphs/run-fault.ts LONGEST_CAUSE",
       "characters",
