@@ -59,7 +59,9 @@ describe("history", () => {
 
   it("tells questions and errors", async () => {
     expect((await history([seeded.asking])).stdout).toContain("next ask  asked a question");
-    expect((await history([seeded.failed])).stdout).toMatch(/ {2}failed at \S+fail\.ts:6:11: RangeError: kaboom$/m);
+    expect((await history([seeded.failed])).stdout).toMatch(
+      / {2}failed at \S+fail\.ts:6:11: RangeError: kaboom$/m,
+    );
   });
 
   it("--oneline is a line a checkpoint", async () => {
