@@ -10,6 +10,7 @@ const NEWEST = "test/newest";
 const TREE = [
   "src",
   "pages",
+  "studio",
   "scripts",
   "test",
   "docs",
