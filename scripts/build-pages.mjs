@@ -3,6 +3,7 @@
  * reads them from; nothing when none changed.
  */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
@@ -48,10 +49,18 @@ async function buildStudio() {
     },
   });
   const licenses = IN_THE_STUDIO.map((name) => {
-    const text = readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8").trim();
+    const text = readFileSync(licenseOf(name), "utf8").trim();
     return `${name}\n\n${text}\n`;
   });
   writeFileSync(join(ROOT, "dist/studio/licenses.txt"), licenses.join("\n---\n\n"));
+}
+
+/** Where packages are looked for: not each of them is in this folder's own node_modules. */
+function licenseOf(name) {
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
+  const file = folders.map((folder) => join(folder, name, "LICENSE")).find((path) => existsSync(path));
+  if (file === undefined) throw new Error(`${name} has no LICENSE`);
+  return file;
 }
 
 async function buildScripts() {
