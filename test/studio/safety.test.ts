@@ -202,7 +202,7 @@ describeWithChromium("a server that goes away", () => {
 describeWithChromium("a storage whose graphs are gone", () => {
   const open = useBrowser();
 
-  it("is read to its last value, under a key that only its page has", async () => {
+  it("is read to its last value, under the key of the address that it was opened with", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "graph-serve-studio-"));
     onTestFinished(() => rm(cwd, { recursive: true, force: true }));
     const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: "kept.db" };
@@ -216,6 +216,7 @@ describeWithChromium("a storage whose graphs are gone", () => {
     const server = await startServer(service, { host: "127.0.0.1", port: 0, studio, readOnly: true });
     onTestFinished(() => server.close(0));
     const { page, visit } = await open(server.url);
+    await visit(`#key=${key}`);
     await visit(`#/threads/${id}`);
     await page.getByText("All <b>values</b> are shown.").waitFor();
     // The output schema hid it.
