@@ -75,7 +75,8 @@ export const Offset = Type.Integer({ minimum: 0, default: 0, description: "Items
 /** One page of a list. `next` is the offset of the following page, or null on the last one. */
 export interface Page<T> {
   items: T[];
-  total: number;
+  /** Of all pages; null where they were not counted. */
+  total: number | null;
   next: number | null;
 }
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from "@sinclair/typebox";
+import { StringEnum } from "./common.js";
 
 export const HealthResponse = Type.Object(
   {
@@ -15,7 +16,15 @@ export const OkResponse = Type.Object(
 );
 
 export const ReadyResponse = Type.Object(
-  { ready: Type.Boolean({ description: "True: runs are accepted, and the storage answers." }) },
+  {
+    ready: Type.Boolean({ description: "True: runs are accepted, and the storage answers." }),
+    frames: Type.Optional(
+      StringEnum(["shared", "away"], {
+        description:
+          "Whether frames of runs reach other processes, or what carries them is away; left out where they are not shared.",
+      }),
+    ),
+  },
   { title: "ReadyResponse", description: "Readiness of the service." },
 );
 
@@ -33,6 +42,7 @@ export const ServerInfoModel = Type.Object(
     flags: Type.Record(Type.String(), Type.Boolean(), {
       description: "Optional capabilities of the server by name.",
     }),
+    body_limit: Type.Integer({ description: "Largest request body, in bytes: the setting body_limit." }),
   },
   { title: "ServerInfoModel", description: "Identity of the server for SDK clients." },
 );

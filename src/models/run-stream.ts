@@ -6,6 +6,30 @@ export interface RunFrame {
   id: number;
   event: string;
   data: string;
+  /** When it was told, in milliseconds since 1970; left out where nobody knows. */
+  at?: number;
+}
+
+/** Ids that the frames of one attempt may have. */
+const IDS_AN_ATTEMPT = 1e9;
+
+/** The first id of an attempt's frames: those of the first begin with 0. */
+export const firstIdOf = (attempt: number): number => (Math.max(attempt, 1) - 1) * IDS_AN_ATTEMPT;
+
+/** The attempt that a frame is of, by its id; -1 stands before those of the first. */
+export const attemptOf = (id: number): number => Math.floor(Math.max(id, 0) / IDS_AN_ATTEMPT) + 1;
+
+/** A frame of any event stream. */
+export type Frame = Omit<RunFrame, "id"> & { readonly id: number | string };
+
+/** Frames on their way to one subscriber. */
+export interface FrameStream {
+  /**
+   * Frames in order, in batches of those ready together. Read once. Throws FramesLostError instead of leaving a gap.
+   */
+  frames: AsyncIterable<readonly Frame[]>;
+  /** The subscriber is gone: the frames end. */
+  disconnect(): void;
 }
 
 /** The reader of a stream fell so far behind that frames it has not seen are gone. */
@@ -17,12 +41,9 @@ export class FramesLostError extends Error {
 }
 
 /** A run that has been accepted: lock held, row stored. */
-export interface RunStream {
+export interface RunStream extends FrameStream {
   run: Pick<Run, "run_id" | "thread_id">;
-  /**
-   * Frames in order, in batches of those ready together; ends after the `end` or `error` frame. Read once. Throws
-   * FramesLostError instead of leaving a gap.
-   */
+  /** As those of every stream; they end after the `end` or `error` frame. */
   frames: AsyncIterable<readonly RunFrame[]>;
   /**
    * The subscriber is gone: the frames end, and the run is interrupted unless it asked otherwise
@@ -31,6 +52,12 @@ export interface RunStream {
   disconnect(): void;
   /** True when the run goes on without its subscriber, who may come back for the rest. */
   resumable: boolean;
+}
+
+/** A run's stream, and what the run has answered once it has ended. */
+export interface AnsweredStream extends RunStream {
+  /** The final visible values, or the error under `__error__`; rejects only when the storage failed. */
+  answer(): Promise<JsonObject>;
 }
 
 /** The stream of a run that somebody started earlier. */

@@ -50,14 +50,6 @@ export const TokenUsage = Type.Object(
   { title: "TokenUsage", description: "Tokens that a run used." },
 );
 export type TokenUsage = Static<typeof TokenUsage>;
-export type TokenCounts = Omit<TokenUsage, "source">;
-
-export const NO_TOKENS: TokenCounts = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
-
-/** What models reported in a run itself, whatever its thread says; of servers that do not tell, what they give. */
-export function reportedTokens(usage: TokenUsage | null | undefined): TokenCounts {
-  return usage && usage.source !== "messages" ? usage : NO_TOKENS;
-}
 
 const NodeInput = Type.Object(
   {
@@ -123,6 +115,10 @@ export const RunCreateRequest = Type.Object(
     stream_subgraphs: Opt(Type.Boolean({ default: false }), {
       description: "Stream the events of subgraphs too.",
     }),
+    strict_resume: Opt(Type.Boolean({ default: false }), {
+      description:
+        "Fail a run that answers what the thread does not ask when its turn comes, instead of ignoring the answer; the thread stays as it was.",
+    }),
     stream_resumable: Opt(Type.Boolean({ default: false }), { description: "Accepted for SDK clients." }),
     interrupt_before: Opt(InterruptNodes, { description: 'Nodes to stop before; "*" is all.' }),
     interrupt_after: Opt(InterruptNodes, { description: 'Nodes to stop after; "*" is all.' }),
@@ -162,6 +158,11 @@ export const RunModel = Type.Object(
     multitask_strategy: StringEnum(MULTITASK_STRATEGIES, { description: "Strategy that the request used." }),
     error: Nullable(Type.String(), { description: "Error message of a failed run, else null." }),
     usage: Nullable(TokenUsage, { description: "Tokens that the run used; null until it has ended." }),
+    attempt: Type.Integer({
+      minimum: 0,
+      description:
+        "How often its execution has begun: 0 while it waits for its thread, more than 1 when another process went on with it.",
+    }),
   },
   { title: "RunModel", description: "One execution of a graph against a thread." },
 );
@@ -179,7 +180,41 @@ export const RUN_FIELDS = [
   "multitask_strategy",
   "error",
   "usage",
+  "attempt",
 ] as const satisfies readonly (keyof Run)[];
+
+export const RunTaskModel = Type.Object(
+  {
+    kind: StringEnum(["node", "model", "tool"], {
+      description: "A node that ran, or a call that it made of a model or a tool.",
+    }),
+    name: Type.String({ description: "Name of the node, of the model, of the tool." }),
+    namespace: Type.String({
+      description:
+        "Of the task: `child:<task id>`, after that of the graph around it. A call has that of the task that made it.",
+    }),
+    step: Nullable(Type.Integer(), { description: "Superstep of the task in its graph." }),
+    started_at: Timestamp("When it began."),
+    ended_at: Nullable(Timestamp("When it ended."), { description: "When it ended; null where it did not." }),
+    state: StringEnum(["running", "done", "waits", "failed"], {
+      description: "How it ended: `waits` asked something or called for another graph's node.",
+    }),
+    usage: Nullable(TokenUsage, {
+      description: "Tokens that a call of a model reported; null for the rest.",
+    }),
+  },
+  { title: "RunTask", description: "When something inside of a run began and ended." },
+);
+export type RunTask = Static<typeof RunTaskModel>;
+
+export const RunTasksModel = Type.Object(
+  {
+    tasks: Type.Array(RunTaskModel, { description: "In the order in which they began." }),
+    omitted: Type.Integer({ description: "How many more there were, which are not kept." }),
+  },
+  { title: "RunTasks", description: "What ran inside of a run, and when; names and times alone." },
+);
+export type RunTasks = Static<typeof RunTasksModel>;
 
 export const SelectedRun = Selected(RunModel, "SelectedRun");
 
@@ -208,6 +243,31 @@ export const CancelManyRequest = Type.Object(
   { title: "CancelManyRequest", description: "Which runs to cancel." },
 );
 export type CancelManyRequest = Static<typeof CancelManyRequest>;
+
+export const RunSearchRequest = Type.Object(
+  {
+    thread_id: Opt(Uuid("Id of a thread."), { description: "Only runs of this thread." }),
+    thread_ids: Opt(Type.Array(Uuid("Id of a thread."), { maxItems: MAX_LIMIT }), {
+      description: "Only runs of these threads.",
+    }),
+    assistant_id: Opt(Type.String(), {
+      description: "Only runs of this assistant: a graph id or the assistant's UUID.",
+    }),
+    status: Opt(StringEnum(RUN_STATUSES), { description: "Only runs of this status." }),
+    metadata: Opt(AnyObject(), { description: "Only runs whose metadata contains this object." }),
+    created_after: Opt(Type.String({ format: "date-time" }), {
+      description: "Only runs that were accepted at this time or later.",
+    }),
+    created_before: Opt(Type.String({ format: "date-time" }), {
+      description: "Only runs that were accepted before this time.",
+    }),
+    limit: Opt(Limit),
+    offset: Opt(Offset),
+    select: Opt(Selection(RUN_FIELDS)),
+  },
+  { title: "RunSearchRequest", description: "Filters, page and fields of a run search." },
+);
+export type RunSearchRequest = Static<typeof RunSearchRequest>;
 
 export const RunListQuery = Type.Object({
   limit: Type.Optional(Limit),

@@ -12,6 +12,9 @@ const StoreItemModel = Type.Object(
     value: AnyObject({ description: "The item itself." }),
     created_at: Timestamp("When the item was first written."),
     updated_at: Timestamp("When the item was last written."),
+    ttl_minutes: Nullable(Type.Number(), {
+      description: "Minutes that the item lives after it was last written or read; null for no end.",
+    }),
   },
   { title: "StoreItemModel", description: "An item of the long-term memory." },
 );
@@ -53,7 +56,9 @@ export const StoreSearchRequest = Type.Object(
     limit: Opt(Limit),
     offset: Opt(Offset),
     query: Opt(Type.String(), { description: "Accepted and ignored: there is no semantic index." }),
-    refresh_ttl: Opt(Type.Boolean(), { description: "Accepted; reading always renews the time to live." }),
+    refresh_ttl: Opt(Type.Boolean({ default: true }), {
+      description: "Whether the time to live of what is found begins anew.",
+    }),
   },
   { title: "StoreSearchRequest", description: "Which items to find." },
 );

@@ -76,6 +76,9 @@ const TtlRequest = Type.Union([
   }),
 ]);
 export type TtlRequest = Static<typeof TtlRequest>;
+/** Minutes that a thread lives after its last run, where a call of a tool or an agent has made it. */
+export const CONVERSATION_TTL_MINUTES = 10_080;
+
 const ttlField = Opt(TtlRequest, { description: "Time to live: minutes, or {strategy, ttl}." });
 
 const SuperstepModel = Type.Object(
@@ -164,6 +167,8 @@ export const THREAD_SORT_FIELDS = [
 ] as const;
 export type ThreadSortField = (typeof THREAD_SORT_FIELDS)[number];
 
+const LONGEST_QUERY = 200;
+
 const threadFilter = {
   ids: Opt(Type.Array(Uuid("Id of a thread."), { maxItems: MAX_LIMIT }), {
     description: "Only these threads.",
@@ -171,6 +176,10 @@ const threadFilter = {
   metadata: Opt(AnyObject(), { description: "Only threads whose metadata contains this object." }),
   values: Opt(AnyObject(), { description: "Only threads whose visible values contain this object." }),
   status: Opt(StringEnum(THREAD_STATUSES), { description: "Only threads of this status." }),
+  query: Opt(Type.String({ minLength: 1, maxLength: LONGEST_QUERY }), {
+    description:
+      "Only threads with this text in their id, their metadata or their visible values, in any letter case.",
+  }),
 };
 
 export const ThreadSearchRequest = Type.Object(

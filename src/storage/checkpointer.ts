@@ -20,8 +20,8 @@ import { faultIn, UnserializableError } from "../support/unserializable.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "./driver-errors.js";
 import { containing } from "./rows.js";
-import { strictSerializer } from "./saver-parts.js";
-import type { Checkpointer } from "./storage.js";
+import { type HeldRuns, strictSerializer } from "./saver-parts.js";
+import type { Checkpointer, RunHolder } from "./storage.js";
 
 /** Names a stored checkpoint of a thread. */
 export interface CheckpointKey {
@@ -36,6 +36,8 @@ export interface WrapOptions {
   namespaces?: (threadId: string) => Promise<string[]>;
   /** Which errors are the driver's, and what they mean; none when left out. */
   explain?: ExplainError;
+  /** Filled with who writes for which run, for a saver that looks there before it writes; see `Checkpointer.hold`. */
+  held?: HeldRuns;
 }
 
 /** The saver with its quirks hidden; see `Checkpointer`. */
@@ -49,6 +51,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   readonly #namespaces: NonNullable<WrapOptions["namespaces"]>;
   readonly #explain: ExplainError;
   readonly #fenced = new Set<string>();
+  readonly #held: HeldRuns | undefined;
 
   constructor(
     saver: BaseCheckpointSaver,
@@ -56,6 +59,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
       keepOnly,
       namespaces = (threadId) => listedNamespaces(saver, threadId),
       explain = () => undefined,
+      held,
     }: WrapOptions,
   ) {
     saver.serde = strictSerializer(saver.serde);
@@ -64,6 +68,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     this.#keepOnly = keepOnly;
     this.#namespaces = namespaces;
     this.#explain = explain;
+    this.#held = held;
     // LangGraph binds this method to other objects than the saver it takes it from.
     this.getNextVersion = saver.getNextVersion.bind(saver);
   }
@@ -140,6 +145,11 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
 
   unfence(runId: string): void {
     this.#fenced.delete(runId);
+    this.#held?.delete(runId);
+  }
+
+  hold(runId: string, holder: RunHolder): void {
+    this.#held?.set(runId, holder);
   }
 
   copyLatest(sourceId: string, targetId: string, namespaces: readonly string[], at?: string): Promise<void> {
@@ -282,7 +292,7 @@ function runIdOf(config: RunnableConfig): string | undefined {
  * the id of another run.
  */
 function stamped(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
-  const { run_id: _carriedOver, ...own } = metadata as CheckpointMetadata<{ run_id?: unknown }>;
+  const { run_id: _1, run_attempt: _2, ...own } = metadata as CheckpointMetadata<Record<string, unknown>>;
   const runId = runIdOf(config);
   const stamps = { ...publicKeys(config.configurable), ...publicKeys(config.metadata) };
   return { ...stamps, ...own, ...(runId !== undefined && { run_id: runId }) };

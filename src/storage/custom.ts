@@ -14,6 +14,7 @@ import type {
   StorageOptions,
   ThreadLocks,
   ThreadTable,
+  TimerTable,
 } from "./storage.js";
 
 /** What a custom backend is opened with. */
@@ -144,7 +145,7 @@ const RUNS = {
   unfinished: 1,
   requestCancel: 1,
   cancelRequests: 1,
-} satisfies Record<keyof RunTable, 1>;
+} satisfies Record<Exclude<keyof RunTable, "take" | "tasks" | "search">, 1>;
 
 const OWNERS = { beat: 1, remove: 1 } satisfies Record<keyof OwnerTable, 1>;
 
@@ -178,10 +179,20 @@ const ITEMS = {
   expire: 1,
 } satisfies Record<keyof ItemTable, 1>;
 
+const TIMERS = {
+  insert: 1,
+  get: 1,
+  replace: 1,
+  delete: 1,
+  due: 1,
+  next: 1,
+  list: 1,
+} satisfies Record<keyof TimerTable, 1>;
+
 /** Names of what a storage lacks or has of another kind; empty for a whole one. */
 function missingOf(storage: unknown): string[] {
   if (typeof storage !== "object" || storage === null) return ["everything: it is no object"];
-  const { scheme, durable, threads, runs, owners, checkpointer, locks, items, close } =
+  const { scheme, durable, threads, runs, owners, checkpointer, locks, items, timers, close } =
     storage as Partial<Storage>;
   return [
     ...(typeof scheme === "string" ? [] : ["scheme (a text)"]),
@@ -192,6 +203,7 @@ function missingOf(storage: unknown): string[] {
     ...missingMethods("checkpointer", checkpointer, CHECKPOINTER),
     ...missingMethods("locks", locks, LOCKS),
     ...(items === undefined ? [] : missingMethods("items", items, ITEMS)),
+    ...(timers === undefined ? [] : missingMethods("timers", timers, TIMERS)),
     ...(typeof close === "function" ? [] : ["close()"]),
   ];
 }

@@ -1,6 +1,7 @@
 /** LangGraph's store over the rows of a backend: what graphs get as their long-term memory. */
 import {
   BaseStore,
+  type GetOperation,
   InvalidNamespaceError,
   type Item,
   type ListNamespacesOperation,
@@ -43,13 +44,21 @@ export function namespaceText(labels: readonly string[]): string {
 
 const labelsOf = (namespace: string): string[] => (namespace === "" ? [] : namespace.split("."));
 
-const itemOf = ({ namespace, key, value, created_at, updated_at }: ItemRow): Item => ({
+/** As LangGraph has items, with the minutes that it lives after it was last written or read. */
+export interface KeptItem extends Item {
+  ttlMinutes: number | null;
+}
+
+const itemOf = ({ namespace, key, value, created_at, updated_at, ttl_minutes }: ItemRow): KeptItem => ({
   namespace: labelsOf(namespace),
   key,
   value,
   createdAt: new Date(created_at),
   updatedAt: new Date(updated_at),
+  ttlMinutes: ttl_minutes,
 });
+
+const withoutTtl = ({ ttlMinutes: _, ...item }: KeptItem): Item => item;
 
 type Comparison = (have: unknown, want: unknown) => boolean;
 const ordered =
@@ -125,13 +134,23 @@ export class ItemStore extends BaseStore {
   }
 
   #run(operation: Operation): Promise<unknown> {
-    if ("namespacePrefix" in operation) return allOf(this.find(operation));
+    if ("namespacePrefix" in operation) return this.#found(operation);
     if ("value" in operation) return this.#put(operation);
-    if ("key" in operation) return this.read(operation.namespace, operation.key);
+    if ("key" in operation) return this.#got(operation);
     return this.#list(operation);
   }
 
-  async read(namespace: string[], key: string, { refresh = true } = {}): Promise<Item | null> {
+  /** Graphs get what LangGraph's own stores give. */
+  async #found(operation: SearchOperation): Promise<SearchItem[]> {
+    return (await allOf(this.find(operation))).map(withoutTtl);
+  }
+
+  async #got({ namespace, key }: GetOperation): Promise<Item | null> {
+    const item = await this.read(namespace, key);
+    return item && withoutTtl(item);
+  }
+
+  async read(namespace: string[], key: string, { refresh = true } = {}): Promise<KeptItem | null> {
     const at = now();
     const row = await this.#items.get(namespaceText(namespace), key, at);
     if (!row) return null;
@@ -169,7 +188,8 @@ export class ItemStore extends BaseStore {
     filter,
     limit = 10,
     offset = 0,
-  }: SearchOperation): AsyncGenerator<SearchItem> {
+    refresh = true,
+  }: SearchOperation & { refresh?: boolean }): AsyncGenerator<KeptItem> {
     const at = now();
     const under = namespaceText(namespacePrefix);
     const items = inPages<StoredItem>((after, size) => this.#items.page({ under, after, limit: size, at }));
@@ -178,7 +198,7 @@ export class ItemStore extends BaseStore {
     for await (const item of items) {
       if (found >= end) return;
       if (!matchesFilter(item.value, filter) || ++found <= offset) continue;
-      await this.#refresh(item, at);
+      if (refresh) await this.#refresh(item, at);
       yield itemOf(item);
     }
   }

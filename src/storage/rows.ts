@@ -1,7 +1,7 @@
 /** What a patch makes of a row: the rules that every backend shares. */
 import type { JsonObject } from "../models/common.js";
 import type { RunStatus } from "../models/run.js";
-import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "./storage.js";
+import type { RunHolder, RunPatch, RunRow, RunSearch, ThreadPatch, ThreadRow } from "./storage.js";
 
 /** The present time as rows keep it. */
 export const now = (): string => new Date().toISOString();
@@ -10,9 +10,22 @@ export const UNFINISHED: readonly RunStatus[] = ["pending", "running"];
 
 export const isFinished = (run: Pick<RunRow, "status">): boolean => !UNFINISHED.includes(run.status);
 
+export const isHeldBy = (run: Pick<RunRow, keyof RunHolder>, { owner, attempt }: RunHolder): boolean =>
+  run.owner === owner && (run.attempt ?? 1) === attempt;
+
 /** Whether a filter's scope leaves the row in. */
 export const inScope = ({ scope }: ThreadRow, wanted: string | undefined): boolean =>
   wanted === undefined || scope == null || scope === wanted;
+
+/** Whether a search leaves the run in, whatever its thread. */
+export const matchesRun = (
+  { assistant_id, status, created_at }: RunRow,
+  wanted: Pick<RunSearch, "assistantIds" | "status" | "createdAfter" | "createdBefore">,
+): boolean =>
+  (wanted.assistantIds?.includes(assistant_id) ?? true) &&
+  (wanted.status ?? status) === status &&
+  created_at >= (wanted.createdAfter ?? created_at) &&
+  (wanted.createdBefore === undefined || created_at < wanted.createdBefore);
 
 /** The row with the patch applied; neither argument is changed. */
 export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {

@@ -12,6 +12,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { isStateChannel } from "../models/channels.js";
 import { GraphServeError } from "../support/errors.js";
+import type { RunHolder } from "./storage.js";
 import { because, type Fault, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
 
 export interface Place {
@@ -51,6 +52,21 @@ export function checkpointOf(config: RunnableConfig): Place & { checkpoint_id: s
 export const configOf = ({ thread_id, checkpoint_ns }: Place, checkpoint_id: string) => ({
   configurable: { thread_id, checkpoint_ns, checkpoint_id },
 });
+
+/** The runs that this process writes for, by id. */
+export type HeldRuns = Map<string, RunHolder>;
+
+/** A run whose row has to say that it is this holder's. */
+export interface HeldRun extends RunHolder {
+  run_id: string;
+}
+
+/** The run that writes under this config, where it is one of those; what is written outside of runs is nobody's. */
+export function heldRun(held: HeldRuns, { configurable }: RunnableConfig): HeldRun | undefined {
+  const run_id: unknown = configurable?.run_id;
+  const holder = typeof run_id === "string" ? held.get(run_id) : undefined;
+  return holder && { run_id: run_id as string, ...holder };
+}
 
 type PendingWrites = NonNullable<CheckpointTuple["pendingWrites"]>;
 

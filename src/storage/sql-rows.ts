@@ -33,6 +33,22 @@ export const RUN_COLUMNS = [
   "usage",
   "owner",
   "fault",
+  "attempt",
+  "resumption",
+] as const;
+/** The same with what only `RunTable.tasks` reads. */
+export const STORED_RUN_COLUMNS = [...RUN_COLUMNS, "tasks"] as const;
+
+/** Columns of gs_timers. */
+export const TIMER_COLUMNS = [
+  "kind",
+  "id",
+  "thread_id",
+  "scope",
+  "due_at",
+  "created_at",
+  "version",
+  "data",
 ] as const;
 
 type Ttl = NonNullable<ThreadRow["ttl"]>;

@@ -1,9 +1,15 @@
 /** The contract every backend fulfils: rows in tables, graph state in the checkpointer, one lock a thread. */
 import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import type { Caller } from "../models/caller.js";
 import type { JsonObject, SortOrder } from "../models/common.js";
-import type { MultitaskStrategy, RunStatus, TokenUsage } from "../models/run.js";
+import type { MultitaskStrategy, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
+import type { ItemTable } from "./items.js";
+import type { TimerTable } from "./timers.js";
 import type { RunFault } from "../support/run-fault.js";
 import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/thread.js";
+
+export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
+export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
 export interface ThreadRow {
   /** Canonical lower-case UUID. */
@@ -78,14 +84,40 @@ export interface RunRow {
   owner: string;
   /** What the run threw, and where; it shows code, and never goes to clients. A storage may do without it. */
   fault?: RunFault | null;
+  /** How often processes have begun to execute it: 0 while it waits for its thread. */
+  attempt?: number;
+  /** Never goes to clients. Null for runs of earlier releases, and when the run has ended. */
+  resumption?: Resumption | null;
+  /** When what ran in it began and ended. A storage may do without it, or give it by `tasks` alone. */
+  tasks?: RunTasks | null;
 }
 
-export interface RunPatch {
+/** What is known of an unfinished run beside its request, should its process die. */
+export interface Resumption {
+  /** Whether it goes on without its client; one that does not is interrupted with it. */
+  unattended: boolean;
+  /** False when the request has secrets, which no row keeps: the graph cannot be called as it was. */
+  isWhole: boolean;
+  /** On whose behalf it runs. */
+  caller: Caller | null;
+  /** Set for a run on a thread of its own, which goes with it when that is `temporary`. */
+  stateless?: { temporary: boolean };
+  /** Milliseconds that earlier attempts took. */
+  spent_ms: number;
+  /** How many of them ended in order with their process, and were no fault of the run. */
+  given_back?: number;
+}
+
+/** Who executes a run, or is to: what another one still writes for the run is refused. */
+export interface RunHolder {
+  owner: string;
+  attempt: number;
+}
+
+type PatchedOfRun = "status" | "error" | "usage" | "fault" | "tasks" | "resumption" | keyof RunHolder;
+
+export interface RunPatch extends Partial<Pick<RunRow, PatchedOfRun>> {
   updated_at: string;
-  status?: RunStatus;
-  error?: string | null;
-  usage?: TokenUsage | null;
-  fault?: RunFault | null;
 }
 
 export interface RunQuery {
@@ -95,9 +127,21 @@ export interface RunQuery {
   offset: number;
 }
 
+/** Runs of any thread: those that every named field leaves in. */
+export interface RunSearch extends Omit<RunQuery, "threadId"> {
+  threadIds?: readonly string[];
+  /** What their requests called the assistant. */
+  assistantIds?: readonly string[];
+  /** Accepted at this time or later, and before that one; as rows keep times. */
+  createdAfter?: string;
+  createdBefore?: string;
+}
+
 /** The end of a run and what it makes of its thread, stored in one step. */
 export interface RunOutcome {
   runId: string;
+  /** Nothing changes when the run is another's; nobody is asked for when left out. */
+  holder?: RunHolder;
   run: RunPatch;
   threadId: string;
   thread: ThreadPatch;
@@ -118,6 +162,8 @@ export interface UnfinishedQuery {
   threadId?: string;
   ownerId?: string;
 }
+
+export type RunKey = Pick<RunRow, "run_id" | "thread_id">;
 
 /** A run left `pending` or `running`, with what is known of its owner. */
 export interface UnfinishedRun {
@@ -153,8 +199,18 @@ export interface RunTable {
   insert(row: RunRow, thread: ThreadPatch): Promise<boolean>;
   /** A run of this thread; undefined when the run is unknown or belongs to another thread. */
   get(threadId: string, runId: string): Promise<RunRow | undefined>;
-  /** Change a run that is still `pending` or `running`; false, and nothing changed, when it has ended or is unknown. */
-  update(runId: string, patch: RunPatch): Promise<boolean>;
+  /**
+   * Change a run that is still `pending` or `running`; false, and nothing changed, when it has ended or is unknown, or
+   * is another's than the holder's, where one is named and the storage has `take`.
+   */
+  update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean>;
+  /**
+   * Take an unfinished run over from its holder, and patch run and thread, both or neither; false, and nothing changed,
+   * when it is no longer that one's. What the one before still asks to store of the run is refused from then on: its
+   * end, and its checkpoints (see `Checkpointer.hold`). Left out by a storage that cannot do so: no run outlives its
+   * process there.
+   */
+  take?(run: RunKey, from: RunHolder, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean>;
   /**
    * Store how runs ended, all or nothing. An outcome whose run is already terminal is left out whole, its thread too;
    * one whose thread is gone, or is not the run's, changes nothing.
@@ -164,12 +220,16 @@ export interface RunTable {
   delete(threadId: string, runId: string): Promise<boolean>;
   /** Newest first (created_at, then run_id), one page. */
   list(query: RunQuery): Promise<RunRow[]>;
+  /** As `list`, of any thread. Left out where only a thread's runs are known: `searchRuns` then goes through threads. */
+  search?(query: RunSearch): Promise<RunRow[]>;
   /** Every run that is `pending` or `running`, with its owner; those of a thread or of an owner where one is named. */
   unfinished(of?: UnfinishedQuery): Promise<UnfinishedRun[]>;
   /** Leave word for a run's owner to stop it; nothing happens when the run has ended or is unknown. */
   requestCancel(runId: string): Promise<void>;
   /** Ids of this owner's unfinished runs that somebody asked to stop: the same ones until they have ended. */
   cancelRequests(ownerId: string): Promise<string[]>;
+  /** When what ran in a run began and ended; null where it was never stored. A storage may do without it. */
+  tasks?(threadId: string, runId: string): Promise<RunTasks | null>;
 }
 
 export interface OwnerTable {
@@ -188,6 +248,11 @@ export interface Checkpointer extends BaseCheckpointSaver {
   /** Refuse every later write of this run, until `unfence`. */
   fence(runId: string): void;
   unfence(runId: string): void;
+  /**
+   * From now until `unfence`, this process writes for the run as this holder: the storage itself refuses a write with a
+   * RunTakenError when the run's row says another one, or that the run has ended. A storage without `take` does nothing.
+   */
+  hold?(runId: string, holder: RunHolder): void;
   /** Store a checkpoint of another storage as it stands, with its writes; `newVersions` are those its parent lacks. */
   store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void>;
   /**
@@ -228,6 +293,8 @@ export interface Storage {
   readonly locks: ThreadLocks;
   /** Rows of the long-term memory; left out where there is no room for them, and then they last as long as the process. */
   readonly items?: ItemTable;
+  /** Rows of what is to be done at a time; a storage without them serves no crons, delayed runs and webhooks. */
+  readonly timers?: TimerTable;
   /** Checks of the setup, where the backend has some. */
   findings?(): StorageFinding[] | Promise<StorageFinding[]>;
   /** Release files and connections. Call once, when nothing uses the storage any more. */
@@ -250,54 +317,6 @@ export interface StorageOptions {
   max_queued_runs: number;
   /** Only read: nothing is created, brought up to date or changed, and a storage that is not there is an error. */
   readOnly?: boolean;
-}
-
-// Rows of the long-term memory that graphs share across threads (LangGraph's "store").
-
-export interface ItemRow {
-  /** Labels joined by full stops, which no label holds. */
-  namespace: string;
-  key: string;
-  value: JsonObject;
-  created_at: string;
-  updated_at: string;
-  ttl_minutes: number | null;
-}
-
-export interface ItemWrite extends Omit<ItemRow, "created_at"> {
-  /** When the item ends, ISO 8601; null for never. */
-  expires_at: string | null;
-}
-
-/** An item as it is kept. */
-export interface StoredItem extends ItemRow {
-  expires_at: string | null;
-}
-
-/** Which items to read: `limit` of those after a place, in the order of namespaces and keys; from the first without one. */
-export interface ItemPage {
-  /** Only items of this namespace and of all below it; every item for "", or without one. */
-  under?: string;
-  after?: Pick<ItemRow, "namespace" | "key">;
-  limit: number;
-  at: string;
-}
-
-/** Every method is atomic, and shows no item that has expired at `at`. */
-export interface ItemTable {
-  get(namespace: string, key: string, at: string): Promise<ItemRow | undefined>;
-  /** Insert or replace; an item that is there already keeps its `created_at`. */
-  put(item: ItemWrite): Promise<void>;
-  delete(namespace: string, key: string): Promise<void>;
-  page(page: ItemPage): Promise<StoredItem[]>;
-  /** Store an item of another storage as it stands, its times included, in the place of what is there. */
-  restore(item: StoredItem): Promise<void>;
-  /** Namespaces that hold items, sorted. */
-  namespaces(at: string): Promise<string[]>;
-  /** Count the time to live of an item anew. */
-  touch(namespace: string, key: string, expiresAt: string): Promise<void>;
-  /** Delete what has expired. */
-  expire(at: string): Promise<void>;
 }
 
 // What the tables or documents of a storage stand at.

@@ -141,10 +141,18 @@ async function indexRuns(runs: RunTable, threadId: string): Promise<Map<string, 
   const index = new Map<string, string>();
   for (let offset = 0; ; offset += PAGE) {
     const page = await runs.list({ threadId, limit: PAGE, offset });
-    for (const run of page) index.set(run.run_id, digestOf({ ...run, fault: run.fault ?? null }));
+    for (const run of page) index.set(run.run_id, digestOf(whole(run)));
     if (page.length < PAGE) return index;
   }
 }
+
+/** With what a storage may do without. */
+const whole = (run: RunRow): RunRow => ({
+  ...run,
+  fault: run.fault ?? null,
+  attempt: run.attempt ?? 1,
+  resumption: run.resumption ?? null,
+});
 
 /** Store the runs that the target lacks or has otherwise, in the order they were made. Returns how many were stored. */
 async function copyRuns(
@@ -160,7 +168,8 @@ async function copyRuns(
     if (!run) continue;
     if (held.has(runId)) await to.delete(thread_id, runId);
     // The thread's row stays as it is.
-    await to.insert(run, { updated_at });
+    const tasks = await from.tasks?.(thread_id, runId);
+    await to.insert({ ...run, ...(tasks && { tasks }) }, { updated_at });
     stored += 1;
   }
   return stored;

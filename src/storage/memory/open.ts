@@ -8,6 +8,7 @@ import {
   factsOf,
   inScope,
   isFinished,
+  matchesRun,
   patchRun,
   patchThread,
   splitFilter,
@@ -17,6 +18,7 @@ import type {
   OwnerTable,
   RunPatch,
   RunRow,
+  RunSearch,
   RunTable,
   Storage,
   StorageOptions,
@@ -26,13 +28,16 @@ import type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
+  TimerTable,
 } from "../storage.js";
+import { createMemoryTimers } from "../timers-in-memory.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { ThreadMemorySaver } from "./saver.js";
 
 /** All of a storage in this process's memory; gone when it ends. */
 export async function openMemory(options: StorageOptions): Promise<Storage> {
   const saver = new ThreadMemorySaver();
+  let timers: TimerTable | undefined;
   const rows: Rows = { threads: new ThreadIndex(), runs: new RunIndex(), owners: new Map() };
   return {
     scheme: "memory",
@@ -43,6 +48,9 @@ export async function openMemory(options: StorageOptions): Promise<Storage> {
     checkpointer: wrapCheckpointer(saver, { keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep) }),
     locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
     items: createMemoryItems(),
+    get timers() {
+      return (timers ??= createMemoryTimers());
+    },
     close: async () => undefined,
   };
 }
@@ -83,13 +91,19 @@ const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
   },
 });
 
+const withoutTasks = ({ tasks: _, ...run }: RunRow): RunRow => run;
+
 const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
   async insert(row, thread) {
     if (!threads.patch(row.thread_id, thread)) return false;
     runs.insert(copyJson(row));
     return true;
   },
-  get: async (threadId, runId) => copyJson(runs.on(threadId, runId)),
+  async get(threadId, runId) {
+    const run = runs.on(threadId, runId);
+    return run && copyJson(withoutTasks(run));
+  },
+  tasks: async (threadId, runId) => copyJson(runs.on(threadId, runId)?.tasks ?? null),
   async update(runId, patch) {
     const run = runs.get(runId);
     return run !== undefined && runs.patch(run, patch);
@@ -109,8 +123,10 @@ const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
     const all = runs.of(threadId);
     const matching = status ? all.filter((run) => run.status === status) : all;
     const end = Math.max(0, matching.length - offset);
-    return copyJson(matching.slice(Math.max(0, end - limit), end).reverse());
+    const page = matching.slice(Math.max(0, end - limit), end).reverse();
+    return copyJson(page.map(withoutTasks));
   },
+  search: async (query) => copyJson(runs.search(query).map(withoutTasks)),
   unfinished: async ({ threadId, ownerId } = {}) =>
     runs
       .unfinished()
@@ -261,9 +277,10 @@ function sorted(rows: readonly ThreadRow[], field: ThreadQuery["sortBy"]): reado
   );
 }
 
-/** Run rows by thread in the order of their making, and those that have not ended. */
+/** Run rows in the order of their making, all and by thread, and those that have not ended. */
 class RunIndex {
   readonly #rows = new Map<string, RunRow>();
+  readonly #all = new OrderedList(byCreation);
   readonly #byThread = new Map<string, OrderedList<RunRow>>();
   readonly #unfinished = new Set<RunRow>();
   /** Unfinished runs that are to stop. */
@@ -283,7 +300,19 @@ class RunIndex {
     return this.#byThread.get(threadId)?.items ?? [];
   }
 
+  /** Newest first. */
+  search({ threadIds, limit, offset, ...filter }: RunSearch): RunRow[] {
+    const runs = threadIds
+      ? [...new Set(threadIds)].flatMap((id) => this.of(id)).sort(byCreation)
+      : this.#all.items;
+    const found: RunRow[] = [];
+    for (let index = runs.length - 1; index >= 0 && found.length < offset + limit; index -= 1)
+      if (matchesRun(runs[index]!, filter)) found.push(runs[index]!);
+    return found.slice(offset);
+  }
+
   insert(run: RunRow): void {
+    this.#all.insert(run);
     const runs = this.#byThread.get(run.thread_id) ?? new OrderedList(byCreation);
     runs.insert(run);
     this.#byThread.set(run.thread_id, runs);
@@ -300,6 +329,7 @@ class RunIndex {
   }
 
   remove(run: RunRow): void {
+    this.#all.remove(run);
     const runs = this.#byThread.get(run.thread_id);
     runs?.remove(run);
     if (runs?.items.length === 0) this.#byThread.delete(run.thread_id);

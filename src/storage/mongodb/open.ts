@@ -2,6 +2,7 @@ import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { ConfigError } from "../../support/errors.js";
 import { wrapCheckpointer } from "../checkpointer.js";
 import { explained, type ExplainError, storageError } from "../driver-errors.js";
+import type { HeldRuns } from "../saver-parts.js";
 import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { explainMongodb } from "./errors.js";
@@ -21,6 +22,7 @@ import {
   storedVersion,
 } from "./schema.js";
 import { MongodbThreads } from "./threads.js";
+import { createMongodbTimers } from "./timers.js";
 
 /** How long a call may take, from the search for a server to its answer, in milliseconds. */
 const TIMEOUT = 10_000;
@@ -75,7 +77,8 @@ async function openStores(
   if (options.readOnly) await requirePrepared(db, location);
   // An index may take longer to build than a call.
   else await prepareAll(driver, client, database);
-  const saver = createSaver(driver, client, db);
+  const held: HeldRuns = new Map();
+  const saver = createSaver(driver, client, db, held);
   const locks = await openLocks(db, options, explain);
   const threads = new MongodbThreads(db);
   const runs = new MongodbRuns(db, threads);
@@ -87,11 +90,13 @@ async function openStores(
     runs: explained(runs, explain),
     owners: explained(createMongodbOwners(db, runs), explain),
     checkpointer: wrapCheckpointer(saver, {
+      held,
       keepOnly: (threadId, keep) => keepOnly(db, threadId, keep),
       namespaces: (threadId) => namespacesOf(db, threadId),
       explain,
     }),
     items: explained(createMongodbItems(db), explain),
+    timers: explained(createMongodbTimers(db), explain),
     locks: locks.threads,
     close: async () => {
       await locks.close();

@@ -4,13 +4,15 @@ import type { JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
 import { expiryOf, factsOf } from "../rows.js";
-import type { Owner, RunPatch, RunRow, ThreadRow } from "../storage.js";
+import type { Owner, Resumption, RunHolder, RunPatch, RunRow, ThreadRow } from "../storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
 /** A run that ended, as its thread's document remembers it; see ./runs.ts. */
 export interface Settlement {
   run_id: string;
   patch: StoredRunPatch;
+  /** Whose end it is; left out where nobody is asked for. */
+  holder?: RunHolder;
 }
 
 export interface StoredThread extends Omit<ThreadRow, "thread_id" | "metadata" | "config"> {
@@ -29,18 +31,29 @@ export interface StoredThread extends Omit<ThreadRow, "thread_id" | "metadata" |
   opened: string | null;
 }
 
-export interface StoredRun extends Omit<RunRow, "run_id" | "metadata" | "kwargs" | "usage" | "fault"> {
+type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
+
+export interface StoredRun extends Omit<RunRow, "run_id" | Texts> {
   _id: string;
   metadata: string;
   kwargs: string;
   usage: string | null;
   /** Left out of runs of 0.1.0. */
   fault?: string | null;
+  /** Left out of runs of earlier releases, as is `attempt`. */
+  resumption?: string | null;
+  /** Read by itself alone. */
+  tasks?: string | null;
   /** Set when its owner is to stop it. */
   cancel_requested?: true;
 }
 
-export type StoredRunPatch = Partial<Pick<StoredRun, "updated_at" | "status" | "error" | "usage" | "fault">>;
+export type StoredRunPatch = Partial<
+  Pick<
+    StoredRun,
+    "updated_at" | "status" | "error" | "usage" | "fault" | "owner" | "attempt" | "resumption" | "tasks"
+  >
+>;
 
 interface StoredOwner extends Omit<Owner, "id"> {
   _id: string;
@@ -97,25 +110,35 @@ export const storeRun = ({ run_id, ...row }: RunRow): StoredRun => ({
   kwargs: toText(row.kwargs),
   usage: row.usage && JSON.stringify(row.usage),
   fault: row.fault ? JSON.stringify(row.fault) : null,
+  attempt: row.attempt ?? 1,
+  resumption: row.resumption ? toText(row.resumption) : null,
+  tasks: row.tasks ? JSON.stringify(row.tasks) : null,
 });
 
-export const readRun = ({ _id, cancel_requested: _, ...stored }: StoredRun): RunRow => ({
+export const readRun = ({ _id, cancel_requested: _, tasks: __, ...stored }: StoredRun): RunRow => ({
   run_id: _id,
   ...stored,
   metadata: JSON.parse(stored.metadata) as JsonObject,
   kwargs: JSON.parse(stored.kwargs) as JsonObject,
   usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
   fault: stored.fault == null ? null : (JSON.parse(stored.fault) as RunFault),
+  attempt: stored.attempt ?? 1,
+  resumption: stored.resumption == null ? null : (JSON.parse(stored.resumption) as Resumption),
 });
 
 /** Keys set to undefined count as left out. */
-export function storeRunPatch({ updated_at, status, error, usage, fault }: RunPatch): StoredRunPatch {
+export function storeRunPatch(patch: RunPatch): StoredRunPatch {
+  const { updated_at, status, error, usage, fault, owner, attempt, resumption, tasks } = patch;
   return {
     updated_at,
+    ...(owner !== undefined && { owner }),
+    ...(attempt !== undefined && { attempt }),
+    ...(resumption !== undefined && { resumption: resumption && toText(resumption) }),
     ...(status !== undefined && { status }),
     ...(error !== undefined && { error }),
     ...(usage !== undefined && { usage: usage && JSON.stringify(usage) }),
     ...(fault !== undefined && { fault: fault && JSON.stringify(fault) }),
+    ...(tasks !== undefined && { tasks: tasks && JSON.stringify(tasks) }),
   };
 }
 

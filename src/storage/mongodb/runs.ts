@@ -5,21 +5,27 @@
  * - A run begins with its own row, then its thread changes. Between the two there is a run that has not ended and that
  *   nobody was told of: when its process dies there, recovery ends it as it ends any run that was cut off. The other
  *   order would leave a thread busy for ever with no run to tell why.
+ * - A run that is taken over changes first, then its thread, whose version tells the one before that its end, which it
+ *   may be about to write over the thread, is not wanted any more.
  * - A run ends with its thread, whose new document carries the run's end along, then the run's row is written. The
  *   thread's document decides: it is written over the version that was read, so of two ends of a run one fails and
  *   finds the other. Between the two writes the run still counts as unfinished; whoever settles it next, recovery or
  *   the same process again, finds the end in the thread and completes it. The next end on the thread does so too,
  *   before it takes the place of this one.
  */
-import type { Db } from "mongodb";
-import { isFinished, UNFINISHED } from "../rows.js";
+import type { Db, Filter } from "mongodb";
+import type { RunTasks } from "../../models/run.js";
+import { isFinished, isHeldBy, UNFINISHED } from "../rows.js";
 import type {
   Owner,
   OwnerTable,
+  RunHolder,
+  RunKey,
   RunOutcome,
   RunPatch,
   RunQuery,
   RunRow,
+  RunSearch,
   RunTable,
   ThreadPatch,
   UnfinishedQuery,
@@ -39,6 +45,7 @@ import {
 } from "./rows.js";
 import type { MongodbThreads } from "./threads.js";
 
+const WITHOUT_TASKS = { projection: { tasks: 0 } };
 const isUnfinished = { status: { $in: [...UNFINISHED] } };
 
 /** Run rows of a MongoDB database. */
@@ -72,12 +79,28 @@ export class MongodbRuns implements RunTable {
   }
 
   async get(threadId: string, runId: string): Promise<RunRow | undefined> {
-    const stored = await this.#runs.findOne({ _id: runId, thread_id: threadId });
+    const stored = await this.#runs.findOne({ _id: runId, thread_id: threadId }, WITHOUT_TASKS);
     return stored ? readRun(stored) : undefined;
   }
 
-  update(runId: string, patch: RunPatch): Promise<boolean> {
-    return this.#patch(runId, storeRunPatch(patch));
+  update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean> {
+    return this.#patch(runId, storeRunPatch(patch), holder);
+  }
+
+  async take(
+    { run_id, thread_id }: RunKey,
+    from: RunHolder,
+    patch: RunPatch & RunHolder,
+    thread: ThreadPatch,
+  ): Promise<boolean> {
+    const stored = await this.#threads.find(thread_id);
+    if (!stored) return false;
+    // What ends a run stands in its thread first.
+    if (stored.settled?.run_id === run_id) await this.#complete(stored.settled);
+    const held = { _id: run_id, thread_id, ...isUnfinished, ...from };
+    const taken = await this.#runs.updateOne(held, { $set: storeRunPatch(patch) });
+    if (taken.matchedCount === 0) return false;
+    return this.#mark(run_id, thread_id, thread);
   }
 
   /** One after the other: cut off in between, those left are still unfinished, and are settled the next time. */
@@ -89,11 +112,30 @@ export class MongodbRuns implements RunTable {
     return (await this.#runs.deleteOne({ _id: runId, thread_id: threadId })).deletedCount > 0;
   }
 
-  async list({ threadId, status, limit, offset }: RunQuery): Promise<RunRow[]> {
+  list({ threadId, status, ...page }: RunQuery): Promise<RunRow[]> {
+    return this.#page({ thread_id: threadId, ...(status && { status }) }, page);
+  }
+
+  search({ threadIds, assistantIds, status, createdAfter, createdBefore, ...page }: RunSearch) {
+    const created = {
+      ...(createdAfter !== undefined && { $gte: createdAfter }),
+      ...(createdBefore !== undefined && { $lt: createdBefore }),
+    };
+    const wanted: Filter<StoredRun> = {
+      ...(threadIds && { thread_id: { $in: [...threadIds] } }),
+      ...(assistantIds && { assistant_id: { $in: [...assistantIds] } }),
+      ...(status && { status }),
+      ...(Object.keys(created).length > 0 && { created_at: created }),
+    };
+    return this.#page(wanted, page);
+  }
+
+  /** Newest first. */
+  async #page(wanted: Filter<StoredRun>, { limit, offset }: Pick<RunQuery, "limit" | "offset">) {
     // For MongoDB a limit of 0 is none.
     if (limit <= 0) return [];
     const found = this.#runs
-      .find({ thread_id: threadId, ...(status && { status }) })
+      .find(wanted, WITHOUT_TASKS)
       .sort({ created_at: -1, _id: -1 })
       .skip(offset)
       .limit(limit);
@@ -128,12 +170,30 @@ export class MongodbRuns implements RunTable {
     return (await asked.project<Pick<StoredRun, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
   }
 
+  async tasks(threadId: string, runId: string): Promise<RunTasks | null> {
+    const [run] = await this.#runs
+      .find({ _id: runId, thread_id: threadId })
+      .project<Pick<StoredRun, "tasks">>({ tasks: 1 })
+      .toArray();
+    return run?.tasks == null ? null : (JSON.parse(run.tasks) as RunTasks);
+  }
+
   /** Take back insertions that the storage broke off; what it refuses again is kept for the next time. */
   async undoFailed(): Promise<void> {
     for (const insertion of [...this.#failed]) {
       await this.#undo(insertion);
       const index = this.#failed.indexOf(insertion);
       if (index >= 0) this.#failed.splice(index, 1);
+    }
+  }
+
+  /** An end that the one before wrote over the thread meanwhile does not count: its run was taken already. */
+  async #mark(runId: string, threadId: string, patch: ThreadPatch): Promise<boolean> {
+    for (;;) {
+      const stored = await this.#threads.find(threadId);
+      if (!stored) return false;
+      const settled = stored.settled?.run_id === runId ? null : stored.settled;
+      if (await this.#threads.replace(stored, patch, { opened: runId, settled })) return true;
     }
   }
 
@@ -156,18 +216,19 @@ export class MongodbRuns implements RunTable {
   }
 
   /** Store how a run ended; nothing when that is decided already, or its thread is gone. */
-  async #settle({ runId, run: patch, threadId, thread }: RunOutcome): Promise<void> {
-    const settlement: Settlement = { run_id: runId, patch: storeRunPatch(patch) };
+  async #settle({ runId, holder, run: patch, threadId, thread }: RunOutcome): Promise<void> {
+    const settlement: Settlement = { run_id: runId, patch: storeRunPatch(patch), ...(holder && { holder }) };
     for (;;) {
       const stored = await this.#threads.find(threadId);
       // A run without its thread: its insertion was cut off after the thread had been deleted.
       if (!stored) return void (await this.#runs.deleteMany({ thread_id: threadId }));
-      if (stored.settled?.run_id === runId) return this.#complete(stored.settled);
-      const [run] = await Promise.all([
+      const [found] = await Promise.all([
         this.get(threadId, runId),
         stored.settled && this.#complete(stored.settled),
       ]);
-      if (!run || isFinished(run)) return;
+      // Its end may be of a holder that it was taken from, and then it is none.
+      const run = stored.settled?.run_id === runId ? await this.get(threadId, runId) : found;
+      if (!run || isFinished(run) || (holder && !isHeldBy(run, holder))) return;
       if (await this.#isSuperseded(runId, stored)) return this.#complete(settlement);
       if (await this.#threads.replace(stored, thread, { settled: settlement })) {
         return this.#complete(settlement);
@@ -183,13 +244,14 @@ export class MongodbRuns implements RunTable {
   }
 
   /** May come again and again: a run that has ended stays as it is. */
-  async #complete({ run_id, patch }: Settlement): Promise<void> {
-    await this.#patch(run_id, patch);
+  async #complete({ run_id, patch, holder }: Settlement): Promise<void> {
+    await this.#patch(run_id, patch, holder);
   }
 
-  /** False, and nothing changed, when the run has ended, so that the same patch may come again. */
-  async #patch(runId: string, patch: StoredRunPatch): Promise<boolean> {
-    return (await this.#runs.updateOne({ _id: runId, ...isUnfinished }, { $set: patch })).matchedCount > 0;
+  /** False, and nothing changed, when the run has ended or is another's, so that the same patch may come again. */
+  async #patch(runId: string, patch: StoredRunPatch, holder?: RunHolder): Promise<boolean> {
+    const wanted = { _id: runId, ...isUnfinished, ...holder };
+    return (await this.#runs.updateOne(wanted, { $set: patch })).matchedCount > 0;
   }
 }
 

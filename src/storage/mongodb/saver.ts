@@ -8,7 +8,17 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Collection, Db, Document, FindOptions, MongoClient } from "mongodb";
 import type { CheckpointKey } from "../checkpointer.js";
-import { checkpointOf, configOf, numbered, placeOf } from "../saver-parts.js";
+import {
+  checkpointOf,
+  configOf,
+  type HeldRun,
+  heldRun,
+  type HeldRuns,
+  numbered,
+  placeOf,
+} from "../saver-parts.js";
+import { RunTakenError } from "../../support/errors.js";
+import { collectionsOf } from "./rows.js";
 import type { MongodbDriver } from "./schema.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
@@ -20,8 +30,13 @@ const WRITES = "checkpoint_writes";
  * The official saver on a database as it is set up, less what stops it from storing all metadata and writes, and from
  * saying what is too large.
  */
-export function createSaver(driver: MongodbDriver, client: MongoClient, db: Db): MongoDBSaver {
-  const saver = new (withAnyMetadata(driver.MongoDBSaver, db))({ client });
+export function createSaver(
+  driver: MongodbDriver,
+  client: MongoClient,
+  db: Db,
+  held: HeldRuns = new Map(),
+): MongoDBSaver {
+  const saver = new (withAnyMetadata(driver.MongoDBSaver, db, held))({ client });
   saver.serde = boundedSerializer(saver.serde);
   return saver;
 }
@@ -37,7 +52,7 @@ export async function setUp(saver: MongoDBSaver): Promise<void> {
  * servers refuse names that begin with "$", or read those with a full stop as paths. The metadata itself is whole.
  * Writes are numbered as in every saver here: the official one loses those to a channel named "constructor".
  */
-function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSaver {
+function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): typeof MongoDBSaver {
   return class extends Saver {
     protected override db = readWell(db);
 
@@ -59,6 +74,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSave
         metadata_search: searchable(metadata),
       };
       const key = { ...place, checkpoint_id: checkpoint.id };
+      await requireHeld(db, heldRun(held, config));
       await this.db.collection(CHECKPOINTS).updateOne(key, { $set: fields }, { upsert: true });
       return configOf(place, checkpoint.id);
     }
@@ -66,15 +82,29 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db): typeof MongoDBSave
     override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
       const place = checkpointOf(config);
       const { writes: own, replace } = numbered(writes);
-      const operations = own.map(async ({ idx, channel, value }) => {
+      const serialized = own.map(async ({ idx, channel, value }) => {
         const [type, bytes] = await this.serde.dumpsTyped(value);
         const fields = { channel, type, value: bytes };
         const update = replace ? { $set: fields } : { $setOnInsert: fields };
         return { updateOne: { filter: { ...place, task_id: taskId, idx }, update, upsert: true } };
       });
-      if (operations.length > 0) await this.db.collection(WRITES).bulkWrite(await Promise.all(operations));
+      const operations = await Promise.all(serialized);
+      await requireHeld(db, heldRun(held, config));
+      if (operations.length > 0) await this.db.collection(WRITES).bulkWrite(operations);
     }
   };
+}
+
+/**
+ * The look and the write are two calls: what is taken over between them may still get a write of the one before, whose
+ * checkpoint is older than those that follow it.
+ * @throws RunTakenError when the run has ended, or is another's (`run_failed`)
+ */
+async function requireHeld(db: Db, run: HeldRun | undefined): Promise<void> {
+  if (!run) return;
+  const { run_id: _id, ...holder } = run;
+  const found = await collectionsOf(db).runs.findOne({ _id, ...holder, status: "running" });
+  if (!found) throw new RunTakenError(_id);
 }
 
 /**

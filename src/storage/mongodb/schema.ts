@@ -3,8 +3,11 @@ import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
 import { collectionsOf } from "./rows.js";
 
-/** Version of the documents that this release reads and writes: since 2, runs have a fault, which 1 would show. */
-export const SCHEMA_VERSION = 2;
+/**
+ * Version of the documents that this release reads and writes: since 2, runs have a fault, since 3 tasks and what they are
+ * gone on with, all of which an earlier release would show; since 4 there are timers, which it would not see to.
+ */
+export const SCHEMA_VERSION = 4;
 
 interface Version {
   _id: "version";
@@ -32,7 +35,12 @@ export async function prepare(db: Db): Promise<void> {
   await threads.createIndex({ expires_at: 1 });
   await runs.createIndex({ thread_id: 1, created_at: -1, _id: -1 });
   await runs.createIndex({ status: 1 });
+  await runs.createIndex({ created_at: -1, _id: -1, status: 1 });
   await db.collection("gs_items").createIndex({ namespace: 1, key: 1 });
+  const timers = db.collection("gs_timers");
+  await timers.createIndex({ due_at: 1, id: 1 });
+  await timers.createIndex({ thread_id: 1 });
+  await timers.createIndex({ kind: 1, created_at: 1, id: 1 });
   await versionsOf(db).updateOne(
     { _id: "version", version: { $lt: SCHEMA_VERSION } },
     { $set: { version: SCHEMA_VERSION } },

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import type { HeldRuns } from "../saver-parts.js";
 import { SharedThreadLocks } from "../shared-locks.js";
 import type {
   Checkpointer,
@@ -27,6 +28,7 @@ import { PostgresPool } from "./pool.js";
 import { createPostgresOwners, PostgresRuns } from "./runs.js";
 import { isMissing, migrate, requireTables, SCHEMA_VERSION, versionOf } from "./schema.js";
 import { PostgresThreads } from "./threads.js";
+import { createPostgresTimers } from "./timers.js";
 
 /**
  * All of a storage in one schema of a PostgreSQL database, on one pool of connections, and thread locks that hold across
@@ -49,6 +51,7 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
       durable: true,
       owners: createPostgresOwners(pool, schema),
       items: createPostgresItems(pool, schema),
+      timers: createPostgresTimers(pool, schema),
       checkpointer: await checkpointerOf(pool, schema),
       locks: locks.threads,
       findings: async () => [await lockTableFinding(pool)],
@@ -137,8 +140,10 @@ async function checkpointerOf(pool: PostgresPool, schema: string): Promise<Check
     import("../checkpointer.js"),
     import("./saver.js"),
   ]);
-  const saver = new FastPostgresSaver(pool, schema);
+  const held: HeldRuns = new Map();
+  const saver = new FastPostgresSaver(pool, schema, held);
   return wrapCheckpointer(saver, {
+    held,
     keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
     namespaces: (threadId) => saver.namespaces(threadId),
     explain: pool.explain,

@@ -68,7 +68,11 @@ interface Address {
  * Where the connection string leads.
  * @throws ConfigError when it is malformed (`config_invalid`); the message does not repeat it
  */
-export function addressOf({ Client }: PostgresDriver, config: ClientConfig, setting: string): Address {
+export function addressOf(
+  { Client }: Pick<PostgresDriver, "Client">,
+  config: ClientConfig,
+  setting: string,
+): Address {
   try {
     const { host, port, database } = new Client(config);
     return { server: host.startsWith("/") ? host : `${host}:${port}`, database: database ?? "" };

@@ -18,7 +18,7 @@ export class PostgresPool {
   readonly #pool: Pool;
   readonly #names: Map<string, string> | undefined;
 
-  constructor({ Pool }: PostgresDriver, options: PostgresOptions, explain: ExplainError) {
+  constructor({ Pool }: Pick<PostgresDriver, "Pool">, options: PostgresOptions, explain: ExplainError) {
     this.explain = explain;
     this.#names = options.prepare ? new Map() : undefined;
     this.#pool = new Pool({

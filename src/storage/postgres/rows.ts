@@ -56,6 +56,9 @@ export const storeRun = (row: RunRow): unknown[] => [
   row.usage && toJson(row.usage),
   row.owner,
   row.fault ? toJson(row.fault) : null,
+  row.attempt ?? 1,
+  row.resumption ? toJson(row.resumption) : null,
+  row.tasks ? toJson(row.tasks) : null,
 ];
 
 /** A patch as one JSON parameter: a key that is left out is not there. */
@@ -92,7 +95,11 @@ export function runAssignments(patch: string): string {
     status = coalesce(${patch} ->> 'status', r.status),
     error = CASE WHEN (${patch} -> 'error') IS NOT NULL THEN ${patch} ->> 'error' ELSE r.error END,
     ${json("usage")},
-    ${json("fault")}`;
+    ${json("fault")},
+    owner = coalesce(${patch} ->> 'owner', r.owner),
+    attempt = coalesce((${patch} ->> 'attempt')::integer, r.attempt),
+    ${json("resumption")},
+    ${json("tasks")}`;
 }
 
 export const toJson = (value: unknown): string => storableJson(JSON.stringify(value));

@@ -1,13 +1,17 @@
+import type { RunTasks } from "../../models/run.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { runAssignments, storePatch, storeRun, threadAssignments } from "./rows.js";
-import { type OwnedRun, RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
+import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
 import type {
   OwnerTable,
+  RunHolder,
+  RunKey,
   RunOutcome,
   RunPatch,
   RunQuery,
   RunRow,
+  RunSearch,
   RunTable,
   ThreadPatch,
   UnfinishedQuery,
@@ -15,17 +19,21 @@ import type {
 } from "../storage.js";
 
 const columns = RUN_COLUMNS.join(", ");
-const JSON_COLUMNS = ["metadata", "kwargs", "usage", "fault"];
-const values = RUN_COLUMNS.map((column, index) =>
-  JSON_COLUMNS.includes(column) ? `$${index + 1}::json` : `$${index + 1}::text`,
-).join(", ");
-const threadPatch = `$${RUN_COLUMNS.length + 1}::json`;
+const stored = STORED_RUN_COLUMNS.join(", ");
+const JSON_COLUMNS = ["metadata", "kwargs", "usage", "fault", "resumption", "tasks"];
+const typeOf = (column: string): string =>
+  JSON_COLUMNS.includes(column) ? "json" : column === "attempt" ? "integer" : "text";
+const values = STORED_RUN_COLUMNS.map((column, index) => `$${index + 1}::${typeOf(column)}`).join(", ");
+const threadPatch = `$${STORED_RUN_COLUMNS.length + 1}::json`;
 const UNFINISHED = "IN ('pending', 'running')";
+/** Two parameters from this one on are a holder, or null. */
+const isHeldBy = (owner: number) =>
+  `($${owner}::text IS NULL OR (r.owner = $${owner} AND r.attempt = $${owner + 1}::integer))`;
 
 /** Run rows of a PostgreSQL schema: one statement a method, wherever that is possible. */
 export class PostgresRuns implements RunTable {
   readonly #pool: PostgresPool;
-  readonly #sql: Record<keyof RunTable, string>;
+  readonly #sql: Required<Record<keyof RunTable, string>>;
 
   constructor(pool: PostgresPool, schema: string) {
     const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
@@ -34,14 +42,18 @@ export class PostgresRuns implements RunTable {
     this.#sql = {
       insert: `WITH thread AS (
           UPDATE ${threads} AS t SET ${threadAssignments(threadPatch)} WHERE thread_id = $2 RETURNING 1
-        ) INSERT INTO ${runs} (${columns}) SELECT ${values} FROM thread RETURNING 1`,
+        ) INSERT INTO ${runs} (${stored}) SELECT ${values} FROM thread RETURNING 1`,
       get: `SELECT ${columns} FROM ${runs} WHERE run_id = $1 AND thread_id = $2`,
       update: `UPDATE ${runs} AS r SET ${runAssignments("$2::json")} WHERE run_id = $1 AND status ${UNFINISHED}
-        RETURNING 1`,
+        AND ${isHeldBy(3)} RETURNING 1`,
+      take: `WITH run AS (
+          UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
+          WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING 1
+        ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run WHERE t.thread_id = $2 RETURNING 1`,
       // A run that lost its thread to a later one has no say in what becomes of the thread.
       settle: `WITH run AS (
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
-          WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} RETURNING seq
+          WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING seq
         ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run
         WHERE t.thread_id = $2 AND NOT EXISTS (
           SELECT 1 FROM ${runs} AS later
@@ -49,9 +61,11 @@ export class PostgresRuns implements RunTable {
       delete: `DELETE FROM ${runs} WHERE run_id = $1 AND thread_id = $2 RETURNING 1`,
       list: `SELECT ${columns} FROM ${runs} WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,
+      search: `SELECT ${columns} FROM ${runs}`,
       unfinished: `SELECT run_id, thread_id, o.* FROM ${runs} LEFT JOIN ${owners} AS o ON o.id = owner
         WHERE status ${UNFINISHED}`,
       requestCancel: `UPDATE ${runs} SET cancel_requested = true WHERE run_id = $1 AND status ${UNFINISHED}`,
+      tasks: `SELECT tasks FROM ${runs} WHERE run_id = $1 AND thread_id = $2`,
       cancelRequests: `SELECT run_id FROM ${runs} WHERE owner = $1 AND cancel_requested AND status ${UNFINISHED}`,
     };
   }
@@ -65,8 +79,19 @@ export class PostgresRuns implements RunTable {
     return run;
   }
 
-  async update(runId: string, patch: RunPatch): Promise<boolean> {
-    return (await this.#pool.query(this.#sql.update, [runId, storePatch(patch)])).length > 0;
+  async update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean> {
+    const values = [runId, storePatch(patch), ...holderOf(holder)];
+    return (await this.#pool.query(this.#sql.update, values)).length > 0;
+  }
+
+  async take(
+    { run_id, thread_id }: RunKey,
+    from: RunHolder,
+    patch: RunPatch & RunHolder,
+    thread: ThreadPatch,
+  ): Promise<boolean> {
+    const values = [run_id, thread_id, storePatch(patch), storePatch(thread), ...holderOf(from)];
+    return (await this.#pool.query(this.#sql.take, values)).length > 0;
   }
 
   /** One outcome is one statement; several are one transaction, in their order. */
@@ -85,6 +110,22 @@ export class PostgresRuns implements RunTable {
 
   list({ threadId, status, limit, offset }: RunQuery): Promise<RunRow[]> {
     return this.#pool.query<RunRow>(this.#sql.list, [threadId, status ?? null, limit, offset]);
+  }
+
+  search({ threadIds, assistantIds, status, createdAfter, createdBefore, limit, offset }: RunSearch) {
+    const values: unknown[] = [limit, offset];
+    const test = (sql: string, value: unknown) =>
+      value === undefined ? [] : [`${sql}$${values.push(value)}${Array.isArray(value) ? "::text[])" : ""}`];
+    const tests = [
+      ...test("thread_id = ANY (", threadIds),
+      ...test("assistant_id = ANY (", assistantIds),
+      ...test("status = ", status),
+      ...test("created_at >= ", createdAfter),
+      ...test("created_at < ", createdBefore),
+    ];
+    const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
+    const order = "ORDER BY created_at DESC, run_id DESC LIMIT $1 OFFSET $2";
+    return this.#pool.query<RunRow>(`${this.#sql.search} ${where} ${order}`, values);
   }
 
   async unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
@@ -110,10 +151,18 @@ export class PostgresRuns implements RunTable {
     return runs.map(({ run_id }) => run_id);
   }
 
-  async #settleOne(query: Query, { runId, run, threadId, thread }: RunOutcome): Promise<void> {
-    await query(this.#sql.settle, [runId, threadId, storePatch(run), storePatch(thread)]);
+  async tasks(threadId: string, runId: string): Promise<RunTasks | null> {
+    const [run] = await this.#pool.query<{ tasks: RunTasks | null }>(this.#sql.tasks, [runId, threadId]);
+    return run?.tasks ?? null;
+  }
+
+  async #settleOne(query: Query, { runId, holder, run, threadId, thread }: RunOutcome): Promise<void> {
+    const values = [runId, threadId, storePatch(run), storePatch(thread), ...holderOf(holder)];
+    await query(this.#sql.settle, values);
   }
 }
+
+const holderOf = (holder: RunHolder | undefined) => [holder?.owner ?? null, holder?.attempt ?? null];
 
 export function createPostgresOwners({ query }: PostgresPool, schema: string): OwnerTable {
   const owners = tableIn(schema, "gs_owners");

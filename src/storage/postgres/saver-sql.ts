@@ -72,34 +72,50 @@ export function readCheckpoints(
 /** A value out of the one parameter that holds the bytes of all; an empty slot has no bytes. */
 const SLICE = "CASE WHEN length >= 0 THEN substring($5::bytea FROM start + 1 FOR length) END";
 
+/** What is of no run, and what is of a run that its holder still has. */
+const IS_HELD = "(run IS NULL OR run IN (SELECT run_id FROM held))";
+
 /**
  * Stores checkpoints, values and writes, all or nothing. What is stored already stays, but for checkpoints and for
- * writes that are to be replaced. Parameters: JSON arrays of checkpoints, values, writes to keep and writes to replace
- * (see postgres-batch.ts); the bytes of values and writes.
+ * writes that are to be replaced. What is of a run that is not its holder's any more is left out; the statement gives
+ * the runs that are. Their rows are locked until it is committed, so that whoever takes one over finds all that the
+ * one before stored. Parameters: JSON arrays of checkpoints, values, writes to keep and writes to replace (see
+ * ./writer.ts); the bytes of values and writes; a JSON array of runs with their holders.
  */
 export function storeBatch(s: string): string {
   const writes = (parameter: string, conflict: string) => `
     INSERT INTO ${tableIn(s, "checkpoint_writes")}
       (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
     SELECT thread, ns, id, task, idx, channel, type, ${SLICE}
-    FROM json_to_recordset(${parameter}::json) AS w
-      (thread text, ns text, id text, task text, idx integer, channel text, type text, start integer, length integer)
+    FROM json_to_recordset(${parameter}::json) AS w (run text, thread text, ns text, id text, task text, idx integer,
+      channel text, type text, start integer, length integer)
+    WHERE ${IS_HELD}
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO ${conflict}`;
-  return `WITH stored_values AS (
+  return `WITH held AS MATERIALIZED (
+      SELECT r.run_id FROM ${tableIn(s, "gs_runs")} AS r
+      JOIN json_to_recordset($6::json) AS h (run_id text, owner text, attempt integer)
+        ON r.run_id = h.run_id AND r.owner = h.owner AND r.attempt = h.attempt
+      WHERE r.status = 'running' ORDER BY r.run_id FOR SHARE OF r
+    ), stored_values AS (
       INSERT INTO ${tableIn(s, "checkpoint_blobs")} (thread_id, checkpoint_ns, channel, version, type, blob)
       SELECT thread, ns, channel, version, type, ${SLICE}
-      FROM json_to_recordset($2::json) AS v
-        (thread text, ns text, channel text, version text, type text, start integer, length integer)
+      FROM json_to_recordset($2::json) AS v (run text, thread text, ns text, channel text, version text, type text,
+        start integer, length integer)
+      WHERE ${IS_HELD}
       ON CONFLICT DO NOTHING
     ), kept_writes AS (${writes("$3", "NOTHING")}
     ), replaced_writes AS (${writes("$4", "UPDATE SET channel = excluded.channel, type = excluded.type, blob = excluded.blob")}
+    ), stored_checkpoints AS (
+      INSERT INTO ${tableIn(s, "checkpoints")}
+        (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
+      SELECT thread, ns, id, parent, checkpoint, metadata
+      FROM json_to_recordset($1::json) AS c
+        (run text, thread text, ns text, id text, parent text, checkpoint jsonb, metadata jsonb)
+      WHERE ${IS_HELD}
+      ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
+      DO UPDATE SET checkpoint = excluded.checkpoint, metadata = excluded.metadata
     )
-    INSERT INTO ${tableIn(s, "checkpoints")}
-      (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
-    SELECT thread, ns, id, parent, checkpoint, metadata
-    FROM json_to_recordset($1::json) AS c (thread text, ns text, id text, parent text, checkpoint jsonb, metadata jsonb)
-    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
-    DO UPDATE SET checkpoint = excluded.checkpoint, metadata = excluded.metadata`;
+    SELECT run_id FROM held`;
 }
 
 /** A WITH clause that deletes all of a thread's checkpoints; parameter 1 is the thread. */

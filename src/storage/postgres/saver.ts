@@ -15,6 +15,8 @@ import {
   checkpointOf,
   type CheckpointPlace,
   configOf,
+  heldRun,
+  type HeldRuns,
   type NeededChannels,
   numbered,
   placeOf,
@@ -41,10 +43,12 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   readonly #pool: PostgresPool;
   readonly #schema: string;
   readonly #writer: PostgresWriter;
+  readonly #held: HeldRuns;
   readonly #sql: Record<"delete" | "prune" | "namespaces", string>;
 
-  constructor(pool: PostgresPool, schema: string) {
+  constructor(pool: PostgresPool, schema: string, held: HeldRuns = new Map()) {
     super();
+    this.#held = held;
     this.#pool = pool;
     this.#schema = schema;
     this.#writer = new PostgresWriter(pool, schema);
@@ -116,7 +120,8 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       metadata: Buffer.from(metadataBytes).toString(),
       values,
     };
-    await this.#writer.store(thread_id, { checkpoints: [entry], writes: [] });
+    const run = heldRun(this.#held, config);
+    await this.#writer.store(thread_id, { run, checkpoints: [entry], writes: [] });
     return configOf(place, id);
   }
 
@@ -127,7 +132,8 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       const key = { thread: thread_id, ns: checkpoint_ns, id: checkpoint_id, task: taskId, idx };
       return { ...key, channel, value: await this.#serialize(value), replace };
     });
-    await this.#writer.store(thread_id, { checkpoints: [], writes: await Promise.all(entries) });
+    const run = heldRun(this.#held, config);
+    await this.#writer.store(thread_id, { run, checkpoints: [], writes: await Promise.all(entries) });
   }
 
   async deleteThread(threadId: string): Promise<void> {

@@ -121,6 +121,31 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   (s) => `
   ALTER TABLE ${s}.gs_runs ADD COLUMN fault json;
   `,
+  (s) => `
+  ALTER TABLE ${s}.gs_runs ADD COLUMN attempt integer NOT NULL DEFAULT 1, ADD COLUMN resumption json;
+  `,
+  (s) => `
+  ALTER TABLE ${s}.gs_runs ADD COLUMN tasks json;
+  `,
+  (s) => `
+  CREATE INDEX gs_runs_created ON ${s}.gs_runs (created_at, run_id, status);
+  `,
+  (s) => `
+  CREATE TABLE ${s}.gs_timers (
+    kind text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C",
+    scope text COLLATE "C",
+    due_at text COLLATE "C",
+    created_at text COLLATE "C" NOT NULL,
+    version integer NOT NULL,
+    data json NOT NULL,
+    PRIMARY KEY (kind, id)
+  );
+  CREATE INDEX gs_timers_due ON ${s}.gs_timers (due_at, id) WHERE due_at IS NOT NULL;
+  CREATE INDEX gs_timers_of_thread ON ${s}.gs_timers (thread_id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX gs_timers_created ON ${s}.gs_timers (kind, created_at, id);
+  `,
 ];
 
 /** Version of the tables that this release reads and writes. */

@@ -1,4 +1,5 @@
-import { GraphServeError } from "../../support/errors.js";
+import { GraphServeError, RunTakenError } from "../../support/errors.js";
+import type { HeldRun } from "../saver-parts.js";
 import type { PostgresPool } from "./pool.js";
 import { storableJson } from "./rows.js";
 import { storeBatch } from "./saver-sql.js";
@@ -75,8 +76,12 @@ export class PostgresWriter {
 
   async #store(batch: Batch, taken: readonly Request[]): Promise<void> {
     try {
-      await this.#pool.query(this.#sql, batch.parameters);
-      for (const { resolve } of taken) resolve();
+      const held = await this.#pool.query<Pick<HeldRun, "run_id">>(this.#sql, batch.parameters);
+      const ids = new Set(held.map(({ run_id }) => run_id));
+      for (const { entries, resolve, reject } of taken) {
+        if (!entries.run || ids.has(entries.run.run_id)) resolve();
+        else reject(new RunTakenError(entries.run.run_id));
+      }
     } catch (error) {
       if (taken.length > 1 && isOfTheServer(error)) await this.#storeOneByOne(taken);
       else for (const { reject } of taken) reject(error);
@@ -133,6 +138,8 @@ interface WriteEntry {
 
 /** What a call asks to be stored: one checkpoint, or the writes of one task. */
 interface Entries {
+  /** Stored only while the run is this holder's. */
+  run: HeldRun | undefined;
   checkpoints: CheckpointEntry[];
   writes: WriteEntry[];
 }
@@ -148,21 +155,25 @@ class Batch {
   readonly #keptWrites: string[] = [];
   readonly #replacedWrites: string[] = [];
   readonly #bytes: Uint8Array[] = [];
+  readonly #runs = new Map<string, HeldRun>();
   #end = 0;
 
   /** Take entries in, all of them; false when a key of theirs is taken or the batch is full, and then none. */
-  add({ checkpoints, writes }: Entries): boolean {
+  add({ run, checkpoints, writes }: Entries): boolean {
     if (this.#end >= FULL) return false;
+    const other = run && this.#runs.get(run.run_id);
+    if (run && other && other.attempt !== run.attempt) return false;
     const keys = [
       ...checkpoints.map(({ thread, ns, id }) => JSON.stringify([thread, ns, id])),
       ...writes.map(({ thread, ns, id, task, idx }) => JSON.stringify([thread, ns, id, task, idx])),
     ];
     if (keys.some((key) => this.#keys.has(key))) return false;
     for (const key of keys) this.#keys.add(key);
-    for (const entry of checkpoints) this.#addCheckpoint(entry);
+    if (run) this.#runs.set(run.run_id, run);
+    for (const entry of checkpoints) this.#addCheckpoint(entry, run?.run_id);
     for (const { value, replace, ...write } of writes) {
       (replace ? this.#replacedWrites : this.#keptWrites).push(
-        JSON.stringify({ ...write, ...this.#place(value) }),
+        JSON.stringify({ run: run?.run_id, ...write, ...this.#place(value) }),
       );
     }
     return true;
@@ -171,14 +182,16 @@ class Batch {
   /** The parameters of `storeBatch`. */
   get parameters(): unknown[] {
     const lists = [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites];
-    return [...lists.map((list) => storableJson(`[${list.join()}]`)), Buffer.concat(this.#bytes)];
+    const runs = JSON.stringify([...this.#runs.values()]);
+    return [...lists.map((list) => storableJson(`[${list.join()}]`)), Buffer.concat(this.#bytes), runs];
   }
 
-  #addCheckpoint({ thread, ns, id, parent, checkpoint, metadata, values }: CheckpointEntry): void {
-    const key = JSON.stringify({ thread, ns, id, parent });
+  #addCheckpoint(entry: CheckpointEntry, run: string | undefined): void {
+    const { thread, ns, id, parent, checkpoint, metadata, values } = entry;
+    const key = JSON.stringify({ run, thread, ns, id, parent });
     this.#checkpoints.push(`${key.slice(0, -1)},"checkpoint":${checkpoint},"metadata":${metadata}}`);
     for (const { value, ...slot } of values) {
-      this.#values.push(JSON.stringify({ thread, ns, ...slot, ...this.#place(value) }));
+      this.#values.push(JSON.stringify({ run, thread, ns, ...slot, ...this.#place(value) }));
     }
   }
 

@@ -31,12 +31,21 @@ function createRedisClient({ createClient, RESP_TYPES }: RedisDriver, url: strin
  */
 export class RedisConnection {
   readonly #create: () => RedisClient;
+  readonly #onReady: (client: RedisClient) => void;
   #client: RedisClient;
   #isClosed = false;
 
-  private constructor(create: () => RedisClient) {
+  private constructor(create: () => RedisClient, onReady: (client: RedisClient) => void = () => undefined) {
     this.#create = create;
+    this.#onReady = onReady;
     this.#client = this.#begin();
+  }
+
+  /** One that is tried until it is there; `onReady` hears of each that has come about. */
+  static start(driver: RedisDriver, url: string, onReady: (client: RedisClient) => void): RedisConnection {
+    const connection = new RedisConnection(() => createRedisClient(driver, url), onReady);
+    void connection.#connect();
+    return connection;
   }
 
   /** Resolves when the server has answered; rejects with the driver's error when it does not. */
@@ -71,23 +80,25 @@ export class RedisConnection {
   #begin(): RedisClient {
     const client = this.#create();
     let isReady = false;
-    client.on("ready", () => (isReady = true));
+    client.on("ready", () => {
+      isReady = true;
+      this.#onReady(client);
+    });
     // Without a listener an error of the connection would end the process; calls report it.
     client.on("error", () => {
       if (!isReady) return;
       isReady = false;
       end(client);
-      void this.#renew();
+      this.#client = this.#begin();
+      void this.#connect();
     });
     return client;
   }
 
-  async #renew(): Promise<void> {
-    const client = this.#begin();
-    this.#client = client;
+  async #connect(): Promise<void> {
     for (let attempt = 0; !this.#isClosed; attempt += 1) {
       try {
-        return void (await client.connect());
+        return void (await this.#client.connect());
       } catch {
         await pause(Math.min(50 * 2 ** attempt, LONGEST_PAUSE), undefined, { ref: false });
       }

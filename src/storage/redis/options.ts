@@ -51,7 +51,8 @@ function assertEphemeralRowsAllowed(value: unknown): void {
   );
 }
 
-function prefixOf(value: unknown = "graph-serve:"): string {
+/** What every key begins with. @throws ConfigError (`config_invalid`) */
+export function prefixOf(value: unknown = "graph-serve:"): string {
   if (typeof value === "string" && !/[{}]/.test(value)) return value;
   throw invalid("key_prefix", "must be a text without braces");
 }
@@ -71,12 +72,12 @@ export type RedisDriver = Pick<typeof Redis, "createClient" | "RESP_TYPES">;
  * The package of this backend, loaded when it is first opened.
  * @throws StorageUnavailableError when it is missing (`storage_unavailable`)
  */
-export async function loadRedisDriver(): Promise<RedisDriver> {
+export async function loadRedisDriver(setting = "checkpointer_scheme redis"): Promise<RedisDriver> {
   try {
     const { createClient, RESP_TYPES } = await import("redis");
     return { createClient, RESP_TYPES };
   } catch (cause) {
-    throw new StorageUnavailableError("checkpointer_scheme redis needs redis, which does not load", {
+    throw new StorageUnavailableError(`${setting} needs redis, which does not load`, {
       hint: "run: npm install redis",
       cause,
     });
@@ -87,7 +88,7 @@ export async function loadRedisDriver(): Promise<RedisDriver> {
 export const isRedisUri = (uri: string): boolean => /^rediss?:\/\//i.test(uri);
 
 /** Where a connection string leads, without user and password; undefined when it is malformed. */
-function locationOf(uri: string): { location: string; host: string } | undefined {
+export function locationOf(uri: string): { location: string; host: string } | undefined {
   if (!URL.canParse(uri)) return undefined;
   const { protocol, hostname, port, pathname } = new URL(uri);
   if (hostname === "" || !/^\/?\d*$/.test(pathname)) return undefined;

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
 import { MANAGERS, managerOf } from "../../support/package-manager.js";
+import type { HeldRuns } from "../saver-parts.js";
 import type {
   Checkpointer,
   RowStorage,
@@ -12,6 +13,7 @@ import type {
   StorageFinding,
   StorageOptions,
   ThreadLocks,
+  TimerTable,
 } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
@@ -20,6 +22,7 @@ import { createSqliteItems } from "./items.js";
 import { createSqliteOwners, SqliteRuns } from "./runs.js";
 import { migrate, SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
+import { createSqliteTimers } from "./timers.js";
 
 type SqliteOptions = StorageOptions & { cwd?: string };
 
@@ -32,16 +35,23 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = locationOf(options);
   const db = openFile(location, await loadSqliteDriver(options), options.readOnly ?? false);
   const file = new SqliteFile(db);
+  // What is made when it is asked for: who only looks at threads needs neither.
   let locks: ThreadLocks | undefined;
+  let timers: TimerTable | undefined;
+  let items: Storage["items"] | undefined;
   return {
     ...rowsOf(db, file, location),
     durable: location !== IN_MEMORY,
     owners: createSqliteOwners(file),
-    items: createSqliteItems(file),
+    get items() {
+      return (items ??= createSqliteItems(file));
+    },
     checkpointer: await checkpointerOf(db),
-    /** Made when they are asked for: who only reads needs none. */
     get locks() {
       return (locks ??= createThreadLocks({ maxWaiting: options.max_queued_runs }));
+    },
+    get timers() {
+      return (timers ??= createSqliteTimers(file));
     },
     findings: () => sqliteFindings(db),
   };
@@ -71,8 +81,10 @@ async function checkpointerOf(db: Database): Promise<Checkpointer> {
     import("../checkpointer.js"),
     import("./saver.js"),
   ]);
-  const saver = new SqliteSaver(db);
+  const held: HeldRuns = new Map();
+  const saver = new SqliteSaver(db, held);
   return wrapCheckpointer(saver, {
+    held,
     keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
     namespaces: (threadId) => saver.namespaces(threadId),
     explain: explainSqlite,

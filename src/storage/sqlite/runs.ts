@@ -1,15 +1,19 @@
 import type { JsonObject } from "../../models/common.js";
-import type { TokenUsage } from "../../models/run.js";
+import type { RunTasks, TokenUsage } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
-import { isFinished, patchRun } from "../rows.js";
-import { type OwnedRun, RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
+import { isFinished, isHeldBy, patchRun } from "../rows.js";
+import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
 import type {
   Owner,
   OwnerTable,
+  Resumption,
+  RunHolder,
+  RunKey,
   RunOutcome,
   RunPatch,
   RunQuery,
   RunRow,
+  RunSearch,
   RunTable,
   ThreadPatch,
   UnfinishedQuery,
@@ -18,11 +22,16 @@ import type {
 import type { SqliteFile } from "./file.js";
 import type { SqliteThreads } from "./threads.js";
 
-interface StoredRun extends Omit<RunRow, "metadata" | "kwargs" | "usage" | "fault"> {
+type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
+
+interface StoredRun extends Omit<RunRow, Texts> {
   metadata: string;
   kwargs: string;
   usage: string | null;
   fault: string | null;
+  attempt: number;
+  resumption: string | null;
+  tasks: string | null;
 }
 
 const storeRun = (row: RunRow): StoredRun => ({
@@ -31,31 +40,44 @@ const storeRun = (row: RunRow): StoredRun => ({
   kwargs: JSON.stringify(row.kwargs),
   usage: row.usage && JSON.stringify(row.usage),
   fault: row.fault ? JSON.stringify(row.fault) : null,
+  attempt: row.attempt ?? 1,
+  resumption: row.resumption ? JSON.stringify(row.resumption) : null,
+  tasks: row.tasks ? JSON.stringify(row.tasks) : null,
 });
 
-const readRun = (stored: StoredRun): RunRow => ({
+const readRun = (stored: Omit<StoredRun, "tasks">): RunRow => ({
   ...stored,
   metadata: JSON.parse(stored.metadata) as JsonObject,
   kwargs: JSON.parse(stored.kwargs) as JsonObject,
   usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
   fault: stored.fault === null ? null : (JSON.parse(stored.fault) as RunFault),
+  resumption: stored.resumption === null ? null : (JSON.parse(stored.resumption) as Resumption),
 });
 
 const columns = RUN_COLUMNS.join(", ");
-const values = RUN_COLUMNS.map((column) => `@${column}`).join(", ");
+const stored = STORED_RUN_COLUMNS.join(", ");
+const values = STORED_RUN_COLUMNS.map((column) => `@${column}`).join(", ");
 
-const INSERT = `INSERT INTO gs_runs (${columns}) VALUES (${values})`;
+const INSERT = `INSERT INTO gs_runs (${stored}) VALUES (${values})`;
 const GET = `SELECT ${columns} FROM gs_runs WHERE run_id = ?`;
 const UPDATE = `UPDATE gs_runs SET updated_at = @updated_at, status = @status, error = @error, usage = @usage,
-  fault = @fault WHERE run_id = @run_id`;
+  fault = @fault, owner = @owner, attempt = @attempt, resumption = @resumption, tasks = @tasks WHERE run_id = @run_id`;
 const DELETE = "DELETE FROM gs_runs WHERE run_id = ? AND thread_id = ?";
 const LIST = `SELECT ${columns} FROM gs_runs
   WHERE thread_id = @threadId AND (@status IS NULL OR status = @status)
   ORDER BY created_at DESC, run_id DESC LIMIT @limit OFFSET @offset`;
+/** The tests of a search, each made where its parameter is given; of threads that are named, through these. */
+const SEARCHED: Readonly<Record<string, string>> = {
+  assistantIds: "assistant_id IN (SELECT value FROM json_each(@assistantIds))",
+  status: "status = @status",
+  createdAfter: "created_at >= @createdAfter",
+  createdBefore: "created_at < @createdBefore",
+};
 const IS_UNFINISHED = "status IN ('pending', 'running')";
 const UNFINISHED = `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN gs_owners ON id = owner
   WHERE ${IS_UNFINISHED} AND (@threadId IS NULL OR thread_id = @threadId) AND (@ownerId IS NULL OR owner = @ownerId)
   ORDER BY run_id`;
+const TASKS = "SELECT tasks FROM gs_runs WHERE thread_id = ? AND run_id = ?";
 const REQUEST_CANCEL = `UPDATE gs_runs SET cancel_requested = 1 WHERE run_id = ? AND ${IS_UNFINISHED}`;
 const CANCEL_REQUESTS = `SELECT run_id FROM gs_runs WHERE owner = ? AND cancel_requested AND ${IS_UNFINISHED}`;
 
@@ -84,15 +106,25 @@ export class SqliteRuns implements RunTable {
     });
   }
 
-  update(runId: string, patch: RunPatch): Promise<boolean> {
-    return this.#file.write(() => this.#patch(this.#find(runId), patch));
+  update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean> {
+    return this.#file.write(() => this.#patch(this.#find(runId), patch, holder));
+  }
+
+  take(run: RunKey, from: RunHolder, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean> {
+    return this.#file.write(() => {
+      const row = this.#find(run.run_id);
+      if (row?.thread_id !== run.thread_id || !this.#patch(row, patch, from)) return false;
+      this.#threads.patch(run.thread_id, thread);
+      return true;
+    });
   }
 
   settle(outcomes: readonly RunOutcome[]): Promise<void> {
     return this.#file.write(() => {
-      for (const { runId, run: patch, threadId, thread } of outcomes) {
+      for (const { runId, holder, run: patch, threadId, thread } of outcomes) {
         const run = this.#find(runId);
-        if (run?.thread_id === threadId && this.#patch(run, patch)) this.#threads.patch(threadId, thread);
+        if (run?.thread_id !== threadId || !this.#patch(run, patch, holder)) continue;
+        this.#threads.patch(threadId, thread);
       }
     });
   }
@@ -106,6 +138,17 @@ export class SqliteRuns implements RunTable {
       const stored = this.#file.statement(LIST).all({ ...query, status: status ?? null }) as StoredRun[];
       return stored.map(readRun);
     });
+  }
+
+  search({ threadIds, assistantIds, ...query }: RunSearch): Promise<RunRow[]> {
+    const wanted = {
+      ...query,
+      ...(threadIds && { threadIds: JSON.stringify([...new Set(threadIds)]) }),
+      ...(assistantIds && { assistantIds: JSON.stringify(assistantIds) }),
+    };
+    return this.#file.read(() =>
+      (this.#file.statement(searchOf(wanted)).all(wanted) as StoredRun[]).map(readRun),
+    );
   }
 
   unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
@@ -124,17 +167,32 @@ export class SqliteRuns implements RunTable {
     return this.#file.read(() => this.#file.statement(CANCEL_REQUESTS).pluck().all(ownerId) as string[]);
   }
 
+  tasks(threadId: string, runId: string): Promise<RunTasks | null> {
+    return this.#file.read(() => {
+      const text = this.#file.statement(TASKS).pluck().get(threadId, runId) as string | null | undefined;
+      return text == null ? null : (JSON.parse(text) as RunTasks);
+    });
+  }
+
   #find(runId: string): RunRow | undefined {
     const stored = this.#file.statement(GET).get(runId) as StoredRun | undefined;
     return stored && readRun(stored);
   }
 
-  /** False, and nothing changed, when the run has ended or is unknown. */
-  #patch(run: RunRow | undefined, patch: RunPatch): boolean {
-    if (!run || isFinished(run)) return false;
+  /** False, and nothing changed, when the run has ended or is unknown, or is another's than the holder's. */
+  #patch(run: RunRow | undefined, patch: RunPatch, holder?: RunHolder): boolean {
+    if (!run || isFinished(run) || (holder && !isHeldBy(run, holder))) return false;
     this.#file.statement(UPDATE).run(storeRun(patchRun(run, patch)));
     return true;
   }
+}
+
+function searchOf(wanted: object): string {
+  const from = "threadIds" in wanted ? "json_each(@threadIds) AS wanted CROSS JOIN gs_runs" : "gs_runs";
+  const tests = Object.keys(wanted).flatMap((name) => SEARCHED[name] ?? []);
+  if ("threadIds" in wanted) tests.push("thread_id = wanted.value");
+  const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
+  return `SELECT ${columns} FROM ${from} ${where} ORDER BY created_at DESC, run_id DESC LIMIT @limit OFFSET @offset`;
 }
 
 const BEAT = "INSERT OR REPLACE INTO gs_owners (id, host, pid, seen_at) VALUES (@id, @host, @pid, @seen_at)";

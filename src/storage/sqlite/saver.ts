@@ -10,12 +10,16 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 import type { Database, Statement } from "better-sqlite3";
+import { RunTakenError } from "../../support/errors.js";
 import type { CheckpointKey } from "../checkpointer.js";
 import {
   addSends,
   checkpointOf,
   type CheckpointPlace,
   configOf,
+  type HeldRun,
+  heldRun,
+  type HeldRuns,
   isNeeded,
   type NeededChannels,
   numbered,
@@ -34,19 +38,33 @@ const LARGE = 1024;
 /** Checkpoints in the tables of ./schema.ts, which it finds made. A call that writes is one transaction. */
 export class SqliteSaver extends BaseCheckpointSaver {
   readonly #rows: SqliteCheckpoints;
-  readonly #values: SqliteValues;
+  readonly #db: Database;
+  /** Made for the first large value. */
+  #largeValues: SqliteValues | undefined;
+  readonly #held: HeldRuns;
 
-  constructor(db: Database) {
+  constructor(db: Database, held: HeldRuns = new Map()) {
     super();
+    this.#held = held;
     this.serde = textSerializer(this.serde);
     this.#rows = new SqliteCheckpoints(db);
-    this.#values = new SqliteValues(db);
+    this.#db = db;
+  }
+
+  get #values(): SqliteValues {
+    return (this.#largeValues ??= new SqliteValues(this.#db));
+  }
+
+  /** A reader of large values, which reads none twice. */
+  #reader(): (id: number) => Buffer {
+    let read: ((id: number) => Buffer) | undefined;
+    return (id) => (read ??= this.#values.reader())(id);
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
     const [row] = this.#rows.page({ ...placeOf(config), limit: 1 });
-    return row && this.#tuple(row, this.#values.reader(), readingOf(config).channels);
+    return row && this.#tuple(row, this.#reader(), readingOf(config).channels);
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
@@ -57,7 +75,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     for (let left = limit; left > 0; left -= PAGE) {
       const size = Math.min(left, PAGE);
       const rows = this.#rows.page({ ...place, before: end, after, filter, limit: size });
-      const read = this.#values.reader();
+      const read = this.#reader();
       for (const row of rows) yield await this.#tuple(row, read, readingOf(config).channels);
       if (rows.length < size) return;
       after = rows.at(-1);
@@ -90,8 +108,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
       checkpoint: JSON.stringify(rest),
       metadata: (await this.#bytes(metadata)).toString(),
     };
+    const run = heldRun(this.#held, config);
     this.#rows.transaction(
       () => {
+        if (run) this.#rows.requireHeld(run);
         for (const [channel, bytes] of written) {
           const version = newVersions[channel];
           values[channel] =
@@ -101,7 +121,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
         }
         this.#rows.insert({ ...row, channel_values: JSON.stringify(values) });
       },
-      () => this.#values.forget(thread_id),
+      () => this.#largeValues?.forget(thread_id),
     );
     return configOf(place, checkpoint.id);
   }
@@ -114,11 +134,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
         return { ...place, task_id: taskId, ...write, value: (await this.#bytes(value)).toString() };
       }),
     );
-    this.#rows.transaction(() => this.#rows.insertWrites(rows, replace));
+    const run = heldRun(this.#held, config);
+    this.#rows.transaction(() => {
+      if (run) this.#rows.requireHeld(run);
+      this.#rows.insertWrites(rows, replace);
+    });
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    this.#values.forget(threadId);
+    this.#largeValues?.forget(threadId);
     this.#rows.deleteThread(threadId);
   }
 
@@ -242,6 +266,9 @@ class SqliteCheckpoints {
          VALUES (@thread_id, @checkpoint_ns, @checkpoint_id, @task_id, @idx, @channel, @value)`,
       );
     this.#sql = {
+      held: db.prepare<[HeldRun]>(
+        "SELECT 1 FROM gs_runs WHERE run_id = @run_id AND owner = @owner AND attempt = @attempt AND status = 'running'",
+      ),
       insert: db.prepare<[CheckpointRow]>(
         `INSERT OR REPLACE INTO gs_checkpoints
            (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, channel_values, metadata)
@@ -283,6 +310,11 @@ class SqliteCheckpoints {
       undo?.();
       throw error;
     }
+  }
+
+  /** @throws RunTakenError when the run has ended, or is another's (`run_failed`) */
+  requireHeld(run: HeldRun): void {
+    if (!this.#sql.held.get(run)) throw new RunTakenError(run.run_id);
   }
 
   insert(row: CheckpointRow): void {

@@ -127,6 +127,32 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE gs_runs ADD COLUMN fault TEXT;
   `,
+  `
+  ALTER TABLE gs_runs ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE gs_runs ADD COLUMN resumption TEXT;
+  `,
+  `
+  ALTER TABLE gs_runs ADD COLUMN tasks TEXT;
+  `,
+  `
+  CREATE INDEX gs_runs_created ON gs_runs (created_at, run_id, status);
+  `,
+  `
+  CREATE TABLE gs_timers (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    thread_id TEXT,
+    scope TEXT,
+    due_at TEXT,
+    created_at TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+  );
+  CREATE INDEX gs_timers_due ON gs_timers (due_at, id) WHERE due_at IS NOT NULL;
+  CREATE INDEX gs_timers_of_thread ON gs_timers (thread_id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX gs_timers_created ON gs_timers (kind, created_at, id);
+  `,
 ];
 
 /** Version of the tables that this release reads and writes. */

@@ -1,0 +1,208 @@
+/** The protocol of a thread's events and commands, which newer clients speak ("event streaming"). */
+import { Type, type Static } from "@sinclair/typebox";
+import { AnyObject, Opt, StringEnum } from "./common.js";
+import { CommandModel } from "./run.js";
+
+export const CHANNELS = [
+  "values",
+  "updates",
+  "messages",
+  "tools",
+  "lifecycle",
+  "input",
+  "checkpoints",
+  "tasks",
+  "custom",
+] as const;
+
+const MOST_CHANNELS = 100;
+const MOST_NAMESPACES = 200;
+const MOST_SEGMENTS = 100;
+
+const Namespace = Type.Array(Type.String(), {
+  maxItems: MOST_SEGMENTS,
+  description: "Where in the graph: empty for the graph itself, else `node:task` for each graph on the way.",
+});
+
+const Channels = Type.Array(Type.String({ pattern: `^(${CHANNELS.join("|")}|custom:.+)$` }), {
+  minItems: 1,
+  maxItems: MOST_CHANNELS,
+  description: `Channels: ${CHANNELS.join(", ")}, or custom:<name>.`,
+});
+
+const Filter = {
+  channels: Channels,
+  namespaces: Opt(Type.Array(Namespace, { maxItems: MOST_NAMESPACES }), {
+    description:
+      "Only events at or below one of these; a segment without `:` stands for every task of its node.",
+  }),
+  depth: Opt(Type.Integer({ minimum: 0 }), {
+    description: "How far below `namespaces` events may be.",
+  }),
+};
+
+export const EventStreamRequest = Type.Object(
+  {
+    ...Filter,
+    since: Opt(Type.Integer({ minimum: 0 }), { description: "Only events with a higher `seq`." }),
+  },
+  { title: "EventStreamRequest", description: "Which events of a thread to stream." },
+);
+export type EventFilter = Static<typeof EventStreamRequest>;
+
+export const ProtocolCommand = Type.Object(
+  {
+    id: Type.Integer({ minimum: 0, description: "Given back with the answer." }),
+    method: Type.String({
+      description: "`run.start`, `input.respond`, `state.get` or `agent.getTree`.",
+    }),
+    params: Opt(AnyObject(), { description: "What the method takes." }),
+  },
+  { title: "ProtocolCommand", description: "A command to a thread." },
+);
+export type ProtocolCommand = Static<typeof ProtocolCommand>;
+
+const Strategy = StringEnum(["enqueue", "reject", "interrupt", "rollback"]);
+
+const RunStartParams = Type.Object({
+  assistant_id: Type.String(),
+  input: Type.Optional(Type.Unknown()),
+  config: Opt(AnyObject()),
+  context: Opt(AnyObject()),
+  metadata: Opt(AnyObject()),
+  multitask_strategy: Opt(Strategy),
+  /** As SDK clients before 1.15 write it. */
+  multitaskStrategy: Opt(Strategy),
+});
+export type RunStartParams = Static<typeof RunStartParams>;
+
+const Answer = { namespace: Type.Optional(Namespace), interrupt_id: Type.String(), response: Type.Unknown() };
+
+const InputRespondParams = Type.Object({
+  namespace: Answer.namespace,
+  interrupt_id: Type.Optional(Answer.interrupt_id),
+  response: Type.Optional(Answer.response),
+  responses: Type.Optional(Type.Array(Type.Object(Answer), { minItems: 1, maxItems: 1000 })),
+  update: CommandModel.properties.update,
+  goto: CommandModel.properties.goto,
+  config: Opt(AnyObject()),
+  context: Opt(AnyObject()),
+  metadata: Opt(AnyObject()),
+  strict_resume: Opt(Type.Boolean()),
+});
+export type InputRespondParams = Static<typeof InputRespondParams>;
+
+const StateGetParams = Type.Object({
+  namespace: Type.Optional(Namespace),
+  keys: Opt(Type.Array(Type.String(), { maxItems: 1000 })),
+});
+export type StateGetParams = Static<typeof StateGetParams>;
+
+const GetTreeParams = Type.Object({ run_id: Opt(Type.String()) });
+export type GetTreeParams = Static<typeof GetTreeParams>;
+
+const SubscribeParams = Type.Object({ ...EventStreamRequest.properties });
+const UnsubscribeParams = Type.Object({ subscription_id: Type.String() });
+export type UnsubscribeParams = Static<typeof UnsubscribeParams>;
+
+/** What each method takes. */
+export const COMMAND_PARAMS = {
+  "run.start": RunStartParams,
+  "input.respond": InputRespondParams,
+  "state.get": StateGetParams,
+  "agent.getTree": GetTreeParams,
+} as const;
+export type CommandMethod = keyof typeof COMMAND_PARAMS;
+
+/** The same of those that a WebSocket takes beside them. */
+export const SOCKET_PARAMS = {
+  "subscription.subscribe": SubscribeParams,
+  "subscription.unsubscribe": UnsubscribeParams,
+} as const;
+
+const COMMAND_ERRORS = [
+  "invalid_argument",
+  "unknown_command",
+  "unknown_error",
+  "no_such_run",
+  "no_such_subscription",
+  "no_such_namespace",
+  "no_such_interrupt",
+  "no_such_checkpoint",
+  "permission_denied",
+  "not_supported",
+] as const;
+export type CommandErrorCode = (typeof COMMAND_ERRORS)[number];
+
+/** What a client got wrong, or what stands against what it asked for: told in an answer, not by a status. */
+export class CommandError extends Error {
+  readonly code: CommandErrorCode;
+
+  constructor(code: CommandErrorCode, message: string) {
+    super(message);
+    this.name = "CommandError";
+    this.code = code;
+  }
+}
+
+const Meta = Type.Object(
+  {
+    thread_id: Type.String({ description: "The thread." }),
+    applied_through_seq: Type.Integer({
+      description: "The last event of the thread before what the command started; 0 where it is not known.",
+    }),
+  },
+  { description: "Where the thread stood." },
+);
+
+export const CommandAnswer = Type.Object(
+  {
+    type: StringEnum(["success", "error"], { description: "Whether the command was carried out." }),
+    id: Type.Union([Type.Integer(), Type.Null()], { description: "That of the command." }),
+    result: Type.Optional(AnyObject({ description: "What came of it: {run_id} where a run was started." })),
+    error: Type.Optional(StringEnum(COMMAND_ERRORS, { description: "What kind of thing is wrong." })),
+    message: Type.Optional(Type.String({ description: "What is wrong." })),
+    meta: Type.Optional(Meta),
+  },
+  { title: "CommandAnswer", description: "What came of a command." },
+);
+export type CommandAnswer = Static<typeof CommandAnswer>;
+
+/** What a command came to, before it is put into an answer. */
+export interface CommandResult {
+  result: Record<string, unknown>;
+  threadId: string;
+  appliedThroughSeq: number;
+}
+
+/** An event of a thread on its way out; `data` is the whole envelope as JSON text. */
+export interface ProtocolFrame {
+  readonly id: string;
+  /** The method. */
+  readonly event: string;
+  readonly data: string;
+  readonly seq: number;
+  readonly channel: string;
+  readonly namespace: readonly string[];
+}
+
+/** Whether an event passes a filter. */
+export function passes(
+  { channels, namespaces, depth, since }: EventFilter,
+  { channel, namespace, seq }: Pick<ProtocolFrame, "channel" | "namespace" | "seq">,
+): boolean {
+  if (since != null && seq <= since) return false;
+  if (!channels.includes(channel) && !(channel.startsWith("custom:") && channels.includes("custom")))
+    return false;
+  if (!namespaces?.length) return true;
+  return namespaces.some(
+    (prefix) => isBelow(namespace, prefix) && (depth == null || namespace.length - prefix.length <= depth),
+  );
+}
+
+const isBelow = (namespace: readonly string[], prefix: readonly string[]): boolean =>
+  prefix.length <= namespace.length &&
+  prefix.every((segment, at) => namespace[at] === segment || nodeOf(namespace[at] ?? "") === segment);
+
+/** The name of the node in a segment of a namespace. */
+export const nodeOf = (segment: string): string => segment.split(":", 1)[0] ?? "";

@@ -1,0 +1,52 @@
+/** Opens what carries the frames of runs to other processes: the settings `stream` and `stream_uri`. */
+import { ConfigError } from "../support/errors.js";
+import type { FrameBus } from "./frame-bus.js";
+import { isPostgresUri } from "./postgres/options.js";
+import { isRedisUri } from "./redis/options.js";
+import type { StorageOptions } from "./storage.js";
+
+interface FrameOptions extends Pick<
+  StorageOptions,
+  "checkpointer_scheme" | "checkpointer_uri" | "checkpointer_options"
+> {
+  stream: string;
+  stream_uri?: string;
+}
+
+const IS_OF = { redis: isRedisUri, postgres: isPostgresUri };
+const EXAMPLES = { redis: "redis://host:6379/0", postgres: "postgresql://user:password@host:5432/database" };
+
+/**
+ * A server that is away is tried again: runs do not wait for it.
+ * @throws ConfigError when no server is named, or its package is missing (`config_invalid`)
+ */
+export async function openFrameBus(options: FrameOptions): Promise<FrameBus> {
+  const { checkpointer_options: all } = options;
+  if (options.stream === "redis") {
+    const { RedisFrames } = await import("./redis/frames.js");
+    return RedisFrames.open(
+      uriOf("redis", options),
+      isOfStorage("redis", options) ? all.key_prefix : undefined,
+    );
+  }
+  const { PostgresFrames } = await import("./postgres/frames.js");
+  return PostgresFrames.open(uriOf("postgres", options), isOfStorage("postgres", options) ? all : {});
+}
+
+type Kind = keyof typeof IS_OF;
+
+function uriOf(kind: Kind, options: FrameOptions): string {
+  const { stream_uri, checkpointer_uri } = options;
+  const uri = stream_uri ?? (isOfStorage(kind, options) ? checkpointer_uri : undefined);
+  if (uri !== undefined && IS_OF[kind](uri)) return uri;
+  throw new ConfigError(
+    uri === undefined
+      ? `stream ${kind} needs a server, and neither stream_uri nor the storage names one`
+      : `stream_uri names no server of stream ${kind}`,
+    { hint: `set stream_uri to a URI such as ${EXAMPLES[kind]}` },
+  );
+}
+
+/** Whether the storage is of the same kind: then its server, and its options, serve for the frames too. */
+const isOfStorage = (kind: Kind, { checkpointer_scheme, checkpointer_uri = "" }: FrameOptions): boolean =>
+  IS_OF[kind](`${checkpointer_scheme}://`) && IS_OF[kind](checkpointer_uri);
