@@ -18,6 +18,7 @@ import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respon
 import { enabledRoutes, onlyReads } from "./route-table.js";
 import type { Call, Reply, Route } from "./route.js";
 import { studio, type StudioOptions } from "./studio.js";
+import { upgradeOf } from "./upgrades.js";
 
 interface AppOptions {
   /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
@@ -49,7 +50,11 @@ export function createApp(
   if (checkHost) app.use(hostGuard(settings));
   // In front of CORS, which is not for it; the page is open, what it shows is not.
   if (studioOptions !== false)
-    app.use("/studio", hostGuard(settings), studio(studioOptions === true ? {} : studioOptions));
+    app.use(
+      "/studio",
+      hostGuard(settings),
+      studio({ ...(studioOptions === true ? {} : studioOptions), readOnly }),
+    );
   app.use(corsHeaders(settings), originGuard(settings));
   const isOpen = openRoutes(settings.open_routes);
   if (settings.api_keys) app.use(keyGuard(settings.api_keys, isOpen));
@@ -60,7 +65,9 @@ export function createApp(
     app.use(mountedApp(() => service.httpApp, settings.body_limit));
   }
   const unread = new Unread(settings, logger);
-  const routes = enabledRoutes(settings.disabled_routes);
+  if (service.mcpSdk && !readOnly) app.use("/mcp", mcp(service, unread));
+  if (service.a2aSdk && !readOnly) app.use(a2a(service, unread));
+  const routes = enabledRoutes(settings);
   registerRoutes(app, routes, (route) =>
     readOnly && !onlyReads(route) ? refuseChange : requestHandler(service, route, unread),
   );
@@ -98,6 +105,31 @@ function openApiDocument(
   };
 }
 
+/** The Model Context Protocol, loaded by the first request. */
+function mcp(service: Service, unread: Unread): RequestHandler {
+  let handler: Promise<RequestHandler> | undefined;
+  return async (req, res, next) => {
+    handler ??= import("./mcp.js").then(({ serveMcp }) => serveMcp(service, unread));
+    await (
+      await handler
+    )(req, res, next);
+  };
+}
+
+const A2A_PATHS = /^\/(a2a|\.well-known\/agent-card\.json)(\/|$)/;
+
+/** The Agent2Agent protocol, loaded by the first request. */
+function a2a(service: Service, unread: Unread): RequestHandler {
+  let handler: Promise<RequestHandler> | undefined;
+  return async (req, res, next) => {
+    if (!A2A_PATHS.test(req.path)) return next();
+    handler ??= import("./a2a.js").then(({ serveA2a }) => serveA2a(service, unread));
+    await (
+      await handler
+    )(req, res, next);
+  };
+}
+
 // In front of the routes: an id, the log, and who may talk to the server.
 
 /** What proxies and tracing libraries use for ids, and nothing that could forge a line of a log. */
@@ -114,6 +146,9 @@ function requestId(): RequestHandler {
   };
 }
 
+/** Status of a request that has become a WebSocket. */
+const SWITCHED = 101;
+
 /** Logs every request once its answer is complete, or its client gone: who sent it, never a query, a header or a body. */
 function accessLog(logger: Logger): RequestHandler {
   return (req, res, next) => {
@@ -121,7 +156,7 @@ function accessLog(logger: Logger): RequestHandler {
     const path = req.originalUrl.split("?", 1)[0];
     res.once("close", () => {
       const ms = Math.round((performance.now() - start) * 10) / 10;
-      const aborted = !res.writableFinished;
+      const aborted = !res.writableFinished && res.statusCode !== SWITCHED;
       const { id, key, caller } = factsOf(req);
       const sender = { ...(key !== undefined && { key }), ...(caller && { user: caller.user.identity }) };
       logger.info(
@@ -161,6 +196,8 @@ const EXPOSED_HEADERS = [
   "X-Tokens-Used",
   "X-Request-Id",
 ];
+/** Clients of the Model Context Protocol that are web pages read it. */
+const MCP_HEADERS = ["Mcp-Session-Id"];
 
 /**
  * Refuses a request whose Host header names a host that is not ours: a web page that has bound its own name to our
@@ -219,7 +256,8 @@ function originGuard(settings: OriginSettings): RequestHandler {
   if (!rules) return (_req, _res, next) => next();
   return (req, _res, next) => {
     const { origin, host } = req.headers;
-    if (origin === undefined || SAFE_METHODS.has(req.method)) return next();
+    // Web pages may open a WebSocket to anywhere, and CORS has no say.
+    if (origin === undefined || (SAFE_METHODS.has(req.method) && !upgradeOf(req))) return next();
     if (isSameOrigin(origin, host) || rules.some((rule) => fits(origin, rule))) return next();
     throw new GraphServeError(
       "forbidden_origin",
@@ -243,7 +281,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 type CorsSettings = OriginSettings &
   Pick<
     Settings,
-    "cors_methods" | "cors_headers" | "cors_expose_headers" | "cors_credentials" | "cors_max_age"
+    "cors_methods" | "cors_headers" | "cors_expose_headers" | "cors_credentials" | "cors_max_age" | "mcp"
   >;
 
 function corsHeaders(settings: CorsSettings): RequestHandler {
@@ -254,7 +292,11 @@ function corsHeaders(settings: CorsSettings): RequestHandler {
     methods: methods.includes("*") ? METHODS : [...methods],
     // Left out, the package reflects the headers that the browser asks for.
     ...(headers.length > 0 && !headers.includes("*") && { allowedHeaders: [...headers] }),
-    exposedHeaders: [...EXPOSED_HEADERS, ...settings.cors_expose_headers],
+    exposedHeaders: [
+      ...EXPOSED_HEADERS,
+      ...(settings.mcp ? MCP_HEADERS : []),
+      ...settings.cors_expose_headers,
+    ],
     credentials,
     ...(settings.cors_max_age !== undefined && { maxAge: settings.cors_max_age }),
     optionsSuccessStatus: 204,
@@ -330,6 +372,8 @@ function send(res: Response, reply: Reply, service: Service, unread: Unread): vo
     case "stream":
       if (metrics && !res.destroyed) countStream(res, metrics);
       return sendStream(res, reply.stream, reply.headers, unread, logger);
+    case "socket":
+      return import("./websocket.js").then(({ acceptSocket }) => acceptSocket(res, reply, unread, logger));
   }
 }
 

@@ -1,15 +1,20 @@
 /** The one place that turns errors into answers. */
 import type { ErrorRequestHandler } from "express";
-import { errorName, GraphServeError, InvalidRequestError, type ErrorCode } from "../support/errors.js";
+import {
+  asServiceError,
+  attempt,
+  errorName,
+  type GraphServeError,
+  InvalidRequestError,
+  publicMessage,
+  type ErrorCode,
+} from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import { factsOf } from "./request.js";
 import type { Unread } from "./outlet.js";
 import { sendJson } from "./respond.js";
 
 const RETRY_AFTER_SECONDS = "1";
-
-/** Server faults whose message is written for clients; of all others they learn no more than that it happened. */
-const PUBLIC_FAULTS: readonly ErrorCode[] = ["storage_unavailable", "shutting_down", "server_unreachable"];
 
 export function errorHandler(logger: Logger, unread: Unread): ErrorRequestHandler {
   return (thrown: unknown, req, res, _next) => {
@@ -26,15 +31,10 @@ export function errorHandler(logger: Logger, unread: Unread): ErrorRequestHandle
 }
 
 function classify(thrown: unknown): GraphServeError {
-  try {
-    if (thrown instanceof GraphServeError) return thrown;
-    // The router could not decode the path's percent signs.
-    if (thrown instanceof URIError)
-      return InvalidRequestError.at(["path"], "is not a valid encoding", "encoding");
-  } catch {
-    // A graph may throw what throws when it is looked at.
-  }
-  return new GraphServeError("internal_error", "internal error", { cause: thrown });
+  // The router could not decode the path's percent signs.
+  if (attempt(() => thrown instanceof URIError))
+    return InvalidRequestError.at(["path"], "is not a valid encoding", "encoding");
+  return asServiceError(thrown);
 }
 
 interface ErrorBody {
@@ -45,11 +45,9 @@ interface ErrorBody {
 
 /** The body of an error answer; detail is the list of issues where there is one. */
 function errorBody(error: GraphServeError, request_id: string): ErrorBody {
-  const { code, issues, message, hint } = error;
+  const { code, issues } = error;
   const isFault = error.status >= 500;
-  if (isFault && !PUBLIC_FAULTS.includes(code)) return { detail: "internal error", code, request_id };
-  const text = hint ? `${message}; ${hint}` : message;
-  const detail = issues && issues.length > 0 ? issues : text;
+  const detail = !isFault && issues && issues.length > 0 ? issues : publicMessage(error);
   return { detail, code, ...(isFault && { request_id }) };
 }
 

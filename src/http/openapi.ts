@@ -44,6 +44,8 @@ const TAGS: Record<Tag, string> = {
   Threads: "Conversations: each holds the evolving state of a graph.",
   "Thread state": "Checkpoints of a thread: read, edit, go back.",
   Runs: "Executions of a graph on a thread.",
+  Crons: "Runs that are executed again and again; served while the setting crons is on.",
+  "Events and commands": "A thread by one stream of events and by commands, for newer clients.",
   Store: "Long-term memory that graphs share across threads.",
 };
 
@@ -58,9 +60,11 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   run_not_found: "the thread has no such run",
   assistant_not_found: "the assistant does not exist",
   checkpoint_not_found: "the thread has no such checkpoint",
+  cron_not_found: "there is no such cron",
   thread_exists: "a thread with this id exists",
   thread_busy: "a run is in flight on the thread, or too many callers wait for it",
   graph_not_loaded: "what was asked for needs a graph that does not load",
+  too_many_streams: "too many streams of the thread are open",
   payload_too_large: "the body is larger than the setting body_limit",
   storage_unavailable: "the storage does not answer",
   shutting_down: "the server is shutting down",

@@ -1,7 +1,7 @@
 /** The ways out to clients, at the pace at which they read: bytes of any answer, and event streams. */
 import type { ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
-import { FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
+import { type Frame, FramesLostError, type FrameStream } from "../models/run-stream.js";
 import type { Logger } from "../support/log.js";
 import { StorageUnavailableError } from "../support/errors.js";
 
@@ -172,7 +172,7 @@ const HEARTBEAT = ": heartbeat\n";
 /** Answer with an event stream: headers at once, then every frame. */
 export async function sendStream(
   res: ServerResponse,
-  stream: RunStream,
+  stream: FrameStream,
   headers: Record<string, string>,
   unread: Unread,
   logger: Logger,
@@ -198,7 +198,7 @@ export async function sendStream(
  */
 export async function pumpFrames(
   out: Writable,
-  stream: RunStream,
+  stream: FrameStream,
   unread: Unread,
   logger: Logger,
 ): Promise<void> {
@@ -210,12 +210,13 @@ export async function pumpFrames(
   const heartbeat = setInterval(() => {
     if (!out.destroyed && !out.writableNeedDrain) out.write(HEARTBEAT);
   }, HEARTBEAT_MS).unref();
-  const outlet = unread.outlet(out, { run_id: stream.run.run_id });
+  const facts = factsOf(stream);
+  const outlet = unread.outlet(out, facts);
   try {
     await writeFrames(out, stream, outlet);
   } catch (error) {
     // Of a reader that has left, what it no longer waits for fails.
-    if (!out.destroyed) logger.error({ err: error, run_id: stream.run.run_id }, "event stream failed");
+    if (!out.destroyed) logger.error({ err: error, ...facts }, "event stream failed");
     if (error instanceof FramesLostError || error instanceof StorageUnavailableError) out.destroy();
     else if (!out.destroyed) out.write(FAILED_FRAME);
   } finally {
@@ -224,7 +225,11 @@ export async function pumpFrames(
   }
 }
 
-async function writeFrames(out: Writable, stream: RunStream, outlet: Outlet): Promise<void> {
+/** What the log says of a stream. */
+const factsOf = (stream: FrameStream & { run?: { run_id: string }; thread_id?: string }): object =>
+  stream.run ? { run_id: stream.run.run_id } : { thread_id: stream.thread_id };
+
+async function writeFrames(out: Writable, stream: FrameStream, outlet: Outlet): Promise<void> {
   for await (const batch of stream.frames) {
     if (out.destroyed) return;
     if (batch.length === 0) continue;
@@ -246,11 +251,11 @@ const EVERY_LINE_BREAK = /[\n\r\0\u0085\u2028\u2029]/g;
 const LARGE = 16 * 1024;
 
 /** Of the frames that went out last. */
-let last: { frame: RunFrame; bytes: Buffer } | undefined;
-const large = new WeakMap<RunFrame, WeakRef<Buffer>>();
+let last: { frame: Frame; bytes: Buffer } | undefined;
+const large = new WeakMap<Frame, WeakRef<Buffer>>();
 
 /** The bytes of some frames. Readers that are at the same frame get the same bytes: they must not be changed. */
-export function bytesOf(frames: readonly RunFrame[]): Buffer {
+export function bytesOf(frames: readonly Frame[]): Buffer {
   const [frame] = frames;
   if (!frame || frames.length > 1) return Buffer.from(encodeFrames(frames));
   const known = last?.frame === frame ? last.bytes : large.get(frame)?.deref();
@@ -262,7 +267,7 @@ export function bytesOf(frames: readonly RunFrame[]): Buffer {
 }
 
 /** The text of some frames. */
-export function encodeFrames(frames: readonly RunFrame[]): string {
+export function encodeFrames(frames: readonly Frame[]): string {
   let text = "";
   for (const { id, event, data } of frames)
     text += `id: ${id}\nevent: ${oneLine(event)}\ndata: ${jsonLine(data)}\n\n`;

@@ -169,10 +169,12 @@ const invalid = (message: string, type: string, cause?: unknown) =>
 
 // Validation. Ajv is loaded, and each schema compiled, on first use.
 
-type Place = "body" | "query";
+type Place = "body" | "query" | "params";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+/** Of that form, and a time that there is. */
+const isDateTime = (text: string): boolean => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text));
 
 const validators = new WeakMap<TSchema, ValidateFunction>();
 let ajv: Promise<Ajv2020> | undefined;
@@ -220,7 +222,7 @@ function loadAjv(): Promise<Ajv2020> {
         allowUnionTypes: true,
         // Errors carry the value and its schema, from which `toIssue` tells a wrong kind from a wrong value.
         verbose: true,
-        formats: { uuid: UUID, "date-time": DATE_TIME },
+        formats: { uuid: UUID, "date-time": isDateTime },
       }),
   );
   return ajv;

@@ -1,7 +1,9 @@
 import type { Service } from "../service.js";
 import type { Route, Tag } from "./route.js";
 import { assistantRoutes } from "./routes/assistants.js";
+import { cronRoutes } from "./routes/crons.js";
 import { healthRoutes, metricsRoutes } from "./routes/health.js";
+import { protocolRoutes } from "./routes/protocol.js";
 import { runFollowRoutes } from "./routes/run-follow.js";
 import { runRoutes } from "./routes/runs.js";
 import { stateRoutes } from "./routes/state.js";
@@ -22,6 +24,8 @@ export const ROUTES: readonly Route[] = [
   ...stateRoutes,
   ...runRoutes,
   ...runFollowRoutes,
+  ...protocolRoutes,
+  ...cronRoutes,
   ...statelessRoutes,
   ...storeRoutes,
 ].sort((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
@@ -34,6 +38,8 @@ const GROUPS: Record<Tag, RouteGroup | undefined> = {
   Threads: "threads",
   "Thread state": "threads",
   Runs: "runs",
+  Crons: "runs",
+  "Events and commands": "runs",
   Store: "store",
   "Health and info": undefined,
 };
@@ -42,14 +48,20 @@ const META = ["get_info", "get_initial_message", "get_metrics"];
 /** Requests with a body that change nothing. */
 const QUERIES = /^(search|count|list)_|^get_state_at_selector$/;
 
-/** Whether a request to this route leaves everything as it is: who joins a run may settle or cancel it. */
+/**
+ * Whether a request to this route leaves everything as it is: who joins a run may settle or cancel it, and a socket
+ * takes commands.
+ */
 export const onlyReads = ({ id, method }: Route): boolean =>
-  method === "get" ? !id.startsWith("join_") : QUERIES.test(id);
+  method === "get" ? !/^join_|_socket$/.test(id) : QUERIES.test(id);
 
-/** The routes that are served, where some groups are not. */
-export function enabledRoutes(disabled: readonly RouteGroup[]): readonly Route[] {
-  if (disabled.length === 0) return ROUTES;
+/** The routes that are served, where some groups are not, or wait for a setting. */
+export function enabledRoutes({
+  disabled_routes: disabled,
+  crons,
+}: Pick<Service["settings"], "disabled_routes" | "crons">): readonly Route[] {
   return ROUTES.filter(({ id, tag }) => {
+    if (tag === "Crons" && !crons) return false;
     const group = META.includes(id) ? "meta" : GROUPS[tag];
     return group === undefined || !disabled.includes(group);
   });

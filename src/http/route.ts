@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Static, type TArray, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type LazyPage, type Page, Uuid } from "../models/common.js";
-import type { CallerService, RunStream } from "../service.js";
+import type { CallerService, FrameStream } from "../service.js";
 import type { ErrorCode } from "../support/errors.js";
 import type { ListFrame } from "./respond.js";
 
@@ -11,6 +11,7 @@ export const PATH_PARAMETERS = {
   assistant_id: Type.String({ description: "A graph id, or the assistant's UUID in any of its forms." }),
   thread_id: Uuid("Id of the thread."),
   run_id: Uuid("Id of the run."),
+  cron_id: Uuid("Id of the cron."),
   checkpoint_id: Type.String({ description: "Id of the checkpoint." }),
   namespace: Type.String({
     description: "Names of nodes from the graph on, joined by |, such as child|leaf.",
@@ -40,7 +41,8 @@ export type Reply =
   | { kind: "empty"; status: 202 | 204; headers?: Record<string, string> }
   | { kind: "text"; text: string; contentType: string }
   | { kind: "waiting"; answer: Promise<unknown>; headers: Record<string, string> }
-  | { kind: "stream"; stream: RunStream; headers: Record<string, string> };
+  | { kind: "stream"; stream: FrameStream; headers: Record<string, string> }
+  | { kind: "socket"; service: CallerService; threadId: string };
 
 export const json = (body: unknown, headers?: Record<string, string>): Reply => ({
   kind: "json",
@@ -59,14 +61,22 @@ export const accepted: Reply = { kind: "empty", status: 202 };
 
 /** A successful answer, as documented. */
 export interface ResponseSpec {
-  status: 200 | 202 | 204;
+  status: 101 | 200 | 202 | 204;
   description: string;
   schema?: TSchema;
   contentType?: string;
   headers?: Record<string, TSchema>;
 }
 
-export type Tag = "Health and info" | "Assistants" | "Threads" | "Thread state" | "Runs" | "Store";
+export type Tag =
+  | "Health and info"
+  | "Assistants"
+  | "Threads"
+  | "Thread state"
+  | "Runs"
+  | "Crons"
+  | "Events and commands"
+  | "Store";
 
 interface RouteShape {
   /** Operation id, unique over all routes. */
@@ -112,7 +122,9 @@ export function pathParameters(path: string): PathParameter[] {
 }
 
 export const PAGE_HEADERS = {
-  "X-Pagination-Total": Type.Integer({ description: "Matches in all, over all pages." }),
+  "X-Pagination-Total": Type.Integer({
+    description: "Matches in all, over all pages; absent where they were not counted.",
+  }),
   "X-Pagination-Next": Type.Integer({ description: "Offset of the next page; absent on the last one." }),
 };
 
@@ -124,7 +136,7 @@ export const lazyPage = ({ items, ...page }: LazyPage<unknown>): Reply =>
   list(items, undefined, pageHeaders(page));
 
 const pageHeaders = ({ total, next }: Omit<Page<unknown>, "items">): Record<string, string> => ({
-  "X-Pagination-Total": String(total),
+  ...(total !== null && { "X-Pagination-Total": String(total) }),
   ...(next !== null && { "X-Pagination-Next": String(next) }),
 });
 

@@ -4,6 +4,7 @@ import { ConfigError, errorMessage } from "../support/errors.js";
 import type { Service } from "../service.js";
 import { createApp } from "./app.js";
 import type { StudioOptions } from "./studio.js";
+import { takeUpgrades, type Upgrades } from "./upgrades.js";
 
 export interface RunningServer {
   /** Where to reach it from this machine. */
@@ -44,6 +45,7 @@ export async function startServer(service: Service, options: ListenOptions): Pro
   const app = createApp(service, { checkHost, studio, readOnly });
   let closing: Promise<void> | undefined;
   const server = createServer(app);
+  const upgrades = takeUpgrades(server, app);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS + 1_000;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -52,7 +54,7 @@ export async function startServer(service: Service, options: ListenOptions): Pro
     url: `http://${reachable(options.host)}:${port}`,
     host: options.host,
     port,
-    close: (graceSeconds) => (closing ??= close(server, service, graceSeconds)),
+    close: (graceSeconds) => (closing ??= close(server, service, upgrades, graceSeconds)),
   };
 }
 
@@ -106,14 +108,23 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-async function close(server: Server, service: Service, graceSeconds: number | undefined): Promise<void> {
+async function close(
+  server: Server,
+  service: Service,
+  upgrades: Upgrades,
+  graceSeconds: number | undefined,
+): Promise<void> {
   // Connections that stay open would keep the server from closing.
   server.prependListener("request", (_req, res) => (res.shouldKeepAlive = false));
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   try {
     await service.close(graceSeconds);
   } finally {
-    const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    upgrades.end();
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+      upgrades.destroy();
+    }, DRAIN_MS);
     const idle = setInterval(() => server.closeIdleConnections(), DRAIN_STEP_MS);
     server.closeIdleConnections();
     await closed;

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import express, { type Request, type RequestHandler } from "express";
 import { GraphServeError } from "../support/errors.js";
+import type { PageHelpers } from "./studio-helpers.js";
 
 const CONTENT_POLICY = [
   "default-src 'none'",
@@ -51,12 +52,17 @@ interface Asset {
 export interface StudioOptions {
   /** What the page says of the values that it shows. */
   note?: string;
+  /** Whether nothing is run or changed here. */
+  readOnly?: boolean;
+  /** What is done for the page beside the public interface. */
+  helpers?: PageHelpers;
 }
 
 /** Serves the Studio under the path that it is mounted at. Its own page alone may load what is here. */
 export function studio(options: StudioOptions = {}): RequestHandler {
   const router = express.Router();
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
+  if (options.helpers) router.use("/api", helpersOf(options.helpers));
   router.get("/{*path}", async (req, res, next) => {
     refuseForeign(req);
     if (req.path === "/" && !pathOf(req).endsWith("/")) return res.redirect(302, "studio/");
@@ -72,6 +78,15 @@ export function studio(options: StudioOptions = {}): RequestHandler {
     res.end(isGzipped ? asset.gzipped : asset.plain);
   });
   return router;
+}
+
+/** Loaded by the first request: most servers have none. */
+function helpersOf(helpers: PageHelpers): RequestHandler {
+  let handler: Promise<RequestHandler> | undefined;
+  return async (req, res, next) => {
+    handler ??= import("./studio-helpers.js").then(({ studioHelpers }) => studioHelpers(helpers));
+    (await handler)(req, res, next);
+  };
 }
 
 const raise = (error: unknown): never => {
@@ -120,10 +135,12 @@ async function readAsset(file: string, options: StudioOptions): Promise<Asset> {
 }
 
 /** The page with what it is to know in its head. */
-function withOptions(page: Buffer, { note }: StudioOptions): Buffer {
-  if (note === undefined) return page;
-  const meta = `<meta name="studio-note" content="${escaped(note)}" />`;
-  return Buffer.from(page.toString("utf8").replace("</head>", () => `${meta}</head>`));
+function withOptions(page: Buffer, { note, readOnly }: StudioOptions): Buffer {
+  const told = { note, "read-only": readOnly ? "true" : undefined };
+  const metas = Object.entries(told)
+    .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    .map(([name, content]) => `<meta name="studio-${name}" content="${escaped(content)}" />`);
+  return Buffer.from(page.toString("utf8").replace("</head>", () => `${metas.join("")}</head>`));
 }
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);

@@ -17,6 +17,9 @@ const DrawQuery = Type.Object({
       default: false,
     }),
   ),
+  namespace: Type.Optional(
+    Type.String({ minLength: 1, description: "Draw this subgraph alone, such as `child|leaf`." }),
+  ),
 });
 const SubgraphsQuery = Type.Object({
   recurse: Type.Optional(
@@ -84,7 +87,7 @@ export const assistantRoutes = [
     responses: [{ status: 200, description: "Nodes and edges of the graph.", schema: GraphDrawing }],
     errors: ["assistant_not_found", "graph_not_loaded"],
     handle: async ({ service, params, query }) =>
-      json(await service.assistants.draw(params.assistant_id, { xray: query.xray ?? false })),
+      json(await service.assistants.draw(params.assistant_id, { ...query, xray: query.xray ?? false })),
   }),
   route({
     id: "get_assistant_subgraphs",

@@ -43,7 +43,8 @@ export const healthRoutes = [
     errors: ["storage_unavailable", "shutting_down"],
     handle: async ({ service }) => {
       await service.readiness.check();
-      return json({ ready: true });
+      const { frames } = service.readiness;
+      return json({ ready: true, ...(frames && { frames }) });
     },
   }),
   route({

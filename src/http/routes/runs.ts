@@ -1,7 +1,15 @@
 import { Type } from "@sinclair/typebox";
-import { RunCreateRequest, RunListQuery, RunModel, SelectedRun, type Run } from "../../models/run.js";
+import {
+  RunCreateRequest,
+  RunListQuery,
+  RunModel,
+  RunSearchRequest,
+  RunTasksModel,
+  SelectedRun,
+  type Run,
+} from "../../models/run.js";
 import type { RunStream } from "../../service.js";
-import { json, list, route } from "../route.js";
+import { json, jsonPage, list, PAGE_HEADERS, route } from "../route.js";
 import { STREAM_RESPONSE } from "./streams.js";
 
 /** Path of a run; never with a mount prefix, since SDK clients prepend their own base URL. */
@@ -89,6 +97,26 @@ export const runRoutes = [
     },
   }),
   route({
+    id: "search_runs",
+    method: "post",
+    path: "/runs/search",
+    tag: "Runs",
+    summary: "Search runs of all threads",
+    description:
+      "How many there are in all is not counted: `X-Pagination-Next` tells whether there are more.",
+    body: RunSearchRequest,
+    responses: [
+      {
+        status: 200,
+        description: "Runs, newest first, one page; the fields named by `select` when it is given.",
+        schema: Type.Array(SelectedRun),
+        headers: { "X-Pagination-Next": PAGE_HEADERS["X-Pagination-Next"] },
+      },
+    ],
+    errors: [],
+    handle: async ({ service, body }) => jsonPage(await service.runs.search(body)),
+  }),
+  route({
     id: "list_runs",
     method: "get",
     path: "/threads/{thread_id}/runs",
@@ -114,5 +142,17 @@ export const runRoutes = [
     responses: [{ status: 200, description: "The run.", schema: RunModel }],
     errors: ["thread_not_found", "run_not_found"],
     handle: async ({ service, params }) => json(await service.runs.get(params.thread_id, params.run_id)),
+  }),
+  route({
+    id: "get_run_tasks",
+    method: "get",
+    path: "/threads/{thread_id}/runs/{run_id}/tasks",
+    tag: "Runs",
+    summary: "Get when what ran in a run began and ended",
+    description:
+      "Nodes, those of subgraphs too, and the calls of models and tools that they made: names and times, no values. Kept with the run when it ends; until then the process that executes it tells.",
+    responses: [{ status: 200, description: "What ran in the run.", schema: RunTasksModel }],
+    errors: ["run_not_found"],
+    handle: async ({ service, params }) => json(await service.runs.tasks(params.thread_id, params.run_id)),
   }),
 ];

@@ -82,8 +82,8 @@ export const statelessRoutes = [
     requestHeaders: LAST_EVENT_ID,
     responses: JOIN_RESPONSES,
     errors: ["run_not_found"],
-    handle: ({ service, params, query, headers }) => {
-      const stream = service.runs.joinStatelessStream(params.run_id, joinOptions(query, headers));
+    handle: async ({ service, params, query, headers }) => {
+      const stream = await service.runs.joinStatelessStream(params.run_id, joinOptions(query, headers));
       return joined(stream, headers, headersOf(stream));
     },
   }),

@@ -1,0 +1,96 @@
+import { Type } from "@sinclair/typebox";
+import {
+  CronCountRequest,
+  CronCreateRequest,
+  CronModel,
+  CronPatchRequest,
+  CronSearchRequest,
+  SelectedCron,
+} from "../../models/cron.js";
+import { Count, empty, json, jsonPage, PAGE_HEADERS, route } from "../route.js";
+
+const createErrors = ["assistant_not_found", "unsupported_option", "graph_not_loaded"] as const;
+
+/** Served while the setting crons is on. */
+export const cronRoutes = [
+  route({
+    id: "create_cron",
+    method: "post",
+    path: "/runs/crons",
+    tag: "Crons",
+    summary: "Run again and again, each time on a new thread",
+    body: CronCreateRequest,
+    responses: [{ status: 200, description: "The cron.", schema: CronModel }],
+    errors: createErrors,
+    handle: async ({ service, body }) => json(await (await service.crons).create(body)),
+  }),
+  route({
+    id: "create_thread_cron",
+    method: "post",
+    path: "/threads/{thread_id}/runs/crons",
+    tag: "Crons",
+    summary: "Run again and again on a thread",
+    description: "The cron goes with its thread. `on_run_completed` has no say there.",
+    body: CronCreateRequest,
+    responses: [{ status: 200, description: "The cron.", schema: CronModel }],
+    errors: ["thread_not_found", ...createErrors],
+    handle: async ({ service, params, body }) =>
+      json(await (await service.crons).create(body, params.thread_id)),
+  }),
+  route({
+    id: "search_crons",
+    method: "post",
+    path: "/runs/crons/search",
+    tag: "Crons",
+    summary: "Search crons",
+    body: CronSearchRequest,
+    responses: [
+      {
+        status: 200,
+        description:
+          "The crons that match, newest first unless said otherwise, one page; the fields named by `select` when it is given.",
+        schema: Type.Array(SelectedCron),
+        headers: PAGE_HEADERS,
+      },
+    ],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, body }) => jsonPage(await (await service.crons).search(body)),
+  }),
+  route({
+    id: "count_crons",
+    method: "post",
+    path: "/runs/crons/count",
+    tag: "Crons",
+    summary: "Count crons",
+    body: CronCountRequest,
+    responses: [{ status: 200, description: "How many crons match.", schema: Count }],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, body }) => json(await (await service.crons).count(body)),
+  }),
+  route({
+    id: "update_cron",
+    method: "patch",
+    path: "/runs/crons/{cron_id}",
+    tag: "Crons",
+    summary: "Change a cron",
+    body: CronPatchRequest,
+    responses: [{ status: 200, description: "The cron as it is now.", schema: CronModel }],
+    errors: ["cron_not_found", ...createErrors],
+    handle: async ({ service, params, body }) =>
+      json(await (await service.crons).update(params.cron_id, body)),
+  }),
+  route({
+    id: "delete_cron",
+    method: "delete",
+    path: "/runs/crons/{cron_id}",
+    tag: "Crons",
+    summary: "Delete a cron",
+    description: "Runs that have been accepted stay.",
+    responses: [{ status: 204, description: "It is gone." }],
+    errors: ["cron_not_found"],
+    handle: async ({ service, params }) => {
+      await (await service.crons).delete(params.cron_id);
+      return empty;
+    },
+  }),
+];

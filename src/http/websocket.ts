@@ -1,0 +1,250 @@
+/** A thread's events and commands over one WebSocket. */
+import type { ServerResponse } from "node:http";
+import { Writable } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import {
+  CommandError,
+  type EventFilter,
+  passes,
+  ProtocolCommand,
+  type ProtocolFrame,
+  SOCKET_PARAMS,
+  type UnsubscribeParams,
+} from "../models/protocol.js";
+import { FramesLostError } from "../models/run-stream.js";
+import type { CallerService } from "../service.js";
+import { GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { nextTurn } from "../support/event-loop.js";
+import { newId } from "../support/ids.js";
+import type { Logger } from "../support/log.js";
+import { HEARTBEAT_MS, type Outlet, type Unread } from "./outlet.js";
+import { answered, carryOut, paramsOf } from "./protocol-command.js";
+import { validate } from "./request.js";
+import { upgradeOf } from "./upgrades.js";
+
+/** Subscriptions of one socket at a time. */
+const MOST_SUBSCRIPTIONS = 100;
+/** Clients do not come back after a code of 4000 and a status of the client's fault. */
+const REFUSED = 4000;
+const GOING_AWAY = 1001;
+const FAILED = 1011;
+/** A peer that leaves so many pings without an answer is gone. */
+const MOST_PINGS = 6;
+
+interface SocketCall {
+  service: CallerService;
+  threadId: string;
+}
+
+/**
+ * Make a WebSocket of a request, and serve the thread on it.
+ * @throws GraphServeError for a plain request (`route_not_found`)
+ */
+export function acceptSocket(
+  res: ServerResponse,
+  call: SocketCall,
+  unread: Unread,
+  logger: Logger,
+): Promise<void> {
+  const { req } = res;
+  const upgrade = upgradeOf(req);
+  if (!upgrade)
+    throw new GraphServeError("route_not_found", "GET is for WebSockets here; POST streams events");
+  const { settings } = call.service;
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: settings.body_limit,
+  });
+  res.statusCode = 101;
+  res.detachSocket(upgrade.socket as never);
+  return new Promise((resolve) => {
+    upgrade.socket.once("close", () => {
+      res.emit("close");
+      resolve();
+    });
+    server.handleUpgrade(req, upgrade.socket, upgrade.head, (socket) => {
+      new ThreadSocket(socket, call, unread, logger).serve();
+    });
+  });
+}
+
+interface Subscription {
+  id: string;
+  filter: EventFilter;
+  leave: () => void;
+  /** Place of the event that it is about to send; none while it waits for events. */
+  at: number;
+}
+
+class ThreadSocket {
+  readonly #socket: WebSocket;
+  readonly #call: SocketCall;
+  readonly #outlet: Outlet;
+  readonly #logger: Logger;
+  /** In the order in which they came. */
+  readonly #subscriptions: Subscription[] = [];
+  /** Settles when all that was given out before is on its way: with false when the client is gone. */
+  #turn: Promise<boolean> = Promise.resolve(true);
+  #pings = 0;
+
+  constructor(socket: WebSocket, call: SocketCall, unread: Unread, logger: Logger) {
+    this.#socket = socket;
+    this.#call = call;
+    this.#logger = logger;
+    this.#outlet = unread.outlet(messagesOf(socket), { thread_id: call.threadId });
+  }
+
+  serve(): void {
+    const socket = this.#socket;
+    const heartbeat = setInterval(() => this.#ping(), HEARTBEAT_MS).unref();
+    socket.on("pong", () => (this.#pings = 0));
+    socket.on("message", (data: Buffer) => void this.#take(data.toString()));
+    socket.on("error", () => socket.terminate());
+    socket.once("close", () => {
+      clearInterval(heartbeat);
+      for (const { leave } of this.#subscriptions.splice(0)) leave();
+    });
+    this.#run(async () => (await this.#call.service.protocol).reach(this.#call.threadId));
+  }
+
+  #ping(): void {
+    if (this.#pings >= MOST_PINGS) return this.#socket.terminate();
+    this.#pings += 1;
+    this.#socket.ping();
+  }
+
+  /** Do some work; what cannot be told in an answer closes the socket. */
+  #run(work: () => Promise<unknown>): void {
+    work().catch((error: unknown) => {
+      if (this.#socket.readyState !== this.#socket.OPEN) return;
+      if (error instanceof GraphServeError && error.status < 500)
+        return this.#socket.close(REFUSED + error.status, error.message.slice(0, 100));
+      this.#logger.error({ err: error, thread_id: this.#call.threadId }, "a WebSocket broke off");
+      this.#socket.close(error instanceof FramesLostError ? GOING_AWAY : FAILED);
+    });
+  }
+
+  #take(text: string): void {
+    this.#run(async () => {
+      const command = await this.#read(text);
+      if (command) await this.#carryOut(command);
+    });
+  }
+
+  /** The command that a message is; one that is none is told so, and nothing else happens. */
+  async #read(text: string): Promise<ProtocolCommand | undefined> {
+    let id: unknown = null;
+    try {
+      const message = JSON.parse(text) as { id?: unknown };
+      id = message?.id;
+      await validate(ProtocolCommand, message, "body");
+      return message as ProtocolCommand;
+    } catch (error) {
+      const isKnown = Number.isInteger(id);
+      const message = error instanceof InvalidRequestError ? error.message : "the message is not valid JSON";
+      await this.#send({ type: "error", id: isKnown ? id : null, error: "invalid_argument", message });
+      return undefined;
+    }
+  }
+
+  async #carryOut(command: ProtocolCommand): Promise<void> {
+    const { service, threadId } = this.#call;
+    const { method } = command;
+    if (method === "subscription.subscribe") return this.#subscribe(command);
+    if (method === "subscription.unsubscribe") return this.#unsubscribe(command);
+    await this.#send(await carryOut(service, threadId, command));
+  }
+
+  /** The answer comes before the events. */
+  async #subscribe(command: ProtocolCommand): Promise<void> {
+    const { service, threadId } = this.#call;
+    let begin = () => {};
+    const answer = await answered(command.id, async () => {
+      const filter = await paramsOf(SOCKET_PARAMS["subscription.subscribe"], command);
+      if (this.#subscriptions.length >= MOST_SUBSCRIPTIONS)
+        throw new CommandError("invalid_argument", `${MOST_SUBSCRIPTIONS} subscriptions are open`);
+      const stream = await (await service.protocol).events(threadId, filter as EventFilter);
+      const subscription = {
+        id: newId(),
+        filter: filter as EventFilter,
+        leave: () => stream.disconnect(),
+        at: Infinity,
+      };
+      this.#subscriptions.push(subscription);
+      begin = () => this.#run(() => this.#pump(subscription, stream.frames));
+      const result = { subscription_id: subscription.id, replayed_events: stream.kept };
+      return { result, threadId: stream.thread_id, appliedThroughSeq: stream.lastSeq };
+    });
+    await this.#send(answer);
+    begin();
+  }
+
+  async #unsubscribe(command: ProtocolCommand): Promise<void> {
+    const answer = await answered(command.id, async () => {
+      const params = await paramsOf(SOCKET_PARAMS["subscription.unsubscribe"], command);
+      const { subscription_id } = params as UnsubscribeParams;
+      const at = this.#subscriptions.findIndex(({ id }) => id === subscription_id);
+      if (at < 0)
+        throw new CommandError("no_such_subscription", `there is no subscription "${subscription_id}"`);
+      for (const { leave } of this.#subscriptions.splice(at, 1)) leave();
+      return (await this.#call.service.protocol).nothing(this.#call.threadId);
+    });
+    await this.#send(answer);
+  }
+
+  async #pump(own: Subscription, frames: AsyncIterable<readonly ProtocolFrame[]>): Promise<void> {
+    for await (const batch of frames) {
+      for (const frame of batch) {
+        own.at = frame.seq;
+        if (!this.#isFirst(own, frame)) continue;
+        if (frame.event === "lifecycle") await this.#othersReach(own);
+        if (!(await this.#sendText(frame.data))) return;
+      }
+      own.at = Infinity;
+    }
+    // It was the server that ended them.
+    if (this.#subscriptions.includes(own)) this.#socket.close(GOING_AWAY);
+  }
+
+  /** What other subscriptions have of before goes first: clients take the end of a run for the end of its events. */
+  async #othersReach(own: Subscription): Promise<void> {
+    // All of them hear of what has come before the next turn.
+    do await nextTurn();
+    while ((await this.#turn) && this.#subscriptions.some(({ at }) => at < own.at));
+  }
+
+  /** What several subscriptions ask for is sent once: by that which came first. */
+  #isFirst(own: Subscription, frame: ProtocolFrame): boolean {
+    return this.#subscriptions.find(({ filter }) => passes(filter, frame)) === own;
+  }
+
+  #send(message: object): Promise<boolean> {
+    return this.#sendText(JSON.stringify(message));
+  }
+
+  /** One message after the other, at the client's pace. */
+  #sendText(text: string): Promise<boolean> {
+    const sent = this.#turn.then(() => this.#outlet.write(Buffer.from(`${text}\n`)));
+    this.#turn = sent;
+    return sent;
+  }
+}
+
+const LINE_END = 10;
+
+/** Takes the bytes of messages, each ended by a line end; large ones come in pieces. */
+function messagesOf(socket: WebSocket): Writable {
+  const out = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      if (socket.readyState !== socket.OPEN) return done();
+      socket.send(chunk, { binary: false, fin: chunk.at(-1) === LINE_END }, () => done());
+    },
+    destroy: (error, done) => {
+      socket.terminate();
+      done(error);
+    },
+  });
+  socket.once("close", () => out.destroy());
+  return out;
+}
