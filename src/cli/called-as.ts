@@ -28,6 +28,7 @@ export const COMMAND_NAMES = [
     "export",
     "import",
     "start",
+    "mcp",
     "dockerfile",
     "migrate",
     "recover",
@@ -46,7 +47,7 @@ const NAME = "graph-serve";
 const FETCHED = /[\\/](dlx[\\/-]|_npx[\\/])/;
 
 /** What calls the program once more: `npx graph-serve`, `pnpm exec graph-serve`, a script of the project, its name. */
-export function callOf(call: Call): string {
+function callOf(call: Call): string {
   const manager = callingManager(call.env);
   if (manager === undefined) return isOnPath(call) ? NAME : `${MANAGERS.npm.exec} ${NAME}`;
   const { exec, script, fetch } = MANAGERS[manager];

@@ -95,6 +95,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/start.js")).startCommand,
     },
     {
+      name: "mcp",
+      summary: "Serve graphs as tools to a client that starts this itself, over stdin and stdout.",
+      load: async () => (await import("./commands/mcp.js")).mcpCommand,
+    },
+    {
       name: "dockerfile",
       summary: "Make what a container of the project is built from, with PostgreSQL if asked.",
       load: async () => (await import("./commands/dockerfile.js")).dockerfileCommand,

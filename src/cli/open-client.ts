@@ -165,6 +165,8 @@ async function storageClient(
   const service = await openConfigured(config, createConsoleLogger(print, level), {
     readOnly,
     passive: !runs,
+    // A command is no server: it ends with the one run that it was called for.
+    ...(runs && { cutOffs: "leave" }),
     standIns,
     unfiltered: raw,
   });

@@ -20,7 +20,7 @@ import type { Printer } from "./terminal/print.js";
 
 interface OpenOptions extends Pick<
   ServiceOptions,
-  "readOnly" | "passive" | "standIns" | "unfiltered" | "callFactories" | "onActivity"
+  "readOnly" | "passive" | "cutOffs" | "standIns" | "unfiltered" | "callFactories" | "onActivity"
 > {
   /** Whether requests will come over HTTP: only then is the app in front of them loaded. */
   serves?: boolean;
@@ -63,7 +63,8 @@ function graphFolder({ graphs }: Settings, baseDir: string): string {
   return source === undefined ? baseDir : dirname(resolve(baseDir, parseGraphTarget(source).path));
 }
 
-function requireGraphs({ graphs }: Settings): void {
+/** @throws ConfigError where there is nothing to serve (`config_invalid`) */
+export function requireGraphs({ graphs }: Settings): void {
   if (Object.keys(graphs).length > 0) return;
   throw new ConfigError(
     "there is no graph: no file was named, and no configuration with `graphs` was found",
@@ -217,9 +218,7 @@ export async function rememberGraphs({ settings, origins, baseDir }: LoadedConfi
 }
 
 /** Sources by graph id, as far as their files are still there. */
-export async function rememberedGraphs({
-  baseDir,
-}: Pick<LoadedConfig, "baseDir">): Promise<Record<string, string>> {
+async function rememberedGraphs({ baseDir }: Pick<LoadedConfig, "baseDir">): Promise<Record<string, string>> {
   const text = await readIfThere(graphsFile(baseDir)).catch(() => undefined);
   const isThere = (source: unknown) =>
     typeof source === "string" && existsSync(resolve(baseDir, parseGraphTarget(source).path));
@@ -306,5 +305,5 @@ export async function storageConfig(
  */
 export function openStorageOf(config: LoadedConfig, access: "read" | "write" | "serve"): Promise<Service> {
   const options = { readOnly: access === "read", passive: access !== "serve", standIns: true };
-  return openConfigured(config, undefined, options);
+  return openConfigured(config, undefined, { ...options, ...(access === "serve" && { cutOffs: "end" }) });
 }

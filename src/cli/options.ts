@@ -208,7 +208,7 @@ const SCHEMES_OF_URIS: readonly [RegExp, string][] = [
 ];
 
 /** The storage that a `--db` names: a URI says its scheme, anything else is a file of SQLite. */
-export function storageNamed(uri: string): { checkpointer_scheme: string; checkpointer_uri?: string } {
+function storageNamed(uri: string): { checkpointer_scheme: string; checkpointer_uri?: string } {
   if (uri === "memory") return { checkpointer_scheme: "memory" };
   const [, scheme = "sqlite"] = SCHEMES_OF_URIS.find(([pattern]) => pattern.test(uri)) ?? [];
   return { checkpointer_scheme: scheme, checkpointer_uri: uri };

@@ -2,8 +2,9 @@
 import type { SettingOrigin } from "../config/load.js";
 import { isAbsolute, relative } from "node:path";
 import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "../support/errors.js";
-import { nodePath, type RunFault, type StackFrame } from "../support/run-fault.js";
+import { nodePath, type RunFault } from "../support/run-fault.js";
 import { maskPasswords } from "../support/secrets.js";
+import type { StackFrame } from "../support/stack.js";
 import { escapeControl } from "../view/text.js";
 import { asCalled } from "./called-as.js";
 import type { CliIo } from "./io.js";
@@ -149,13 +150,13 @@ function indented(text: string): string {
   return escapeControl(maskPasswords(text)).replaceAll("\n", `\n${INDENT}`);
 }
 
-/** The path from `cwd` where it lies below it. */
 /** Where the value of a setting came from, in a word or a few. */
 export function originText({ kind, detail }: SettingOrigin, cwd: string): string {
   if (kind === "file" && detail !== undefined) return shortPath(detail, cwd);
   return detail ?? kind;
 }
 
+/** The path from `cwd` where it lies below it. */
 export function shortPath(file: string, cwd: string): string {
   const path = relative(cwd, file);
   return path === "" || path.startsWith("..") || isAbsolute(path) ? file : path;

@@ -1,5 +1,5 @@
 import type { Assistant, AssistantSearchRequest, GraphDrawing, GraphSchema } from "../models/assistant.js";
-import type { Run, RunCreateRequest, RunFilter } from "../models/run.js";
+import type { Run, RunCreateRequest, RunFilter, RunSearchRequest } from "../models/run.js";
 import type {
   CheckpointSelector,
   StateWriteResult,
@@ -72,6 +72,8 @@ interface ThreadsClient {
 interface RunsClient {
   /** Newest first. */
   list(threadId: string, filter: RunFilter): Promise<Run[]>;
+  /** Of all threads, newest first. */
+  search(request: RunSearchRequest): Promise<Partial<Run>[]>;
   /** @throws NotFoundError (`run_not_found`) */
   get(threadId: string, runId: string): Promise<Run>;
   /** Starts a run and gives its events, to its end. Aborting the signal interrupts the run. */

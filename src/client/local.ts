@@ -33,6 +33,7 @@ export function localClient(
     },
     runs: {
       list: (threadId, filter) => runs.list(threadId, filter),
+      search: async (request) => (await runs.search(request)).items,
       get: (threadId, runId) => runs.get(threadId, runId),
       stream: (threadId, request, signal) => eventsOfRun(service, threadId, request, signal),
     },
@@ -125,7 +126,7 @@ async function refuseBusy(service: Service, threadId: string): Promise<void> {
     : "a run of another process is in flight on it";
   throw new GraphServeError("thread_busy", `thread "${thread_id}" is busy: ${why}`, {
     hint: isCutOff
-      ? "graph-serve recover --apply settles it; so does the next start of the server"
+      ? "the next start of the server goes on with it, or settles it; graph-serve recover --apply ends it"
       : "wait for the run to end, or cancel it at its server",
   });
 }

@@ -17,6 +17,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
     threads: threadsOf(sdk, connect),
     runs: {
       list: (threadId, filter) => answer(sdk.runs.list(threadId, said(filter))),
+      search: (request) => answer(post(server, "/runs/search", request)),
       get: (threadId, runId) => answer(sdk.runs.get(threadId, runId)),
       stream: (threadId, request, signal) => eventsOfRun({ sdk, server, threadId, request, signal }),
     },
@@ -70,6 +71,17 @@ async function answer<T>(call: Promise<unknown>): Promise<T> {
   } catch (error) {
     throw refusalIn(error);
   }
+}
+
+/** A call that the SDK does not have. */
+async function post(server: ServerAddress, path: string, body: object): Promise<unknown> {
+  const { url, apiKey } = server;
+  const headers = {
+    "content-type": "application/json",
+    ...(apiKey !== undefined && { "x-api-key": apiKey }),
+  };
+  const init = { method: "POST", headers, body: JSON.stringify(body) };
+  return (await fetchOf(server)(url + path, init)).json();
 }
 
 /** The parameters of a call as the SDK types them, which says less of some than our models do. */

@@ -1,12 +1,13 @@
 /** What stands in the rows of a storage: for lists, which need neither LangGraph nor a graph. */
 import { DEFAULT_LIMIT } from "../models/common.js";
-import type { Run, RunFilter } from "../models/run.js";
+import type { Run, RunFilter, RunSearchRequest } from "../models/run.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import { type OpenOptions, openRows } from "../storage/open.js";
+import { searchRuns } from "../storage/run-search.js";
+import type { RowStorage, RunRow, ThreadRow } from "../storage/storage.js";
+import { NotFoundError } from "../support/errors.js";
 
 export { sqliteFault } from "../storage/open.js";
-import type { RowStorage, ThreadRow } from "../storage/storage.js";
-import { NotFoundError } from "../support/errors.js";
 
 /** A run without what it was called with, which may hold secrets. */
 export type ListedRun = Omit<Run, "kwargs">;
@@ -14,7 +15,10 @@ export type ListedRun = Omit<Run, "kwargs">;
 /** The part of a `Client` that rows can answer. */
 export interface RowsClient {
   readonly threads: { search(request: ThreadSearchRequest): Promise<Partial<Thread>[]> };
-  readonly runs: { list(threadId: string, filter: RunFilter): Promise<ListedRun[]> };
+  readonly runs: {
+    list(threadId: string, filter: RunFilter): Promise<ListedRun[]>;
+    search(request: RunSearchRequest): Promise<Partial<ListedRun>[]>;
+  };
   readonly place: string;
   close(): Promise<void>;
 }
@@ -25,7 +29,11 @@ export async function openRowsClient(options: OpenOptions): Promise<RowsClient> 
   const { scheme, location } = rows;
   return {
     threads: { search: (request) => searchThreads(rows, request) },
-    runs: { list: (threadId, filter) => listRuns(rows, threadId, filter) },
+    runs: {
+      list: (threadId, filter) => listRuns(rows, threadId, filter),
+      search: async ({ status, limit, offset }) =>
+        (await searchRuns(rows, { ...pageOf({ limit, offset }), ...(status && { status }) })).map(listedRun),
+    },
     place: location === undefined ? scheme : `${scheme} ${location}`,
     close: () => rows.close(),
   };
@@ -62,11 +70,22 @@ async function listRuns(
   { limit, offset, status }: RunFilter,
 ): Promise<ListedRun[]> {
   if (!(await threads.get(threadId))) throw new NotFoundError("thread", threadId);
-  const rows = await runs.list({
-    threadId,
-    limit: limit ?? DEFAULT_LIMIT,
-    offset: offset ?? 0,
-    ...(status && { status }),
-  });
-  return rows.map(({ owner: _, kwargs: __, fault: ___, ...run }) => run);
+  return (await runs.list({ threadId, ...pageOf({ limit, offset }), ...(status && { status }) })).map(
+    listedRun,
+  );
 }
+
+const pageOf = ({ limit, offset }: Pick<RunSearchRequest, "limit" | "offset">) => ({
+  limit: limit ?? DEFAULT_LIMIT,
+  offset: offset ?? 0,
+});
+
+const listedRun = ({
+  owner: _1,
+  kwargs: _2,
+  fault: _3,
+  tasks: _4,
+  resumption: _5,
+  attempt = 1,
+  ...run
+}: RunRow): ListedRun => ({ ...run, attempt });

@@ -1,7 +1,8 @@
 /** Walks over lists of any length in pages, so that memory holds one page at a time. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_LIMIT } from "../models/common.js";
-import { reportedTokens, type Run, type RunFilter } from "../models/run.js";
+import type { Run, RunFilter } from "../models/run.js";
+import { reportedTokens } from "../models/token-counts.js";
 import type { ThreadState, ThreadStateSearchRequest } from "../models/state.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import type { Client } from "./client.js";
@@ -54,19 +55,30 @@ export async function* walkThreads(
 }
 
 /** Runs of a thread, newest first. */
-export async function* walkRuns<Listed extends ListedRun = Run>(
-  client: { runs: { list(threadId: string, filter: RunFilter): Promise<Listed[]> } },
+export function walkRuns<Listed extends ListedRun = Run>(
+  { runs }: { runs: { list(threadId: string, filter: RunFilter): Promise<Listed[]> } },
   threadId: string,
+  filter?: RunFilter,
+): AsyncGenerator<Listed> {
+  return walkPages((page) => runs.list(threadId, page), filter);
+}
+
+/** Runs of all threads, newest first. */
+export function walkAllRuns(
+  { runs }: Pick<RowsClient, "runs">,
+  filter?: RunFilter,
+): AsyncGenerator<ListedRun> {
+  return walkPages(async (page) => (await runs.search(page)) as ListedRun[], filter);
+}
+
+async function* walkPages<Listed>(
+  read: (page: RunFilter) => Promise<Listed[]>,
   { limit = Infinity, offset = 0, status }: RunFilter = {},
 ): AsyncGenerator<Listed> {
   let start = offset;
   for (let left = limit; left > 0;) {
     const wanted = Math.min(left, MAX_LIMIT);
-    const runs = await client.runs.list(threadId, {
-      limit: wanted,
-      offset: start,
-      ...(status && { status }),
-    });
+    const runs = await read({ limit: wanted, offset: start, ...(status && { status }) });
     yield* runs;
     if (runs.length < wanted) return;
     left -= runs.length;

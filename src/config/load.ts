@@ -20,7 +20,8 @@ import { isLangGraphJson } from "./find.js";
 import { selectGraphs } from "./graph-target.js";
 import { type Unheeded, unheededFields } from "./langgraph-fields.js";
 import type { ConfigDocument } from "./document.js";
-import { defaultSettings, SCHEMES, type SettingName, type Settings, type SettingsInput } from "./settings.js";
+import { defaultSettings, type SettingName, type Settings, type SettingsInput } from "./settings.js";
+import { SCHEMES } from "./storage-settings.js";
 import { issuesOf, type SettingFault, settingFaults } from "./validate.js";
 
 export interface LoadOptions {
@@ -94,7 +95,13 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (options.graphs?.length) {
     origins.graphs = origins.default_assistant_id = { kind: "flag", detail: "argument" };
   }
-  const settings: Settings = { ...merged, graphs, ...selected };
+  const graph_descriptions = graphDescriptions(merged.graphs);
+  const settings: Settings = {
+    ...merged,
+    graphs,
+    ...selected,
+    ...(graph_descriptions && { graph_descriptions }),
+  };
   if (settings.checkpointer_uri !== undefined && origins.checkpointer_uri.kind !== "file") {
     Object.assign(settings, {
       checkpointer_uri: fromFolder(settings.checkpointer_uri, options.cwd, baseDir),
@@ -156,6 +163,16 @@ function graphSources(graphs: Readonly<Record<string, string | { path: string }>
   return Object.fromEntries(
     Object.entries(graphs).map(([id, graph]) => [id, typeof graph === "string" ? graph : graph.path]),
   );
+}
+
+/** What the graphs do, of those that are described. */
+function graphDescriptions(
+  graphs: Readonly<Record<string, string | { description?: string }>>,
+): Record<string, string> | undefined {
+  const described = Object.entries(graphs).flatMap(([id, graph]): [string, string][] =>
+    typeof graph === "string" || graph.description === undefined ? [] : [[id, graph.description]],
+  );
+  return described.length > 0 ? Object.fromEntries(described) : undefined;
 }
 
 /** The path of a database file that was given from `cwd`, as it is seen from the folder paths resolve against. */
@@ -251,12 +268,16 @@ function corsWarnings({ cors_origins, cors_credentials }: Settings): string[] {
 }
 
 /** A URI whose scheme is not the one that was chosen is ignored (docs/specification.md#storage, 3). */
-function uriWarnings({ checkpointer_scheme: scheme, checkpointer_uri: uri }: Settings): string[] {
-  if (uri === undefined || uriFits(scheme, uri)) return [];
+function uriWarnings(settings: Settings): string[] {
+  const { checkpointer_scheme: scheme, checkpointer_uri: uri, stream, stream_uri } = settings;
+  const unused = "stream_uri is ignored: stream is memory; set stream to redis or postgres to use it";
+  const ignored = stream === "memory" && stream_uri !== undefined ? [unused] : [];
+  if (uri === undefined || uriFits(scheme, uri)) return ignored;
   const kind = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1];
   const advice =
     kind && kind.length > 1 && kind !== "file" ? `the scheme ${kind}` : "checkpointer_scheme sqlite";
   return [
+    ...ignored,
     `checkpointer_uri is ignored: it does not belong to checkpointer_scheme ${scheme}; set ${advice} to use it`,
   ];
 }

@@ -3,6 +3,8 @@ import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { boundSettings } from "./bound-settings.js";
 import { type Compat, COMPAT_DEFAULTS, compatSettings } from "./compat.js";
+import { storageSettings } from "./storage-settings.js";
+import { switchSettings } from "./switch-settings.js";
 
 // Settings that say who may call; part of ./settings.ts.
 
@@ -71,17 +73,6 @@ const accessSettings = {
   ),
 };
 
-export const SCHEMES = [
-  "memory",
-  "sqlite",
-  "postgres",
-  "postgresql",
-  "mongodb",
-  "mongo",
-  "redis",
-  "rediss",
-] as const;
-
 const text = (description: string, options = {}) => Type.Optional(Type.String({ description, ...options }));
 const texts = (description: string, value: string[]) =>
   Type.Optional(Type.Array(Type.String(), { description, default: value }));
@@ -137,50 +128,7 @@ export const SettingsSchema = Type.Object(
         },
       ),
     ),
-    checkpointer_scheme: text(
-      `Backend of both stores: ${SCHEMES.join(", ")}, or a module that opens one: ./my-storage.ts:openStorage.`,
-      { default: "memory" },
-    ),
-    checkpointer_uri: text("Connection string of the backend; ignored when it is not of the scheme."),
-    checkpointer_options: Type.Optional(
-      Type.Object(
-        {
-          pool_max_size: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              default: 10,
-              description: "Connections of a relational server's pool.",
-            }),
-          ),
-          schema: text("Schema of the tables, public when left out (postgres)."),
-          statement_timeout_ms: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              description: "Longest time of a statement, 10000 when left out (postgres).",
-            }),
-          ),
-          prepare: Type.Optional(
-            Type.Boolean({
-              description: "False behind pgbouncer in transaction mode: no named statements (postgres).",
-            }),
-          ),
-          lock_uri: text("Connection string that leads past a pooler, for the thread locks (postgres)."),
-          allow_ephemeral_metadata: Type.Optional(
-            Type.Boolean({
-              description: "True to accept that thread and run rows end with the process (redis).",
-            }),
-          ),
-          key_prefix: text('What every key begins with, "graph-serve:" when left out (redis).'),
-          ttl_minutes: Type.Optional(
-            Type.Number({
-              exclusiveMinimum: 0,
-              description: "Minutes that a thread's checkpoints stay after the last write (redis).",
-            }),
-          ),
-        },
-        { additionalProperties: true, description: "Options of the backend.", default: {} },
-      ),
-    ),
+    ...storageSettings,
     default_assistant_id: text("Key of `graphs` that is the assistant; the first one when left out."),
     assistant_namespace: text("URI namespace of the assistants' UUIDs; urn:uuid:… is the namespace itself.", {
       default: DEFAULT_ASSISTANT_NAMESPACE,
@@ -208,22 +156,18 @@ export const SettingsSchema = Type.Object(
     allowed_hosts: texts("Host names to answer to besides localhost, *.localhost and IP addresses.", []),
     ...corsSettings,
     ...accessSettings,
-    studio: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: "Serve the Studio at /studio; `dev` does so unless it is told --no-studio.",
-      }),
-    ),
-    metrics: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: "Serve figures for Prometheus at /metrics; needs the package prom-client.",
-      }),
-    ),
+    ...switchSettings,
     run_timeout_seconds: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: "Longest time of a run, waiting not counted; none when left out.",
+        description: "Longest time of a run over all its attempts, waiting not counted; none when left out.",
+      }),
+    ),
+    resume_runs: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          "Go on with runs whose process died, from their last checkpoint, where the storage is durable; otherwise they end as error.",
       }),
     ),
     ...boundSettings,
@@ -280,6 +224,7 @@ export type SettingName = keyof SettingsInput;
 type WithDefault =
   | "checkpointer_scheme"
   | "checkpointer_options"
+  | "stream"
   | "assistant_namespace"
   | "welcome_message"
   | "list_all_assistants"
@@ -293,8 +238,7 @@ type WithDefault =
   | "cors_credentials"
   | "open_routes"
   | "disabled_routes"
-  | "studio"
-  | "metrics"
+  | "resume_runs"
   | "body_limit"
   | "max_unread_bytes"
   | "unread_timeout_seconds"
@@ -304,12 +248,19 @@ type WithDefault =
   | "allow_unfiltered_messages"
   | "ignore_on_disconnect_continue"
   | keyof typeof compatSettings
+  | keyof typeof switchSettings
   | "log_level";
 
-/** All settings with their defaults filled in; frozen. `graphs` maps each id to `path:export`. */
+/**
+ * All settings with their defaults filled in; frozen. `graphs` maps each id to `path:export`, `graph_descriptions` those
+ * that are described to what they do.
+ */
 export type Settings = Readonly<
   Required<Pick<SettingsInput, WithDefault>> &
-    Omit<SettingsInput, WithDefault | "graphs"> & { graphs: Readonly<Record<string, string>> }
+    Omit<SettingsInput, WithDefault | "graphs"> & {
+      graphs: Readonly<Record<string, string>>;
+      graph_descriptions?: Readonly<Record<string, string>>;
+    }
 >;
 
 /** The defaults: those of the schema, and those that `compat` has in their place. */

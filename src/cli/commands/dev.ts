@@ -2,11 +2,12 @@ import type { Command } from "@commander-js/extra-typings";
 import { basename, resolve } from "node:path";
 import type { JsonObject } from "../../models/common.js";
 import { noteUnhandled } from "../../support/event-loop.js";
-import { errorMessage } from "../../support/errors.js";
+import { errorMessage, GraphServeError } from "../../support/errors.js";
 import { createRedaction } from "../../testing/redact.js";
 import { examples, type Runner } from "../command.js";
 import { type BannerFacts, bannerLines, listenForKeys, openInBrowser, plainLines } from "../dev/banner.js";
 import { DevServer } from "../dev/dev-server.js";
+import type { DevHelpers } from "../dev/studio-helpers.js";
 import { type FileWatcher, watchFiles } from "../dev/watch.js";
 import { TRANSCRIPTS } from "../open.js";
 import {
@@ -67,13 +68,14 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   const start = performance.now();
   const closers = new Closers();
   const settings = settingsOfFlags(listenSettings(flags));
-  const server = await DevServer.open(session, { graphs, settings, studio: flags.studio });
+  const helpers = flags.studio ? await helpersOf(session, flags, () => server) : undefined;
+  const server: DevServer = await DevServer.open(session, { graphs, settings, helpers });
   const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
   closers.add(() => server.close());
   try {
     const note = (error: unknown) => noteUnhandled(error, server.service);
     session.unhandled = { rejection: note, exception: note };
-    const reloader = new Reloader(session, server);
+    const reloader = new Reloader(session, server, helpers);
     closers.add(() => reloader.close());
     if (flags.reload) await reloader.watch();
     if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
@@ -87,6 +89,25 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   stop.done();
   return 0;
 }
+
+/** Known to the Studio of this process alone. */
+async function helpersOf(
+  session: Session,
+  { record }: DevFlags,
+  server: () => DevServer,
+): Promise<DevHelpers> {
+  const { DevHelpers } = await import("../dev/studio-helpers.js");
+  return new DevHelpers(session, () => {
+    const { service, files, config } = server();
+    const { baseDir, env } = config;
+    const variables = { ...session.io.env, ...env };
+    return { service, files, baseDir, transcripts: transcriptsOf(baseDir, record), env: variables };
+  });
+}
+
+/** Folder of the recordings. */
+const transcriptsOf = (baseDir: string, record: DevFlags["record"] = true): string =>
+  resolve(baseDir, record === true ? TRANSCRIPTS : record);
 
 /** Print what is served, where; returns whether keys are listened to. */
 async function announce(
@@ -152,7 +173,7 @@ async function recordRuns(
   to: string | true,
 ): Promise<() => Promise<void>> {
   const { Transcripts } = await import("../../testing/recording/recorder.js");
-  const folder = resolve(config.baseDir, to === true ? TRANSCRIPTS : to);
+  const folder = transcriptsOf(config.baseDir, to);
   const transcripts = await Transcripts.open({
     folder,
     redact: createRedaction({ ...io.env, ...config.env }),
@@ -179,14 +200,16 @@ function showFault({ io, print }: Session, error: unknown): void {
 class Reloader {
   readonly #session: Session;
   readonly #server: DevServer;
+  readonly #helpers: DevHelpers | undefined;
   #watcher: FileWatcher | undefined;
   /** Messages of the faults that the last load met, which are shown once. */
   #known: ReadonlySet<string>;
   #work = Promise.resolve();
 
-  constructor(session: Session, server: DevServer) {
+  constructor(session: Session, server: DevServer, helpers: DevHelpers | undefined) {
     this.#session = session;
     this.#server = server;
+    this.#helpers = helpers;
     this.#known = messagesOf(server.service.graphFaults().values());
   }
 
@@ -211,6 +234,7 @@ class Reloader {
     const { url } = this.#server;
     try {
       const faults = await (restart ? this.#server.restart() : this.#server.reload());
+      await this.#helpers?.noteLoad(faults);
       if (!this.#show(faults.values())) {
         const names = files.map((file) => basename(file)).join(", ");
         const took = `reloaded ${names} in ${Math.round(performance.now() - start)} ms`;
@@ -219,6 +243,7 @@ class Reloader {
         this.#session.print.note([took, ...moved, ...stillFaulty(faults.keys())].join("; "));
       }
     } catch (error) {
+      if (error instanceof GraphServeError) await this.#helpers?.noteLoad(new Map([["", error]]));
       this.#show([error]);
     }
     this.#watcher?.watch(this.#server.files);

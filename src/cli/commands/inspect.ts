@@ -6,8 +6,13 @@ import { InvalidRequestError } from "../../support/errors.js";
 import { errorLine, escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
 import { faultOf } from "../history/faults.js";
-import { printInspectedRun, superstepsOf } from "../inspect/run.js";
-import { inspectedThread, printInspectedThread, unfinishedFields } from "../inspect/thread.js";
+import {
+  inspectedThread,
+  printInspectedRun,
+  printInspectedThread,
+  superstepsOf,
+  unfinishedFields,
+} from "../cards.js";
 import {
   addClientOptions,
   checkpointOption,

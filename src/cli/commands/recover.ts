@@ -1,5 +1,6 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { LoadedConfig } from "../../config/load.js";
+import type { Run } from "../../models/run.js";
 import type { UnfinishedRun } from "../../service.js";
 import { ConfigError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
@@ -10,7 +11,7 @@ import { printTable } from "../terminal/table.js";
 import { shownTime } from "../terminal/text.js";
 
 export function recoverCommand(command: Command, run: Runner): void {
-  addStorageOptions(command.option("--apply", "mark them as failed, and set their threads right"))
+  addStorageOptions(command.option("--apply", "end them, and set their threads right: none goes on"))
     .addHelpText("after", examples("graph-serve recover", "graph-serve recover --apply"))
     .action((options) => run(command, async (session) => recover(session, options)));
 }
@@ -35,10 +36,18 @@ async function recover(session: Session, { apply = false, ...flags }: RecoverFla
   return 0;
 }
 
-async function staleRuns(config: LoadedConfig): Promise<UnfinishedRun[]> {
+type StaleRun = UnfinishedRun & Pick<Run, "status" | "attempt">;
+
+async function staleRuns(config: LoadedConfig): Promise<StaleRun[]> {
   const service = await openStorageOf(config, "read");
   try {
-    return await service.cutOffRuns();
+    const runs = await service.cutOffRuns();
+    return await Promise.all(
+      runs.map(async (run) => {
+        const { status, attempt } = await service.runs.get(run.thread_id, run.run_id);
+        return { ...run, status, attempt };
+      }),
+    );
   } finally {
     await service.close(0);
   }
@@ -52,12 +61,12 @@ async function settle(config: LoadedConfig): Promise<void> {
 
 function report(
   { print }: Session,
-  stale: UnfinishedRun[],
+  stale: StaleRun[],
   { apply, left }: { apply: boolean; left: number },
 ): void {
   if (print.flags.json) {
     print.json({
-      items: stale.map(({ run_id, thread_id, owner }) => ({ run_id, thread_id, owner: owner ?? null })),
+      items: stale.map(({ owner, ...run }) => ({ ...run, owner: owner ?? null })),
       next: null,
       applied: apply,
     });
@@ -69,18 +78,20 @@ function report(
   }
   printTable(
     print,
-    ["RUN", "THREAD", "OWNER", "LAST SEEN"],
-    stale.map(({ run_id, thread_id, owner }) => [
+    ["RUN", "THREAD", "STATUS", "ATTEMPT", "OWNER", "LAST SEEN"],
+    stale.map(({ run_id, thread_id, status, attempt, owner }) => [
       run_id,
       thread_id,
+      status,
+      String(attempt),
       owner ? `${owner.host} pid ${owner.pid}` : "unknown",
       shownTime(print, owner?.seen_at),
     ]),
   );
   if (!apply) {
-    print.note("graph-serve recover --apply marks them as failed");
+    print.note("a server that starts goes on with those that can; graph-serve recover --apply ends them all");
     return;
   }
-  print.note(`${stale.length - left} marked as failed`);
+  print.note(`${stale.length - left} ended`);
   if (left > 0) print.note(`${left} on threads that are still taken: try again in 15 seconds`);
 }

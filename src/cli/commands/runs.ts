@@ -1,23 +1,26 @@
 import type { Command } from "@commander-js/extra-typings";
 import { type Run, RUN_STATUSES } from "../../models/run.js";
 import { addFormerCommand, examples, type Runner } from "../command.js";
-import { runColumns } from "../inspect/run.js";
+import { runColumns } from "../cards.js";
 import { addClientOptions, oneOf, optionalNumber, THREAD, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
 import { findThreadId } from "../find.js";
 import { withClient, withRows } from "../open-client.js";
 import type { ListedRun, RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
-import { walkRuns } from "../../client/walk.js";
-import { printColumns } from "../terminal/table.js";
+import { walkAllRuns, walkRuns } from "../../client/walk.js";
+import { allOf } from "../../support/read-ahead.js";
+import type { Printer } from "../terminal/print.js";
+import { type Column, printColumns } from "../terminal/table.js";
+import { shownId } from "../terminal/text.js";
 
 export function runsCommand(runs: Command, run: Runner): void {
   runs.addHelpText("after", examples("graph-serve runs list 0198c0de-0000-7000-8000-000000000000"));
   addClientOptions(
     runs
       .command("list")
-      .description("List the runs of a thread, newest first.")
-      .argument("<thread>", THREAD)
+      .description("List runs, newest first: those of a thread, or of all.")
+      .argument("[thread]", `${THREAD}; runs of all threads when left out`)
       .option(
         "--status <status>",
         "only runs that are pending, running, success, error, timeout or interrupted",
@@ -29,7 +32,7 @@ export function runsCommand(runs: Command, run: Runner): void {
       "after",
       examples(
         "graph-serve runs list 0198c0de-0000-7000-8000-000000000000",
-        "graph-serve runs list 0198c0de-0000-7000-8000-000000000000 --status error --json",
+        "graph-serve runs list --status error --json",
       ),
     )
     .action((thread, options, command) =>
@@ -52,8 +55,8 @@ interface RunsFlags extends ClientFlags {
   offset?: string;
 }
 
-/** `runs list`: the runs of a thread, newest first. */
-async function listRuns(session: Session, thread: string, flags: RunsFlags): Promise<number> {
+/** `runs list`: the runs of a thread, or of all, newest first. */
+async function listRuns(session: Session, thread: string | undefined, flags: RunsFlags): Promise<number> {
   const { print } = session;
   const query = {
     limit: wholeNumber("--limit", flags.limit, 1),
@@ -61,12 +64,13 @@ async function listRuns(session: Session, thread: string, flags: RunsFlags): Pro
     ...(flags.status !== undefined && { status: oneOf("--status", flags.status, RUN_STATUSES) }),
   };
   const list = async (client: RowsClient) => {
-    const { items, next } = await runPage(client, await findThreadId(client, thread), query);
+    const { items, next } = await runPage(client, thread, query);
     if (print.flags.jsonl) items.forEach((run) => print.json(run));
     else if (print.flags.json) print.json({ items, next });
     else {
-      if (items.length === 0) print.note("no such runs on this thread");
-      printColumns(print, runColumns(print), items);
+      if (items.length === 0)
+        print.note(thread === undefined ? "no such runs" : "no such runs on this thread");
+      printColumns(print, thread === undefined ? withThread(print) : runColumns(print), items);
       if (next !== null) print.note(`there are more: --offset ${next}`);
     }
   };
@@ -78,11 +82,21 @@ async function listRuns(session: Session, thread: string, flags: RunsFlags): Pro
 /** One run more than asked for tells whether there are more. */
 async function runPage(
   client: RowsClient,
-  threadId: string,
+  thread: string | undefined,
   query: { limit: number; offset: number; status?: Run["status"] },
 ): Promise<{ items: ListedRun[]; next: number | null }> {
-  const items: ListedRun[] = [];
-  for await (const run of walkRuns(client, threadId, { ...query, limit: query.limit + 1 })) items.push(run);
+  const filter = { ...query, limit: query.limit + 1 };
+  const runs =
+    thread === undefined
+      ? walkAllRuns(client, filter)
+      : walkRuns(client, await findThreadId(client, thread), filter);
+  const items = await allOf(runs);
   const hasMore = items.length > query.limit;
   return { items: items.slice(0, query.limit), next: hasMore ? query.offset + query.limit : null };
+}
+
+function withThread(print: Printer): Column<ListedRun>[] {
+  const [run, ...others] = runColumns(print);
+  const thread = { title: "THREAD", cell: ({ thread_id }: ListedRun) => shownId(print, thread_id) };
+  return [...(run ? [run] : []), thread, ...others];
 }

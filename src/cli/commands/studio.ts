@@ -6,6 +6,7 @@ import { ConfigError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import { openInBrowser } from "../dev/banner.js";
 import { listenAt, listenNear } from "../dev/dev-server.js";
+import { StorageHelpers } from "../dev/thread-helpers.js";
 import { keepsNothing, serverOf } from "../open-client.js";
 import { createConsoleLogger, openConfigured, storageConfig } from "../open.js";
 import { addClientOptions, listenOptions, type PlaceFlags, wholeNumber } from "../options.js";
@@ -80,6 +81,9 @@ async function showStorage(session: Session, flags: StudioFlags): Promise<Shown>
   const key = newKey();
   const logger = createConsoleLogger(session.print, log_level === "info" ? "warn" : log_level);
   const service = await openConfigured(forOnePage(config, key), logger, { readOnly: true, unfiltered: true });
+  const { baseDir } = config;
+  const env = { ...session.io.env, ...config.env };
+  const helpers = new StorageHelpers({ service, env }, { token: key, place: baseDir });
   try {
     const hasGraphs = Object.keys(config.settings.graphs).length > 0;
     if (hasGraphs) for (const fault of service.graphFaults().values()) session.print.warn(fault.message);
@@ -87,7 +91,7 @@ async function showStorage(session: Session, flags: StudioFlags): Promise<Shown>
       host: HOST,
       port: port ?? config.settings.port,
       mayMove: port === undefined,
-      studio: { note: NOTE },
+      studio: { note: NOTE, helpers },
       readOnly: true,
     });
     const { scheme, location } = service.storage;

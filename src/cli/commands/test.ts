@@ -82,7 +82,7 @@ async function test(session: Session, paths: readonly string[], flags: TestFlags
   }
   const options = testOptions(session, flags);
   if (flags.fromRun !== undefined) {
-    const { writeCaseOfRun } = await import("../suite/from-run/from-run.js");
+    const { writeCaseOfRun } = await import("../from-run/from-run.js");
     await writeCaseOfRun(session, paths, { ...flags, fromRun: flags.fromRun });
     return 0;
   }

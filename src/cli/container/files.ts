@@ -80,7 +80,7 @@ Dockerfile
 compose.yaml
 `;
 
-export const ENVIRONMENT = { scheme: "GRAPH_SERVE_CHECKPOINTER_SCHEME", uri: "GRAPH_SERVE_CHECKPOINTER_URI" };
+const ENVIRONMENT = { scheme: "GRAPH_SERVE_CHECKPOINTER_SCHEME", uri: "GRAPH_SERVE_CHECKPOINTER_URI" };
 
 /** The server with PostgreSQL. The password comes from the environment, or from `.env` beside it. */
 export function compose(port: number): string {

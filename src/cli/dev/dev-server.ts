@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import type { LoadedConfig } from "../../config/load.js";
 import type { SettingsInput } from "../../config/settings.js";
 import type { ListenOptions, RunningServer } from "../../http/server.js";
+import type { StudioHelpers } from "../../http/studio-helpers.js";
 import type { Service } from "../../service.js";
 import { ConfigError, type GraphLoadError } from "../../support/errors.js";
 import { RunLines } from "./run-lines.js";
@@ -25,8 +26,8 @@ const RESTART_GRACE_SECONDS = 2;
 interface DevRequest {
   graphs: readonly string[];
   settings: SettingsInput;
-  /** Whether the Studio is served. */
-  studio: boolean;
+  /** What the Studio is helped with; undefined where it is not served. */
+  helpers: StudioHelpers | undefined;
 }
 
 export class DevServer {
@@ -65,7 +66,7 @@ export class DevServer {
     const { settings, origins } = opened.config;
     try {
       const mayMove = origins.port.kind === "default";
-      const { studio } = request;
+      const studio = studioOf(request);
       const address = { host: settings.host, port: settings.port, mayMove, studio };
       const server = await listenAt(opened.service, address);
       const dev = new DevServer(session, request, lines, opened, server);
@@ -88,9 +89,11 @@ export class DevServer {
     return `port ${port} of ${host} is taken${byWhom(await holderOf(port))}, so this server is at ${this.#server.port}`;
   }
 
-  /** Where the Studio is. */
+  /** Where the Studio is, with what it needs to be helped. */
   get studio(): string | undefined {
-    return this.#request.studio ? `${this.url}/studio` : undefined;
+    const { helpers } = this.#request;
+    // Behind the hash it is sent to nobody, and in no page that another process of this machine could load.
+    return helpers && `${this.url}/studio/#token=${helpers.token}`;
   }
 
   get service(): Service {
@@ -135,7 +138,7 @@ export class DevServer {
       await opened.service.close(0);
       throw lost[1];
     }
-    const { studio } = this.#request;
+    const studio = studioOf(this.#request);
     const before = { host: this.#server.host, port: this.#server.port };
     const asked = addressOf(opened.config);
     const after = asked.host === this.#asked.host && asked.port === this.#asked.port ? before : asked;
@@ -164,6 +167,8 @@ export class DevServer {
     await writeMarker(this.#config.baseDir, { url: this.url, pid: process.pid });
   }
 }
+
+const studioOf = ({ helpers }: DevRequest): ListenOptions["studio"] => (helpers ? { helpers } : false);
 
 interface Opened {
   config: LoadedConfig;

@@ -3,7 +3,7 @@
  * inside of a node has its full name: nodes that run at once may mix.
  */
 import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-activity.js";
-import { reportedTokens } from "../../models/run.js";
+import { reportedTokens } from "../../models/token-counts.js";
 import { nextCommand } from "../run/outcome.js";
 import type { Colors, Printer } from "../terminal/print.js";
 import { clipped, indentedPlace, shownMs } from "../terminal/text.js";

@@ -159,6 +159,9 @@ async function look(service: Service): Promise<Check[]> {
     isOk ? ok(name, detail) : warn(name, detail, fix),
   );
   const stale = await service.cutOffRuns();
+  const attempts = await Promise.all(
+    stale.map(async ({ thread_id, run_id }) => (await service.runs.get(thread_id, run_id)).attempt),
+  );
   return [
     ok("storage", location === undefined ? scheme : `${scheme} ${location}`),
     ...findings,
@@ -166,8 +169,8 @@ async function look(service: Service): Promise<Check[]> {
       ? ok("stale runs", "none")
       : warn(
           "stale runs",
-          `${stale.length} left unfinished by a server that no longer lives`,
-          "graph-serve recover --apply, or start a server: it settles them",
+          `${stale.length} left unfinished by a server that no longer lives, at attempt ${[...new Set(attempts)].sort().join(", ")}`,
+          "start a server: it goes on with those that can; or graph-serve recover --apply, which ends them",
         ),
   ];
 }

@@ -6,6 +6,7 @@ import type { RunFault } from "../../support/run-fault.js";
 import { faultPlace } from "../report-error.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { ownNodes } from "../../view/diagram.js";
 import { errorLine } from "../../view/text.js";
 import { RunFaults } from "./faults.js";
 
@@ -17,6 +18,8 @@ export interface HistoryEntry {
   /** input, loop, update or fork. */
   source: string;
   runId: string | undefined;
+  /** Set from the second attempt of its run on. */
+  attempt?: number;
   created_at: string | null;
   /** The nodes whose superstep this checkpoint ends. */
   nodes: string[];
@@ -31,11 +34,6 @@ export interface HistoryEntry {
   /** What is kept of each of these errors, with its place; undefined where nothing is. */
   faults: (RunFault | undefined)[];
 }
-
-const START = "__start__";
-
-/** Nodes of the user's: LangGraph's own first one says nothing to a reader. */
-export const ownNodes = (nodes: readonly string[]): string[] => nodes.filter((name) => name !== START);
 
 /** A checkpoint's state, and how it reads in a history. */
 export interface Step {
@@ -81,6 +79,7 @@ export async function entryOf(
     step: typeof metadata.step === "number" ? metadata.step : undefined,
     source: kind,
     runId,
+    ...(typeof metadata.run_attempt === "number" && { attempt: metadata.run_attempt }),
     created_at,
     nodes: kind === "loop" ? (parent?.next ?? []) : [],
     next,
@@ -178,9 +177,10 @@ export function entryLines(
 const INDENT = "  ";
 
 function facts(entry: HistoryEntry, cwd: string): string[] {
-  const { nodes, next, changed, ms, interrupts } = entry;
+  const { nodes, next, changed, ms, interrupts, attempt } = entry;
   return [
     listed("ran", ownNodes(nodes)),
+    attempt === undefined ? "" : `attempt ${attempt}`,
     listed("changed", changed),
     shownMs(ms),
     listed("next", ownNodes(next)),

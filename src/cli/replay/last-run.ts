@@ -4,15 +4,18 @@ import { walkRuns, walkStates } from "../../client/walk.js";
 import { isRecord } from "../../models/common.js";
 import type { CommandRequest, Run, RunCreateRequest } from "../../models/run.js";
 import type { ThreadState } from "../../models/state.js";
+import { InvalidRequestError } from "../../support/errors.js";
 
 /** What a run is asked for again; empty to go on from the checkpoint as it is. */
 export type AgainRequest = Pick<RunCreateRequest, "input" | "command">;
 
-export interface Beginning {
+interface Beginning {
   /** The checkpoint that the run began at. */
   state: ThreadState;
   /** One after the other: a node that asks several questions stays at its checkpoint until the last is answered. */
   requests: AgainRequest[];
+  /** The runs that were asked for them, oldest first. */
+  runIds: string[];
 }
 
 /** Runs that are looked through for the one that began at a checkpoint. */
@@ -23,24 +26,38 @@ export async function beginningOfLastRun(client: Client, threadId: string): Prom
   const runs = await begunRuns(client, threadId);
   const [last] = runs;
   const start = last && (await startOf(client, last, runs));
-  if (start) return { state: start.state, requests: await requestsAt(client, start, runs) };
+  if (start) return { state: start.state, ...(await askedAt(client, start, runs)) };
   for await (const state of walkStates(client, threadId))
-    if (state.metadata.source === "input") return { state, requests: [] };
-  return { state: await client.threads.getState(threadId), requests: [] };
+    if (state.metadata.source === "input") return { state, requests: [], runIds: [] };
+  return { state: await client.threads.getState(threadId), requests: [], runIds: [] };
+}
+
+/**
+ * How one of the runs of a thread began.
+ * @throws InvalidRequestError where that is not to be seen any more (`invalid_request`)
+ */
+export async function beginningOfRun(client: Client, { thread_id, run_id }: Run): Promise<Beginning> {
+  const runs = await begunRuns(client, thread_id);
+  const run = runs.find((each) => each.run_id === run_id);
+  const start = run && (await startOf(client, run, runs));
+  if (start) return { state: start.state, ...(await askedAt(client, start, runs)) };
+  throw new InvalidRequestError(
+    `where run ${run_id} began is not kept: it never began, its checkpoints are gone, or ${MOST_RUNS} runs came after it`,
+  );
 }
 
 /** How a checkpoint was gone on from the last time: with the answers to what it asks, where it was answered. */
 export async function beginningAt(client: Client, state: ThreadState): Promise<Beginning> {
   const { thread_id = "", checkpoint_id } = state.checkpoint ?? {};
-  if (state.interrupts.length === 0) return { state, requests: [] };
+  if (state.interrupts.length === 0) return { state, requests: [], runIds: [] };
   const runs = await begunRuns(client, thread_id);
   for (const run of runs) {
     if (commandOf(run)?.resume === undefined) continue;
     const start = await startOf(client, run, runs);
     if (start && start.state.checkpoint?.checkpoint_id === checkpoint_id)
-      return { state, requests: await requestsAt(client, start, runs) };
+      return { state, ...(await askedAt(client, start, runs)) };
   }
-  return { state, requests: [] };
+  return { state, requests: [], runIds: [] };
 }
 
 /** Newest first, without those that wait for their turn. */
@@ -102,23 +119,25 @@ async function stateBefore(
 }
 
 /** What the run was asked for; before it, what those before it answered that came no further than its checkpoint. */
-async function requestsAt(
+async function askedAt(
   client: Client,
   { run, hasInput }: Start,
   runs: readonly Run[],
-): Promise<AgainRequest[]> {
+): Promise<Pick<Beginning, "requests" | "runIds">> {
   const { input } = run.kwargs;
-  if (hasInput) return [];
+  const runIds = [run.run_id];
+  if (hasInput) return { requests: [], runIds };
   const command = commandOf(run);
-  if (!command && input != null) return [{ input }];
+  if (!command && input != null) return { requests: [{ input }], runIds };
   const commands = command ? [command] : [];
   for (const before of runs.slice(runs.indexOf(run) + 1)) {
     const answer = commandOf(before);
     const wentOn = answer ? answer.resume !== undefined : before.kwargs.input == null;
     if (!wentOn || (await firstStateOf(client, before))) break;
+    runIds.unshift(before.run_id);
     if (answer) commands.unshift(answer);
   }
-  return commands.map((each) => ({ command: each }));
+  return { requests: commands.map((each) => ({ command: each })), runIds };
 }
 
 function commandOf({ kwargs: { command } }: Run): CommandRequest | undefined {

@@ -2,21 +2,21 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
-import { changeLines } from "../../view/change-lines.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
-import { errorLine, escapeControl } from "../../view/text.js";
+import { escapeControl } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";
-import { sortChanges } from "./text.js";
 
-/** Built of pages/ by scripts/build-pages.mjs. */
+/** The Studio in one script and one style, built of studio/ by scripts/build-pages.mjs; neither can end its element. */
 const asset = (name: string): string =>
-  readFileSync(new URL(`../../../dist/pages/${name}`, import.meta.url), "utf8").trim();
+  readFileSync(new URL(`../../../dist/pages/${name}`, import.meta.url), "utf8")
+    .trim()
+    .replaceAll(/<(?=\/(?:script|style)|!--)/gi, "\\x3c");
 
 /** The page piece by piece, as its steps come. */
 export async function* replayPage(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
   // Only then is it known that there is anything to show.
   const first = await steps.next();
-  const [script, style] = [asset("replay.js"), asset("replay.css")];
+  const [script, style] = [asset("studio.js"), asset("studio.css")];
   yield before(head.thread.thread_id, script, style);
   yield `${inScript(head).slice(0, -1)},"steps":[`;
   if (!first.done) yield inScript(first.value);
@@ -37,24 +37,7 @@ function before(threadId: string, script: string, style: string): string {
 <style>${style}</style>
 </head>
 <body>
-<header>
-  <h1 id="title"></h1>
-  <p id="facts"></p>
-</header>
-<main>
-  <nav aria-label="Steps"><ol id="timeline"></ol></nav>
-  <section id="panel" aria-label="Step">
-    <div id="controls">
-      <button type="button" id="first" title="First step (Home)">|◀</button>
-      <button type="button" id="back" title="Step back (←)">◀</button>
-      <button type="button" id="next" title="Step on (→)">▶</button>
-      <button type="button" id="last" title="Last step (End)">▶|</button>
-      <button type="button" id="play" title="Play (space)">Play</button>
-      <span id="place"></span>
-    </div>
-    <div id="step" aria-live="polite"></div>
-  </section>
-</main>
+<div id="app"></div>
 <noscript><p>This page shows its steps by a script of its own; nothing is loaded from elsewhere.</p></noscript>
 <script type="application/json" id="data">`;
 }
@@ -71,9 +54,11 @@ function policy(script: string, style: string): string {
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
     `style-src ${hashOf(style)}`,
-    "img-src data:",
+    "img-src data: blob:",
     "base-uri 'none'",
     "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join("; ");
 }
 
@@ -94,8 +79,13 @@ function escaped(text: string): string {
 }
 
 export function pageHead(thread: Thread, place: string): PageHead {
-  const { thread_id, status, error, created_at, updated_at } = thread;
-  return { thread: { thread_id, status, error, created_at, updated_at }, place };
+  const { thread_id, status, error, created_at, updated_at, state_updated_at } = thread;
+  const { graph_id } = thread.metadata;
+  return {
+    thread: { thread_id, status, error, created_at, updated_at, state_updated_at },
+    graph_id: typeof graph_id === "string" ? graph_id : null,
+    place,
+  };
 }
 
 /** Each step as the page has it. Of those before it the ids are held. */
@@ -108,7 +98,7 @@ export async function* pageSteps(steps: AsyncIterable<HistoryStep>): AsyncGenera
 }
 
 function stepOf({ state, entry, changes, before }: HistoryStep, known: ReadonlySet<string>): PageStep {
-  const { id, parent, step, source, runId, created_at, ms, nodes, next, errors } = entry;
+  const { id, parent, step, source, runId, created_at, next } = entry;
   const isFirst = parent === undefined || !known.has(parent);
   return {
     id,
@@ -117,13 +107,11 @@ function stepOf({ state, entry, changes, before }: HistoryStep, known: ReadonlyS
     source,
     run_id: runId ?? null,
     created_at,
-    ms: ms ?? null,
-    nodes,
     next,
-    changes,
-    lines: changeLines(sortChanges(changes).others),
+    // What graphs inside of the graph hold is not a part of the page.
+    tasks: state.tasks.map((task) => ({ ...task, state: null, checkpoint: null })),
     interrupts: state.interrupts,
-    errors: errors.map(errorLine),
+    changes,
     ...(isFirst && before !== undefined && { base: before }),
   };
 }

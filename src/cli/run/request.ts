@@ -24,7 +24,7 @@ export interface RequestFlags {
 }
 
 export const DURABILITIES = ["sync", "async", "exit"] as const;
-export type Durability = (typeof DURABILITIES)[number];
+type Durability = (typeof DURABILITIES)[number];
 
 /** A run without its assistant, which the target knows. */
 export type RunBody = Omit<RunCreateRequest, "assistant_id">;

@@ -1,11 +1,11 @@
 /** The runs of a thread up to one of them, each with the checkpoints between which it went. */
-import { InvalidRequestError, ThreadBusyError } from "../../../support/errors.js";
-import { isRecord } from "../../../models/common.js";
-import type { Run } from "../../../models/run.js";
-import type { ThreadState } from "../../../models/state.js";
-import type { Thread } from "../../../models/thread.js";
-import type { Client } from "../../../client/client.js";
-import { walkRuns, walkStates } from "../../../client/walk.js";
+import { InvalidRequestError, ThreadBusyError } from "../../support/errors.js";
+import { isRecord } from "../../models/common.js";
+import type { Run } from "../../models/run.js";
+import type { ThreadState } from "../../models/state.js";
+import type { Thread } from "../../models/thread.js";
+import type { Client } from "../../client/client.js";
+import { walkRuns, walkStates } from "../../client/walk.js";
 
 export interface StoredRun {
   run: Run;

@@ -1,13 +1,13 @@
 /** A stored run as a step of a case: what it was asked, and what must be so after it. */
 import { isDeepStrictEqual } from "node:util";
-import { isRecord, type JsonObject } from "../../../models/common.js";
-import { reportedTokens } from "../../../models/run.js";
-import { parsePath, valueAt } from "../../../models/value-path.js";
-import { InvalidRequestError } from "../../../support/errors.js";
-import type { CheckpointChoice, Expectation, Step } from "../../../testing/case-model.js";
-import { isVerbs } from "../../../testing/matcher.js";
-import { normalized } from "../../../testing/normalized.js";
-import type { Redact } from "../../../testing/redact.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
+import { reportedTokens } from "../../models/token-counts.js";
+import { parsePath, valueAt } from "../../models/value-path.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import type { CheckpointChoice, Expectation, Step } from "../../testing/case-model.js";
+import { isVerbs } from "../../testing/matcher.js";
+import { normalized } from "../../testing/normalized.js";
+import type { Redact } from "../../testing/redact.js";
 import { chosenCheckpoint, hasStopped, nodesOf, type StoredRun } from "./stored-runs.js";
 
 /** Keys of `configurable` that each run gets anew. */

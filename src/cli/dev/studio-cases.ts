@@ -1,0 +1,63 @@
+/** What the Studio of `dev` does with runs: one becomes a case file of the project, as by `test --from-run`. */
+import { relative } from "node:path";
+import { localClient } from "../../client/local.js";
+import type { CaseRequest } from "../../http/studio-helpers.js";
+import type { StudioCase } from "../../models/studio.js";
+import type { Service } from "../../service.js";
+import { ConfigError, InvalidRequestError } from "../../support/errors.js";
+import { loadSettings, type Session } from "../session.js";
+import { caseOfRun, takenFiles, filesOf, writeCase } from "../from-run/case-of-run.js";
+import { caseFileIn, refuseLinks } from "./project-file.js";
+
+interface Project {
+  readonly service: Service;
+  readonly baseDir: string;
+  readonly transcripts: string;
+}
+
+/**
+ * @throws NotFoundError (`run_not_found`), ThreadBusyError (`thread_busy`)
+ * @throws InvalidRequestError for what no case can hold, and a file that cannot be written (`invalid_request`)
+ */
+export async function makeCase(
+  session: Session,
+  project: Project,
+  request: CaseRequest,
+): Promise<StudioCase> {
+  try {
+    return await caseOf(session, project, request);
+  } catch (error) {
+    // Whoever asks here is the one who can put the project right.
+    if (error instanceof ConfigError)
+      throw new InvalidRequestError([error.message, error.hint].filter(Boolean).join("; "));
+    throw error;
+  }
+}
+
+async function caseOf(
+  session: Session,
+  { service, baseDir, transcripts }: Project,
+  { thread_id, run_id, file, write = false, replace = false }: CaseRequest,
+): Promise<StudioCase> {
+  const out = file === undefined ? undefined : caseFileIn(baseDir, file);
+  // As `test` will read them: what `dev` was started with is not in the file.
+  const config = await loadSettings(session, { warn: () => undefined });
+  const run = await service.runs.get(thread_id, run_id);
+  const home = { config, cwd: baseDir, env: session.io.env, transcripts, ...(out !== undefined && { out }) };
+  const made = await caseOfRun(localClient(service), run, home);
+  const taken = await takenFiles(made);
+  if (write) {
+    for (const each of filesOf(made)) await refuseLinks(baseDir, each);
+    await writeCase(made, { cwd: baseDir, replace });
+  }
+  const pathOf = (path: string) => relative(baseDir, path).replaceAll("\\", "/");
+  return {
+    file: made.file,
+    path: pathOf(made.file),
+    text: made.text,
+    mock: made.mock ? { path: pathOf(made.mock.file), calls: made.recordedCalls } : null,
+    taken: taken.map(pathOf),
+    notes: made.notes,
+    written: write,
+  };
+}

@@ -1,0 +1,172 @@
+/** What `dev` does for its Studio: tells it of reloads and faults, makes cases of runs, and opens files in the editor. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { basename } from "node:path";
+import type { CaseRequest, OpenRequest, ReplayRequest, StudioHelpers } from "../../http/studio-helpers.js";
+import type { LoadFault, StudioCase, StudioEvent, StudioHello, StudioReplay } from "../../models/studio.js";
+import type { Service } from "../../service.js";
+import {
+  errorMessage,
+  type GraphServeError,
+  InvalidRequestError,
+  NotFoundError,
+} from "../../support/errors.js";
+import type { Session } from "../session.js";
+import type { Replays } from "./studio-replays.js";
+import { ThreadHelpers } from "./thread-helpers.js";
+
+/** What there is to tell of; it changes with the settings. */
+interface Told {
+  readonly service: Service;
+  /** Absolute paths of the files that are watched. */
+  readonly files: readonly string[];
+  readonly baseDir: string;
+  /** Folder of what is recorded. */
+  readonly transcripts: string;
+  /** All variables: recordings hold no value of a secret one. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export class DevHelpers extends ThreadHelpers implements StudioHelpers {
+  readonly token = randomBytes(16).toString("hex");
+  protected readonly shows = "clients";
+  readonly #session: Session;
+  readonly #told: () => Told;
+  /** Files that were written from here. */
+  readonly #written = new Set<string>();
+  #replays: Replays | undefined;
+  readonly #listeners = new Set<(event: StudioEvent) => void>();
+  #faults: ReadonlyMap<string, GraphServeError> = new Map();
+  #reloadedAt: string | null = null;
+
+  /** `told` is asked only once the server listens. */
+  constructor(session: Session, told: () => Told) {
+    super(told);
+    this.#session = session;
+    this.#told = told;
+  }
+
+  async hello(): Promise<StudioHello> {
+    const { service, baseDir } = this.#told();
+    const graphs = await service.graphs();
+    const standIns = service.graphFaults();
+    const faults = new Map([...standIns, ...this.#faults]);
+    return {
+      place: baseDir,
+      shows: this.shows,
+      graphs: graphs.map(({ id }) => id),
+      faults: [...faults].map(([id, fault]) => faultToTell(id, fault, !standIns.has(id))),
+      reloaded_at: this.#reloadedAt,
+    };
+  }
+
+  listen(tell: (event: StudioEvent) => void): () => void {
+    this.#listeners.add(tell);
+    return () => this.#listeners.delete(tell);
+  }
+
+  /** The graphs were loaded anew, all but those with faults. */
+  async noteLoad(faults: ReadonlyMap<string, GraphServeError>): Promise<void> {
+    this.#faults = faults;
+    if (faults.size === 0) this.#reloadedAt = new Date().toISOString();
+    if (this.#listeners.size === 0) return;
+    const data = await this.hello();
+    for (const tell of this.#listeners) tell({ event: faults.size === 0 ? "reloaded" : "load_failed", data });
+  }
+
+  async open(place: OpenRequest): Promise<void> {
+    if (!this.#told().files.includes(place.file) && !this.#written.has(place.file))
+      throw InvalidRequestError.at(["body", "file"], "is no file of the graphs that are served");
+    const [command, args] = editorCall(this.#session.io.env, place);
+    await start(command, args);
+  }
+
+  async makeCase(request: CaseRequest): Promise<StudioCase> {
+    const { makeCase } = await import("./studio-cases.js");
+    const made = await makeCase(this.#session, this.#told(), request);
+    if (made.written) this.#written.add(made.file);
+    return made;
+  }
+
+  async recordedRuns(): Promise<string[]> {
+    const { recordedRuns } = await import("./studio-replays.js");
+    return recordedRuns(this.#told());
+  }
+
+  async startReplay(request: ReplayRequest): Promise<StudioReplay> {
+    const { Replays } = await import("./studio-replays.js");
+    this.#replays ??= new Replays();
+    return this.#replays.start(this.#told(), request);
+  }
+
+  replay(threadId: string): StudioReplay {
+    const found = this.#replays?.of(threadId);
+    if (!found) throw new NotFoundError("thread", threadId);
+    return found;
+  }
+}
+
+function faultToTell(id: string, { message, hint, location }: GraphServeError, served: boolean): LoadFault {
+  return {
+    graph_id: id,
+    message,
+    hint: hint ?? null,
+    location:
+      location?.line === undefined
+        ? null
+        : {
+            file: location.file,
+            line: location.line,
+            column: location.column ?? 1,
+            frame: location.frame ?? "",
+          },
+    served,
+  };
+}
+
+const AT_COLON = /^(subl|zed|atom|mate|micro)$/;
+const WITH_LINE = /^(idea|webstorm|phpstorm|pycharm|goland|clion|rider|fleet)(64)?$/;
+const IN_TERMINAL = /^(vi|vim|nvim|nano|pico|emacs|ed|joe|hx|helix|kak)$/;
+
+/**
+ * The editor of the environment, `code` where it names none, and what opens the place in it; never through a shell.
+ * @throws InvalidRequestError for an editor that needs a terminal
+ */
+export function editorCall(
+  env: NodeJS.ProcessEnv,
+  { file, line, column = 1 }: OpenRequest,
+): [string, string[]] {
+  const named = env.LAUNCH_EDITOR ?? env.VISUAL ?? env.EDITOR ?? "code";
+  const [command = "code", ...flags] = named.trim().split(/\s+/);
+  const name = basename(command).replace(/\.(exe|cmd)$/i, "");
+  if (IN_TERMINAL.test(name))
+    throw InvalidRequestError.at(
+      ["body", "file"],
+      `${name} needs a terminal of its own; name an editor with a window, such as LAUNCH_EDITOR=code, and start dev again`,
+    );
+  const at = `${file}:${line}:${column}`;
+  if (AT_COLON.test(name)) return [command, [...flags, at]];
+  if (WITH_LINE.test(name)) return [command, [...flags, "--line", String(line), file]];
+  return /^(code|code-insiders|codium|cursor|windsurf)$/.test(name)
+    ? [command, [...flags, "-g", at]]
+    : [command, [...flags, file]];
+}
+
+/** @throws InvalidRequestError when it does not start */
+function start(command: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: "ignore", detached: true, shell: false });
+    child.once("spawn", () => {
+      child.unref();
+      resolve();
+    });
+    child.once("error", (error) =>
+      reject(
+        InvalidRequestError.at(
+          ["body", "file"],
+          `the editor ${command} does not start (${errorMessage(error)}); LAUNCH_EDITOR names another`,
+        ),
+      ),
+    );
+  });
+}

@@ -1,0 +1,73 @@
+/** What the terminal's Studio can do with a thread: show what its graph hides, and write it as one file. */
+import { localClient } from "../../client/local.js";
+import type { PageHelpers, StateReader } from "../../http/studio-helpers.js";
+import type { Shown, StudioHello } from "../../models/studio.js";
+import type { Service } from "../../service.js";
+import { createRedaction, type Redact } from "../../testing/redact.js";
+import type { PageStep } from "../../view/replay-data.js";
+import { pageHead, pageSteps, replayPage } from "../replay/page.js";
+import { stepsOf } from "../replay/steps.js";
+
+interface Told {
+  readonly service: Service;
+  /** Variables, of which some are secret. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export abstract class ThreadHelpers {
+  /** What the service shows by itself. */
+  protected abstract readonly shows: Shown;
+  readonly #told: () => Told;
+
+  constructor(told: () => Told) {
+    this.#told = told;
+  }
+
+  otherStates(): StateReader {
+    return this.#told().service.statesShowing(this.shows === "clients");
+  }
+
+  async *page(threadId: string): AsyncGenerator<string> {
+    const { service, env } = this.#told();
+    const client = localClient(service);
+    const redact = createRedaction(env);
+    const thread = await client.threads.get(threadId);
+    const steps = redacted(pageSteps(stepsOf(client, thread.thread_id, {})), redact);
+    yield* replayPage(redact(pageHead(thread, client.place)), steps);
+  }
+}
+
+async function* redacted(steps: AsyncIterable<PageStep>, redact: Redact): AsyncGenerator<PageStep> {
+  for await (const step of steps) yield redact(step);
+}
+
+/** Of a storage, whose service shows all, and which nobody changes. */
+export class StorageHelpers extends ThreadHelpers implements PageHelpers {
+  protected readonly shows = "all";
+  readonly token: string;
+  readonly #place: string;
+  readonly #graphs: readonly string[];
+
+  /** `place` is the project's folder; `token` the key of the page. */
+  constructor(told: Told, { token, place }: { token: string; place: string }) {
+    super(() => told);
+    this.token = token;
+    this.#place = place;
+    this.#graphs = told.service.graphIds;
+  }
+
+  hello(): Promise<StudioHello> {
+    const { shows } = this;
+    return Promise.resolve({
+      place: this.#place,
+      shows,
+      graphs: [...this.#graphs],
+      faults: [],
+      reloaded_at: null,
+    });
+  }
+
+  listen(): () => void {
+    return () => undefined;
+  }
+}

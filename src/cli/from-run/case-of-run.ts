@@ -1,0 +1,225 @@
+/** A stored run as a case file, with what was recorded of its models and tools: made first, written when that is asked. */
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { Document, isScalar, visit } from "yaml";
+import type { Client } from "../../client/client.js";
+import { parseGraphTarget } from "../../config/graph-target.js";
+import type { LoadedConfig } from "../../config/load.js";
+import { isRecord } from "../../models/common.js";
+import type { Run } from "../../models/run.js";
+import { reportedTokens } from "../../models/token-counts.js";
+import { ConfigError, InvalidRequestError } from "../../support/errors.js";
+import type { CaseFileSource, CaseSource, Step } from "../../testing/case-model.js";
+import { readTranscript } from "../../testing/recording/recorder.js";
+import { type RecordedCall, recordingText } from "../../testing/recording/recording.js";
+import { createRedaction, type Redact } from "../../testing/redact.js";
+import { withRememberedGraphs } from "../open.js";
+import { shortPath } from "../report-error.js";
+import { type StoredRun, storedRuns } from "./stored-runs.js";
+import { expectationOf, expectedValues, stepOf } from "./stored-step.js";
+
+/** Where the case is to be at home. */
+export interface CaseHome {
+  config: LoadedConfig;
+  /** Folder that the paths start from. */
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The graph by the key or file that it is named with; as the run was served when there is none. */
+  graphs?: readonly string[];
+  /** Path of the case file; one named after the graph and the run when left out. */
+  out?: string;
+  /** Folder of what was recorded. */
+  transcripts: string;
+}
+
+export interface CaseOfRun {
+  /** Absolute path of the case file. */
+  file: string;
+  text: string;
+  /** The recorded answers of models and tools, in a file beside it. */
+  mock: { file: string; text: string } | undefined;
+  name: string;
+  steps: number;
+  recordedCalls: number;
+  /** What the case cannot hold, for people. */
+  notes: string[];
+}
+
+/**
+ * The case. A thread's earlier runs come before the run as steps of it.
+ * @throws ThreadBusyError (`thread_busy`)
+ * @throws InvalidRequestError for a run that no case can repeat (`invalid_request`)
+ * @throws ConfigError when the graph cannot be named (`config_invalid`)
+ */
+export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promise<CaseOfRun> {
+  const { config, cwd, env, out } = home;
+  const { graph_id } = run.metadata;
+  const graphId = typeof graph_id === "string" ? graph_id : run.assistant_id;
+  const place = `${graphId}-${run.run_id.slice(-8)}`.replaceAll(/[^\w-]+/g, "-");
+  const file = resolve(cwd, out ?? `${place}.graph.yaml`);
+  const graph = await graphOf(graphId, file, run.run_id, home);
+  const thread = await client.threads.get(run.thread_id);
+  const runs = await storedRuns(client, run, thread);
+  const redact = createRedaction({ ...env, ...config.env });
+  const recording = await recordedCalls(runs, home.transcripts);
+  const name = redact(caseName(run));
+  const mock =
+    recording.length > 0
+      ? join(dirname(file), "fixtures", `${basename(file).replace(/\.graph\.\w+$/, "")}.jsonl`)
+      : undefined;
+  const content: CaseFileSource = {
+    graph,
+    ...(mock !== undefined && { mock: posix(relative(dirname(file), mock)) }),
+    cases: [caseSource(name, runs, { redact, recording })],
+  };
+  const hidden = client.whyHidden(thread);
+  const isUnrecorded = recording.length === 0 && runs.some(({ run: { usage } }) => askedModel(usage));
+  return {
+    file,
+    text: caseText(file, content, { run, schema: await schemaBeside(file, config.baseDir) }),
+    mock: mock === undefined ? undefined : { file: mock, text: recordingText(recordingOf(name, recording)) },
+    name,
+    steps: runs.length,
+    recordedCalls: recording.length,
+    notes: [...(hidden === undefined ? [] : [hidden]), ...(isUnrecorded ? [UNRECORDED] : [])],
+  };
+}
+
+const UNRECORDED =
+  "the run asked a model, and no recording of it is there: what the model said is not expected; graph-serve dev --record keeps recordings";
+
+const recordingOf = (name: string, calls: readonly RecordedCall[]): RecordedCall[] =>
+  calls.map((call) => ({ ...call, case: name }));
+
+/** What `graph` says in the case file: a key of the configuration, or the file that was named. */
+async function graphOf(
+  graphId: string,
+  file: string,
+  runId: string,
+  { config, cwd, graphs = [] }: CaseHome,
+): Promise<string> {
+  const [named, ...more] = graphs;
+  if (more.length > 0) throw new InvalidRequestError("--from-run takes one graph at most");
+  const { targets: remembered } = await withRememberedGraphs(config, cwd);
+  const isKey = (id: string) => Object.hasOwn(config.settings.graphs, id);
+  const target = named ?? (isKey(graphId) ? undefined : remembered[graphId]);
+  if (target !== undefined && !isKey(target)) {
+    const { path, exportName } = parseGraphTarget(target);
+    const from = posix(relative(dirname(file), resolve(cwd, path)));
+    return `${from.startsWith(".") ? from : `./${from}`}${exportName === undefined ? "" : `:${exportName}`}`;
+  }
+  if (isKey(target ?? graphId)) return target ?? graphId;
+  throw new ConfigError(`the run is of the graph "${graphId}", which the configuration does not have`, {
+    hint: `name its file: graph-serve test ./graph.ts --from-run ${runId}`,
+  });
+}
+
+const posix = (path: string): string => path.replaceAll("\\", "/");
+
+/** The calls of all the runs; none when a run that asked a model has no recording: half a recording answers nothing. */
+async function recordedCalls(runs: readonly StoredRun[], folder: string): Promise<RecordedCall[]> {
+  const found = await Promise.all(runs.map(({ run }) => readTranscript(folder, run.run_id)));
+  const isWhole = runs.every(({ run }, index) => found[index] !== undefined || !askedModel(run.usage));
+  return isWhole ? found.flatMap((entries) => entries ?? []) : [];
+}
+
+const askedModel = (usage: StoredRun["run"]["usage"]): boolean => reportedTokens(usage).total_tokens > 0;
+
+function caseSource(
+  name: string,
+  runs: readonly StoredRun[],
+  { redact, recording }: { redact: Redact; recording: readonly RecordedCall[] },
+): CaseSource {
+  const isRecorded = recording.length > 0;
+  const steps = runs.map((stored): Step => ({
+    ...stepOf(stored, redact),
+    expect: expectationOf(stored, redact, isRecorded),
+  }));
+  const last = steps.at(-1);
+  const end = runs.at(-1)?.end;
+  const isRepeatable = isRecorded || !runs.some(({ run }) => askedModel(run.usage));
+  if (last?.expect && end && last.expect.status !== "error") {
+    const values = expectedValues(end.values, { redact, isRepeatable });
+    if (Object.keys(values).length > 0) last.expect.values = values;
+  }
+  return steps.length === 1 && last ? { name, ...last } : { name, steps };
+}
+
+/** The schema that editors complete the file by, where the package is installed. */
+async function schemaBeside(file: string, folder: string): Promise<string | undefined> {
+  const schema = join(folder, "node_modules/graph-serve/case-file.schema.json");
+  if (!(await exists(schema))) return undefined;
+  const path = posix(relative(dirname(file), schema));
+  return path.startsWith(".") ? path : `./${path}`;
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+// A case file as YAML, with a head that says where it is from.
+
+const LONGEST_NAME = 60;
+const LINE_WIDTH = 110;
+
+/** What the run was asked, in its own words where it has some. */
+function caseName({ run_id, kwargs }: Run): string {
+  const text = lastQuestion(kwargs.input) ?? `run ${run_id.slice(-8)}`;
+  const [line = ""] = text.trim().split("\n");
+  return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME - 3)}...` : line;
+}
+
+function lastQuestion(input: unknown): string | undefined {
+  const messages = isRecord(input) ? input.messages : undefined;
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : messages;
+  const content = isRecord(last) ? last.content : last;
+  return typeof content === "string" && content.trim() !== "" ? content : undefined;
+}
+
+function caseText(
+  file: string,
+  content: CaseFileSource,
+  { run, schema }: { run: Run; schema: string | undefined },
+): string {
+  if (extname(file) === ".json")
+    return `${JSON.stringify({ ...(schema !== undefined && { $schema: schema }), ...content }, null, 2)}\n`;
+  const head = [
+    ...(schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`]),
+    `# Made from run ${run.run_id} of ${run.created_at}.`,
+  ];
+  const document = new Document(content);
+  // Short lists read better on one line.
+  visit(document, { Seq: (_, list) => void (list.flow = list.items.every((item) => isScalar(item))) });
+  return `${head.join("\n")}\n${document.toString({ lineWidth: LINE_WIDTH, flowCollectionPadding: false })}`;
+}
+
+// The files of a case: none that is there is written over unless that is asked.
+
+type CaseFiles = Pick<CaseOfRun, "file" | "mock">;
+
+export const filesOf = ({ file, mock }: CaseFiles): string[] => [file, ...(mock ? [mock.file] : [])];
+
+/** Those of its files that are there already. */
+export async function takenFiles(made: CaseFiles): Promise<string[]> {
+  const found = await Promise.all(filesOf(made).map(async (file) => ((await exists(file)) ? [file] : [])));
+  return found.flat();
+}
+
+/** @throws ConfigError when a file is there already, unless it is to be replaced (`config_invalid`) */
+export async function writeCase(
+  made: CaseOfRun,
+  { cwd, replace = false }: { cwd: string; replace?: boolean },
+): Promise<void> {
+  const [taken] = replace ? [] : await takenFiles(made);
+  if (taken !== undefined)
+    throw new ConfigError(`there is already ${shortPath(taken, cwd)}`, {
+      hint: "name another file (--out), or move this one away",
+    });
+  const flag = replace ? "w" : "wx";
+  for (const { file, text } of [made, ...(made.mock ? [made.mock] : [])]) {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag });
+  }
+}
