@@ -1,6 +1,10 @@
 /** Requests to the server that sent this page: its public interface, and nothing else. */
 import { signal } from "@preact/signals";
+import { sharedThread } from "./shared.js";
 import { words } from "./words.js";
+
+/** What a page that carries its thread answers itself; undefined where a server is asked. */
+export const shared = sharedThread();
 
 /** The page lies one below the interface, under whatever prefix. */
 const BASE = new URL("..", location.href.split("#", 1)[0]);
@@ -12,13 +16,21 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
+  /** Where an invalid request is at fault. */
+  readonly issues: readonly Issue[];
 
-  constructor(status: number, code: string, message: string, requestId?: string) {
+  constructor(status: number, code: string, message: string, requestId?: string, issues: Issue[] = []) {
     super(message);
     this.status = status;
     this.code = code;
     this.requestId = requestId;
+    this.issues = issues;
   }
+}
+
+export interface Issue {
+  loc: (string | number)[];
+  msg: string;
 }
 
 export interface Answer<T> {
@@ -29,14 +41,22 @@ export interface Answer<T> {
 interface Options {
   body?: unknown;
   signal?: AbortSignal;
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Whether a key is asked for, and whether one was tried in vain. */
 export const keyAsked = signal<"no" | "missing" | "wrong">("no");
 const waiting: { go: () => void; giveUp: (error: ApiError) => void }[] = [];
 
+const told = (name: string): string | undefined =>
+  document.querySelector<HTMLMetaElement>(`meta[name="studio-${name}"]`)?.content;
+
 /** What the server has to say of the values that it shows. */
-export const note = document.querySelector<HTMLMetaElement>('meta[name="studio-note"]')?.content;
+export const note = told("note");
+/** Whether nothing can be run or changed here. */
+export const isReadOnly = told("read-only") !== undefined;
+/** The address of the server, as commands name it. */
+export const serverUrl = BASE.href.replace(/\/$/, "");
 
 export const storedKey = (): string | null => sessionStorage.getItem(KEY);
 
@@ -67,33 +87,44 @@ export function closeKeyDialog(): void {
 }
 
 /**
- * The answer to a request. One that needs a key waits for it.
+ * The answer to a request, as JSON; undefined when it has no body. One that needs a key waits for it.
  * @throws ApiError; what `signal` aborts rejects with an AbortError
  */
-export async function ask<T>(
-  method: string,
-  path: string,
-  { body, signal }: Options = {},
-): Promise<Answer<T>> {
+export async function ask<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
+  if (shared) return sharedAnswer<T>(path, options.body);
+  const response = await open(method, path, options);
+  const text = await response.text();
+  return { body: (text === "" ? undefined : JSON.parse(text)) as T, headers: response.headers };
+}
+
+/** As `ask`, with the body yet to be read. */
+export async function open(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {
     const key = storedKey();
-    const response = await send(method, path, { body, signal, key });
+    const response = await send(method, path, { ...options, key });
     if (response.status === 401) {
       keyAsked.value = key === null ? "missing" : "wrong";
       await new Promise<void>((go, giveUp) => waiting.push({ go, giveUp }));
       continue;
     }
     if (!response.ok) throw await errorOf(response);
-    return { body: (await response.json()) as T, headers: response.headers };
+    return response;
   }
+}
+
+function sharedAnswer<T>(path: string, asked: unknown): Answer<T> {
+  const body = shared?.answer(path, asked);
+  if (body === undefined) throw new ApiError(404, "not_shared", words.missing);
+  return { body: body as T, headers: new Headers() };
 }
 
 async function send(
   method: string,
   path: string,
-  { body, signal, key }: Options & { key: string | null },
+  { body, signal, key, headers: more }: Options & { key: string | null },
 ): Promise<Response> {
   const headers = {
+    ...more,
     ...(body !== undefined && { "Content-Type": "application/json" }),
     ...(key !== null && { "x-api-key": key }),
   };
@@ -113,12 +144,15 @@ async function errorOf(response: Response): Promise<ApiError> {
     request_id?: string;
   };
   const { detail, code, request_id } = answer;
-  const text = Array.isArray(detail) ? detail.map(issueText).join("; ") : detail;
+  const issues = Array.isArray(detail) ? detail.map(issueOf) : [];
+  const text =
+    issues.length > 0 ? issues.map(({ loc, msg }) => `${loc.join(".")} ${msg}`).join("; ") : detail;
   const message = typeof text === "string" ? text : `${response.status} ${response.statusText}`;
-  return new ApiError(response.status, typeof code === "string" ? code : "unknown", message, request_id);
+  const name = typeof code === "string" ? code : "unknown";
+  return new ApiError(response.status, name, message, request_id, issues);
 }
 
-function issueText(issue: unknown): string {
-  const { loc, msg } = issue as { loc?: unknown[]; msg?: string };
-  return `${(loc ?? []).join(".")} ${msg ?? ""}`;
+function issueOf(issue: unknown): Issue {
+  const { loc = [], msg = "" } = issue as Partial<Issue>;
+  return { loc, msg };
 }

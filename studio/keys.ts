@@ -1,5 +1,6 @@
 /** Keys that work on every screen. Single letters are free to type wherever text is. */
 import { signal } from "@preact/signals";
+import { isPaletteShown } from "./parts/palette.js";
 import { go, href, place } from "./router.js";
 import { TABS, tabHref } from "./screens/inspector.js";
 
@@ -16,8 +17,15 @@ const isInDialog = (): boolean => document.querySelector("dialog[open]") !== nul
 
 const press = (selector: string): void => document.querySelector<HTMLElement>(selector)?.click();
 
+const isPalette = ({ key, metaKey, ctrlKey }: KeyboardEvent): boolean =>
+  key.toLowerCase() === "k" && (metaKey || ctrlKey);
+
 export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
+    if (isPalette(event) && !isInDialog()) {
+      event.preventDefault();
+      isPaletteShown.value = true;
+    }
     if (event.metaKey || event.ctrlKey || event.altKey || isInDialog()) return;
     if (event.key === "Escape") return back(event);
     if (isTyping(event.target) || event.defaultPrevented) return;
@@ -35,13 +43,19 @@ function back({ target }: KeyboardEvent): void {
 function act(key: string): boolean {
   const isPair = Date.now() - lastG < PAIR_MS;
   lastG = key === "g" && !isPair ? Date.now() : 0;
-  if (isPair && key === "t") go(href(["threads"]));
+  if (isPair && key === "r") go(href(["run"]));
+  else if (isPair && key === "i") go(href(["inbox"]));
+  else if (isPair && key === "t") go(href(["threads"]));
+  else if (isPair && key === "u") go(href(["runs"]));
+  else if (isPair && key === "m") go(href(["store"]));
   else if (isPair && key === "g") go(href(["graphs"]));
   else if (key === "?") isHelpShown.value = true;
   else if (key === "/") document.querySelector<HTMLElement>("[data-slash]")?.focus();
   else if (key === "r") press("[data-refresh]");
+  else if (key === "f") press("[data-fork]");
+  else if (key === ".") press("[data-step]");
   else if (key === "n") press("[data-newest]");
-  else if (/^[1-6]$/.test(key)) return chooseTab(Number(key));
+  else if (/^[1-9]$/.test(key)) return chooseTab(Number(key));
   else if (key === "j" || key === "ArrowDown") return move(1);
   else if (key === "k" || key === "ArrowUp") return move(-1);
   else return key === "g";

@@ -1,27 +1,35 @@
 /** The Studio: one page over the server's public interface. */
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import type { ServerInfo } from "../src/models/info.js";
-import { ask, keyAsked, note } from "./api.js";
+import { isReadOnly, keyAsked, note, shared } from "./api.js";
 import { isHelpShown, listenForKeys } from "./keys.js";
 import { Empty } from "./parts/common.js";
+import { CaseDialog } from "./parts/case-dialog.js";
 import { HelpDialog, KeyDialog } from "./parts/dialogs.js";
+import { later } from "./parts/later.js";
+import { Palette } from "./parts/palette.js";
+import { Problems, Reloaded } from "./parts/problems.js";
 import { visible } from "./parts/text.js";
+import { UndoBar } from "./parts/undo.js";
 import { href, place } from "./router.js";
+import { Compare } from "./screens/compare.js";
 import { Graph, Graphs } from "./screens/graphs.js";
+import { Inbox } from "./screens/inbox.js";
+import { RunScreen } from "./screens/run.js";
 import { Thread } from "./screens/thread.js";
 import { Threads } from "./screens/threads.js";
-import { load, loading } from "./state/loading.js";
+import { listenForHelp } from "./state/helper.js";
+import { hello } from "./state/hello.js";
+import { readServer, server } from "./state/server.js";
+import { shown } from "./state/shown.js";
 import { type Theme, theme, THEMES } from "./theme.js";
 import { words } from "./words.js";
 
-const info = loading<ServerInfo>();
-
 function App() {
   const [screen = "", id] = place.value.path;
-  useEffect(() => void load(info, async () => (await ask<ServerInfo>("GET", "/info")).body), []);
+  useEffect(() => void readServer(), []);
   useEffect(() => {
-    document.title = [id ?? words[screen as "threads"] ?? "", words.studio].filter(Boolean).join(" · ");
+    document.title = [id ?? titleOf(screen), words.studio].filter(Boolean).join(" · ");
   }, [screen, id]);
   return (
     <>
@@ -29,17 +37,33 @@ function App() {
         {words.skip}
       </a>
       <Bar screen={screen} />
-      {note !== undefined && (
-        <aside class="note" aria-label={words.note}>
-          {visible(note)}
-        </aside>
-      )}
+      <Note />
+      <Problems />
       <Screen screen={screen} id={id} />
       <KeyDialog />
       <HelpDialog />
+      <CaseDialog />
+      <Palette />
+      <UndoBar />
     </>
   );
 }
+
+/** What there is to know of the values that are shown, above all that some of them are hidden from others. */
+function Note() {
+  const own = hello.value?.shows;
+  const isOther = own !== undefined && shown.value !== own;
+  const text = isOther ? words.shown.note[own === "all" ? "clients" : "all"] : note && visible(note);
+  if (text === undefined) return null;
+  return (
+    <aside class="note" aria-label={words.note} aria-live="polite">
+      {text}
+    </aside>
+  );
+}
+
+const titleOf = (screen: string): string =>
+  SCREENS.filter((each) => each === screen).map((each) => TITLES[each])[0] ?? "";
 
 /** The hash is the router's: what it names is not scrolled to. */
 function skip(event: Event): void {
@@ -48,7 +72,12 @@ function skip(event: Event): void {
 }
 
 function Screen({ screen, id }: { screen: string; id: string | undefined }) {
+  if (screen === "run" && !isReadOnly) return <RunScreen />;
+  if (screen === "inbox" && !isReadOnly) return <Inbox />;
   if (screen === "threads") return id === undefined ? <Threads /> : <Thread />;
+  if (screen === "compare") return <Compare key={place.value.path.join("/")} />;
+  if (screen === "runs") return <Runs />;
+  if (screen === "store") return <Memory />;
   if (screen === "graphs") return id === undefined ? <Graphs /> : <Graph id={id} key={id} />;
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
@@ -59,21 +88,43 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
   );
 }
 
-const SCREENS = ["threads", "graphs"] as const;
+const Runs = later(async () => (await import("./screens/runs.js")).Runs);
+const Memory = later(async () => (await import("./screens/memory.js")).Memory);
+
+const TITLES = {
+  run: words.run,
+  inbox: words.inbox,
+  threads: words.threads,
+  runs: words.allRuns.title,
+  store: words.memory.title,
+  graphs: words.graphs,
+};
+const ALL = [
+  "run",
+  "inbox",
+  "threads",
+  "runs",
+  "store",
+  "graphs",
+] as const satisfies readonly (keyof typeof TITLES)[];
+const SCREENS = isReadOnly ? ALL.filter((each) => each !== "run" && each !== "inbox") : ALL;
 
 function Bar({ screen }: { screen: string }) {
-  const server = info.value.value;
+  const told = server.value.value;
   return (
     <header class="bar">
-      <span class="brand">{server ? visible(server.name) : "graph-serve"}</span>
-      <nav aria-label={words.navigation}>
-        {SCREENS.map((each) => (
-          <a key={each} href={href([each])} aria-current={screen === each ? "page" : undefined}>
-            {words[each]}
-          </a>
-        ))}
-      </nav>
+      <span class="brand">{told ? visible(told.name) : "graph-serve"}</span>
+      {!shared && (
+        <nav aria-label={words.navigation}>
+          {SCREENS.map((each) => (
+            <a key={each} href={href([each])} aria-current={screen === each ? "page" : undefined}>
+              {titleOf(each)}
+            </a>
+          ))}
+        </nav>
+      )}
       <span class="bar-end">
+        <Reloaded />
         <label class="theme">
           <span class="visually-hidden">{words.theme.title}</span>
           <select
@@ -87,9 +138,11 @@ function Bar({ screen }: { screen: string }) {
             ))}
           </select>
         </label>
-        <button type="button" class="small" onClick={() => (keyAsked.value = "missing")}>
-          {words.key.button}
-        </button>
+        {!shared && (
+          <button type="button" class="small" onClick={() => (keyAsked.value = "missing")}>
+            {words.key.button}
+          </button>
+        )}
         <button type="button" class="small" onClick={() => (isHelpShown.value = true)}>
           {words.help.button}
         </button>
@@ -99,6 +152,7 @@ function Bar({ screen }: { screen: string }) {
 }
 
 listenForKeys();
+listenForHelp();
 const app = document.getElementById("app");
 if (app) {
   // The static bar is there until this one is.

@@ -1,18 +1,23 @@
 /** The address is the state: `#/threads/ID/at/CP?tab=state`, behind a hash so that any prefix and any file will do. */
 import { computed, signal } from "@preact/signals";
 // Takes what is no place out of the address first.
-import "./api.js";
+import { isReadOnly } from "./api.js";
+import { takeToken } from "./state/helper.js";
 import { href, parsePlace, type Query } from "./address.js";
 
 export { href };
 
+takeToken();
 const hash = signal(location.hash);
 addEventListener("hashchange", () => (hash.value = location.hash));
+
+/** The first screen: where nothing runs there is nothing to run. */
+const HOME = isReadOnly ? "threads" : "run";
 
 /** Where the reader is. */
 export const place = computed(() => {
   const { path, query } = parsePlace(hash.value);
-  return { path: path.length === 0 ? ["threads"] : path, query };
+  return { path: path.length === 0 ? [HOME] : path, query };
 });
 
 /** Go there; with `replace` the way back does not lead here. */

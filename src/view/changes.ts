@@ -155,6 +155,29 @@ function keyOf(item: unknown): string {
   return id === undefined ? `value ${JSON.stringify(item)}` : `id ${id}`;
 }
 
+/** The values with the changes made; neither is changed. */
+export function withChanges(values: unknown, changes: readonly Change[]): unknown {
+  return changes.reduce(changed, structuredClone(values));
+}
+
+function changed(values: unknown, { op, path, new: value }: Change): unknown {
+  const key = path.at(-1);
+  if (key === undefined) return op === "remove" ? undefined : structuredClone(value);
+  const holder = path.slice(0, -1).reduce(own, values);
+  if (Array.isArray(holder) && op === "add") holder.splice(Number(key), 0, structuredClone(value));
+  else if (Array.isArray(holder) && op === "remove") holder.splice(Number(key), 1);
+  else if (op === "remove") Reflect.deleteProperty(holder as object, key);
+  else define(holder as object, key, structuredClone(value));
+  return values;
+}
+
+/** Keys such as `__proto__` are data here. */
+const own = (holder: unknown, key: PathStep): unknown =>
+  Object.getOwnPropertyDescriptor(Object(holder), key)?.value;
+
+const define = (holder: object, key: PathStep, value: unknown) =>
+  Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
+
 export interface PatchOperation {
   op: "add" | "remove" | "replace";
   path: string;

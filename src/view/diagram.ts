@@ -1,6 +1,12 @@
 /** A graph to draw: what its drawing and, for a thread, its progress say. */
 import type { GraphDrawing } from "../models/assistant.js";
 
+/** LangGraph's own first node. */
+const START = "__start__";
+
+/** Nodes of the user's: LangGraph's own first one says nothing to a reader. */
+export const ownNodes = (nodes: readonly string[]): string[] => nodes.filter((name) => name !== START);
+
 export type NodeMark = "done" | "next";
 
 export interface DiagramNode {
@@ -20,6 +26,9 @@ export interface Diagram {
   nodes: DiagramNode[];
   edges: DiagramEdge[];
 }
+
+/** Names a way from node to node. */
+export const wayKey = (source: string, target: string): string => JSON.stringify([source, target]);
 
 /** Nodes and edges, each way between two nodes once. */
 export function diagramOf(drawing: GraphDrawing, marks: ReadonlyMap<string, NodeMark> = new Map()): Diagram {

@@ -1,8 +1,20 @@
-/** Draws branches beside a list of checkpoints, newest first, as `git log --graph` does. */
+/** Places branches beside a list of checkpoints, newest first, as `git log --graph` does. */
 
 export interface Node {
   id: string;
   parent: string | undefined;
+}
+
+/** A checkpoint and the lines around it; a line is named by the checkpoint that it comes from. */
+export interface PlacedNode {
+  /** Lane of the checkpoint itself, from 0 at the left. */
+  lane: number;
+  /** Lines that come from above, by lane. */
+  above: readonly (string | undefined)[];
+  /** Lanes whose lines end in the checkpoint, ascending: branches that meet in it where there are several. */
+  meeting: readonly number[];
+  /** Lines that go on below, by lane. */
+  below: readonly (string | undefined)[];
 }
 
 interface Drawn {
@@ -14,53 +26,64 @@ interface Drawn {
   after: string;
 }
 
+interface Line {
+  from: string;
+  to: string;
+}
+type LineAt = Line | undefined;
+
 /** One lane a branch; each waits for the checkpoint that its last one came from. */
 export class Lanes {
-  readonly #awaited: (string | undefined)[] = [];
+  readonly #lines: LineAt[] = [];
 
   /** The lanes at the next checkpoint. Call it in the order of the list. */
-  draw({ id, parent }: Node): Drawn {
-    const lanes = this.#awaited;
-    const waiting = indexesOf(lanes, id);
-    const before = waiting.length > 1 ? [meeting(lanes, waiting)] : [];
-    const lane = waiting[0] ?? freeLane(lanes);
-    for (const other of waiting.slice(1)) lanes[other] = undefined;
-    lanes[lane] = id;
-    trim(lanes);
-    const own = lanes.map((awaited, index) => (index === lane ? "*" : awaited === undefined ? " " : "│"));
-    lanes[lane] = parent;
-    trim(lanes);
-    const after = lanes.map((awaited) => (awaited === undefined ? " " : "│"));
+  place({ id, parent }: Node): PlacedNode {
+    const lines = this.#lines;
+    const above = lines.map((line) => line?.from);
+    const meeting = lines.flatMap((line, index) => (line?.to === id ? [index] : []));
+    const lane = meeting[0] ?? freeLane(lines);
+    for (const other of meeting.slice(1)) lines[other] = undefined;
+    lines[lane] = parent === undefined ? undefined : { from: id, to: parent };
+    trim(lines);
+    return { lane, above, meeting, below: lines.map((line) => line?.from) };
+  }
+
+  /** The same in characters. */
+  draw(node: Node): Drawn {
+    const { lane, above, meeting, below } = this.place(node);
+    const before = meeting.length > 1 ? [meetingLine(above, meeting)] : [];
+    const beside = above.map((line, index) => (meeting.includes(index) ? undefined : line));
+    while (beside.length > lane + 1 && beside.at(-1) === undefined) beside.pop();
+    const own = Array.from({ length: Math.max(lane + 1, beside.length) }, (_, index) =>
+      index === lane ? "*" : beside[index] === undefined ? " " : "│",
+    );
+    const after = below.map((line) => (line === undefined ? " " : "│"));
     return { before, own: own.join(" "), after: after.join(" ").padEnd(own.length * 2 - 1) };
   }
 }
 
-function indexesOf(lanes: readonly (string | undefined)[], id: string): number[] {
-  return lanes.flatMap((awaited, index) => (awaited === id ? [index] : []));
+function freeLane(lines: readonly LineAt[]): number {
+  const free = lines.indexOf(undefined);
+  return free === -1 ? lines.length : free;
 }
 
-function freeLane(lanes: readonly (string | undefined)[]): number {
-  const free = lanes.indexOf(undefined);
-  return free === -1 ? lanes.length : free;
-}
-
-function trim(lanes: (string | undefined)[]): void {
-  while (lanes.length > 0 && lanes.at(-1) === undefined) lanes.pop();
+function trim(lines: LineAt[]): void {
+  while (lines.length > 0 && lines.at(-1) === undefined) lines.pop();
 }
 
 /** Lanes that end here bend to the first one: `├─╯`, with `┼` where they cross another, `┴` where more come. */
-function meeting(lanes: readonly (string | undefined)[], waiting: readonly number[]): string {
-  const [first = 0] = waiting;
-  const last = waiting.at(-1) ?? first;
-  return lanes
-    .map((awaited, index) => {
+function meetingLine(lines: readonly (string | undefined)[], meeting: readonly number[]): string {
+  const [first = 0] = meeting;
+  const last = meeting.at(-1) ?? first;
+  return lines
+    .map((line, index) => {
       const runs = index < last && index >= first ? "─" : " ";
       if (index === first) return `├${runs}`;
       if (index === last) return "╯ ";
-      if (waiting.includes(index)) return `┴${runs}`;
-      const crossed = awaited === undefined ? "─" : "┼";
+      if (meeting.includes(index)) return `┴${runs}`;
+      const crossed = line === undefined ? "─" : "┼";
       if (index > first && index < last) return `${crossed}${runs}`;
-      return awaited === undefined ? "  " : "│ ";
+      return line === undefined ? "  " : "│ ";
     })
     .join("")
     .trimEnd();

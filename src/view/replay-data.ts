@@ -1,10 +1,11 @@
-/** What the page of a replay is given: the thread, and a step a checkpoint, each as the changes that lead to it. */
+/** What the page of a thread is given: its row, and a step a checkpoint, each as the changes that lead to it. */
+import type { Interrupt, ThreadTask } from "../models/state.js";
 import type { Thread } from "../models/thread.js";
-import type { ChangeLine } from "./change-lines.js";
 import type { Change } from "./changes.js";
 
 export interface PageHead {
-  thread: Pick<Thread, "thread_id" | "status" | "error" | "created_at" | "updated_at">;
+  thread: Pick<Thread, "thread_id" | "status" | "error" | "created_at" | "updated_at" | "state_updated_at">;
+  graph_id: string | null;
   place: string;
 }
 
@@ -16,14 +17,13 @@ export interface PageStep {
   source: string;
   run_id: string | null;
   created_at: string | null;
-  ms: number | null;
-  nodes: string[];
   next: string[];
+  tasks: ThreadTask[];
+  interrupts: Interrupt[];
   changes: Change[];
-  /** The changes to read, without new messages, which the chat shows. */
-  lines: ChangeLine[];
-  interrupts: { id: string; value: unknown }[];
-  errors: string[];
   /** Values before the changes, where the page has no step to take them from. */
   base?: unknown;
 }
+
+/** The steps stand oldest first. */
+export type PageData = PageHead & { steps: PageStep[] };

@@ -13,7 +13,7 @@ import { pathText } from "./tree-rows.js";
 const MOST = 50;
 
 /** Changes by the key of the state that they are in, in the order in which these come. */
-export function changesByKey(before: unknown, after: unknown): [key: string, changes: Change[]][] {
+function changesByKey(before: unknown, after: unknown): [key: string, changes: Change[]][] {
   const groups = new Map<string, Change[]>();
   for (const change of changesBetween(before, after)) {
     const key = change.path.length === 0 ? "" : String(change.path[0]);
@@ -35,6 +35,18 @@ export function Changes({ state, parent }: { state: ThreadState; parent: ThreadS
     <>
       {groups.map(([key, changes]) => (
         <Group key={key} name={key} changes={changes} writers={writersOf(key, parent?.tasks ?? [])} />
+      ))}
+    </>
+  );
+}
+
+/** What differs between two values, without who wrote it. */
+export function Differences({ before, after }: { before: unknown; after: unknown }) {
+  const groups = useMemo(() => changesByKey(before, after), [before, after]);
+  return (
+    <>
+      {groups.map(([key, changes]) => (
+        <Group key={key} name={key} changes={changes} writers={[]} />
       ))}
     </>
   );

@@ -1,6 +1,6 @@
 /** A dialog of the browser's own: it keeps the keys to itself, and Escape closes it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { words } from "../words.js";
 
 interface DialogProps {
@@ -11,7 +11,7 @@ interface DialogProps {
 
 export function Dialog({ title, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = box.current;
     if (dialog && !dialog.open) dialog.showModal();
     return () => dialog?.close();

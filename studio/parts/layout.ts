@@ -10,7 +10,7 @@ export interface PlacedNode {
   height: number;
 }
 
-export interface PlacedEdge {
+interface PlacedEdge {
   edge: DiagramEdge;
   /** Of an SVG path. */
   path: string;
@@ -19,7 +19,7 @@ export interface PlacedEdge {
   y: number;
 }
 
-export interface Layout {
+interface Layout {
   nodes: PlacedNode[];
   edges: PlacedEdge[];
   width: number;

@@ -1,16 +1,14 @@
 /** A message of a conversation: who says what, which tools are called with what. Nothing of it becomes markup. */
 import { isRecord } from "../../src/models/json.js";
+import { fileOf } from "../state/files.js";
+import type { MessageLike } from "../state/frame.js";
 import { words } from "../words.js";
+import { FileInMessage } from "./file.js";
 import { jsonText, LongText, visible } from "./text.js";
 
-export interface MessageLike {
-  type: string;
-  content: unknown;
-  [field: string]: unknown;
-}
+export type { MessageLike };
 
 const KNOWN = new Set(["human", "ai", "tool", "system"]);
-const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,/;
 
 export function Message({ message }: { message: MessageLike }) {
   const { type, name, id, content } = message;
@@ -36,8 +34,10 @@ export function Message({ message }: { message: MessageLike }) {
   );
 }
 
-function Content({ content }: { content: unknown }) {
-  if (typeof content === "string") return content === "" ? null : <LongText class="prose" text={content} />;
+/** What a message says, block by block, as it was written. */
+export function Content({ content, class: name = "" }: { content: unknown; class?: string }) {
+  if (typeof content === "string")
+    return content === "" ? null : <LongText class={`prose ${name}`} text={content} />;
   if (!Array.isArray(content))
     return content == null ? null : <LongText class="code" text={jsonText(content)} />;
   return (
@@ -49,6 +49,7 @@ function Content({ content }: { content: unknown }) {
   );
 }
 
+/** Files only where they lie in the message: a page that is shown must not tell anybody that it is. */
 function Block({ block }: { block: unknown }) {
   if (typeof block === "string") return <LongText class="prose" text={block} />;
   if (!isRecord(block)) return <LongText class="code" text={jsonText(block)} />;
@@ -62,13 +63,7 @@ function Block({ block }: { block: unknown }) {
       </details>
     );
   }
-  const picture = pictureOf(block);
-  if (picture) return <img class="picture" src={picture} alt={visible(String(block.type))} />;
+  const file = fileOf(block);
+  if (file) return <FileInMessage file={file} />;
   return <LongText class="code" text={jsonText(block)} most={2000} />;
-}
-
-/** Only what lies in the message itself: a page that is shown must not tell anybody that it is. */
-function pictureOf({ image_url: image }: Record<string, unknown>): string | undefined {
-  const url = isRecord(image) ? image.url : image;
-  return typeof url === "string" && PICTURE.test(url) ? url : undefined;
 }

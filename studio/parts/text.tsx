@@ -63,7 +63,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 
-export function agoText(at: string, now = Date.now()): string {
+function agoText(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
   if (unit === "day" && Math.abs(seconds) > 30 * 86_400) return new Date(at).toLocaleDateString();

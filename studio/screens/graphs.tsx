@@ -113,7 +113,7 @@ function Schemas() {
 }
 
 /** The drawing as Mermaid reads it: ids of its own, names in quotes. */
-export function mermaidOf(drawn: GraphDrawing): string {
+function mermaidOf(drawn: GraphDrawing): string {
   const { nodes, edges } = diagramOf(drawn);
   const ids = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
   const quoted = (text: string) => `"${text.replaceAll('"', "#quot;")}"`;

@@ -3,20 +3,27 @@ import type { TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
-import { errorLine } from "../../src/view/text.js";
+import { errorLine, isMessageLike } from "../../src/view/text.js";
+import { shared } from "../api.js";
 import { Changes } from "../parts/changes.js";
 import { Fault, Section, Waiting } from "../parts/common.js";
 import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
-import { go, place } from "../router.js";
-import { chosenId, type Looked, looked, stepHref } from "../state/thread.js";
+import { go, href, place } from "../router.js";
+import { chosenId, type Looked, looked, namespace, stepHref, steps, threadId } from "../state/thread.js";
 import { words } from "../words.js";
+import { isForking } from "../state/fork.js";
+import { Fork, WrittenNote } from "./fork.js";
+import { StepDrawing } from "./step-drawing.js";
+import { Waterfall } from "./waterfall.js";
 
-export const TABS = ["changes", "state", "tasks", "messages", "meta", "raw"] as const;
-export type Tab = (typeof TABS)[number];
+const ALL = ["changes", "state", "tasks", "messages", "drawing", "times", "meta", "raw"] as const;
+export type Tab = (typeof ALL)[number];
+/** A page that carries its thread knows no times. */
+export const TABS: readonly Tab[] = ALL.filter((tab) => !shared || tab !== "times");
 
-export const tabOf = (name: string | undefined): Tab => TABS.find((tab) => tab === name) ?? "changes";
+const tabOf = (name: string | undefined): Tab => TABS.find((tab) => tab === name) ?? "changes";
 export const tabHref = (tab: Tab): string =>
   stepHref(place.value.path[3], { tab: tab === "changes" ? undefined : tab });
 
@@ -26,7 +33,20 @@ export function Inspector() {
   const error = looked.error.value;
   return (
     <section class="inspector" aria-label={words.thread.details}>
-      <Tabs chosen={tab} />
+      <WrittenNote />
+      <div class="inspector-head">
+        <Tabs chosen={tab} />
+        {namespace.value === "" && chosenId.value !== steps.value[0]?.id && (
+          <a href={href(["compare", `${threadId.value}@${chosenId.value}`, `${threadId.value}@-1`])}>
+            {words.compare.withNewest}
+          </a>
+        )}
+        {!shared && !isForking.value && (
+          <a href={stepHref(chosenId.value, { fork: "1" })} data-fork>
+            {words.fork.button}
+          </a>
+        )}
+      </div>
       <div
         class={`panel is-${tab}`}
         id="panel"
@@ -35,6 +55,7 @@ export function Inspector() {
         aria-busy={looked.busy.value}
         tabIndex={0}
       >
+        {content && isForking.value && <Fork state={content.state} />}
         {error ? <Fault error={error} /> : content ? <Panel tab={tab} looked={content} /> : <Waiting />}
       </div>
     </section>
@@ -81,6 +102,10 @@ function Panel({ tab, looked: { state, parent } }: { tab: Tab; looked: Looked })
       return <Tasks state={state} parent={parent} />;
     case "messages":
       return <Messages values={state.values} />;
+    case "drawing":
+      return <StepDrawing state={state} parent={parent} />;
+    case "times":
+      return <Waterfall />;
     case "meta":
       return <Meta state={state} />;
     case "raw":
@@ -156,16 +181,12 @@ function Task({ task, hasRun }: { task: ThreadTask; hasRun: boolean }) {
 }
 
 /** Lists of messages in the state, by their keys. */
-export function messageLists(values: unknown): [key: string, messages: MessageLike[]][] {
+function messageLists(values: unknown): [key: string, messages: MessageLike[]][] {
   if (!isRecord(values)) return [];
-  return Object.entries(values).filter((entry): entry is [string, MessageLike[]] => {
-    const [, list] = entry;
-    return (
-      Array.isArray(list) &&
-      list.length > 0 &&
-      list.every((item) => isRecord(item) && typeof item.type === "string" && "content" in item)
-    );
-  });
+  return Object.entries(values).filter(
+    (entry): entry is [string, MessageLike[]] =>
+      Array.isArray(entry[1]) && entry[1].length > 0 && entry[1].every(isMessageLike),
+  );
 }
 
 function Messages({ values }: { values: ThreadState["values"] }) {

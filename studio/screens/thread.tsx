@@ -1,10 +1,16 @@
 /** One thread: its steps, and one of them in full. */
 import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { ownNodes } from "../../src/view/diagram.js";
+import { isReadOnly, shared } from "../api.js";
 import { Empty, Fault, Status, Waiting } from "../parts/common.js";
+import { Dock } from "../parts/dock.js";
+import { ReplayNote } from "../parts/replay-note.js";
+import { SavePage, ShownSwitch } from "../parts/thread-tools.js";
 import { movedBy, rowId, Rows } from "../parts/rows.js";
 import { Ago, Copy, msText, visible } from "../parts/text.js";
 import { go, href, place } from "../router.js";
+import { live, onProgress } from "../state/live-run.js";
 import {
   choose,
   chosenId,
@@ -19,9 +25,9 @@ import {
   newerCount,
   nodesOf,
   open,
-  ownNodes,
   page,
   refresh,
+  refreshSoon,
   row,
   type Step,
   stepHref,
@@ -30,6 +36,8 @@ import {
   threadId,
 } from "../state/thread.js";
 import { graphOf } from "../state/threads.js";
+import { Lane } from "../parts/lane.js";
+import { path, placed, width } from "../state/branches.js";
 import { words } from "../words.js";
 import { Inspector } from "./inspector.js";
 
@@ -41,10 +49,13 @@ export function Thread() {
   useEffect(() => void open(), [id, ns]);
   useSignalEffect(look);
   useEffect(() => {
-    const again = () => document.visibilityState === "visible" && void refresh();
+    // A run that is read tells by itself what is new.
+    const again = () => document.visibilityState === "visible" && !live.value && void refresh();
     const timer = setInterval(again, LOOK_AGAIN_MS);
     document.addEventListener("visibilitychange", again);
+    const forget = onProgress(() => void refreshSoon());
     return () => {
+      forget();
       clearInterval(timer);
       document.removeEventListener("visibilitychange", again);
     };
@@ -69,6 +80,7 @@ export function Thread() {
           <Inspector />
         </div>
       )}
+      {!isReadOnly && <Dock />}
     </main>
   );
 }
@@ -78,25 +90,31 @@ function Head() {
   const ns = namespace.value;
   return (
     <header class="screen-head thread-head">
-      <a class="back" href={href(["threads"])}>
-        ← {words.threads}
-      </a>
+      {!shared && (
+        <a class="back" href={href(["threads"])}>
+          ← {words.threads}
+        </a>
+      )}
       <h1>
         <code>{threadId.value}</code>
       </h1>
       {thread && (
         <p class="facts">
           <Status status={thread.status} />
-          {graphOf(thread) !== "" && (
+          {shared && <span>{visible(graphOf(thread))}</span>}
+          {!shared && graphOf(thread) !== "" && (
             <a href={href(["graphs", graphOf(thread)])}>{visible(graphOf(thread))}</a>
           )}
           <Ago at={thread.updated_at} />
           <Copy text={() => thread.thread_id} />
+          <ShownSwitch />
+          <SavePage graph={graphOf(thread)} />
           <button type="button" class="small" data-refresh onClick={() => void refresh()}>
             {words.refresh}
           </button>
         </p>
       )}
+      {thread && <ReplayNote threadId={thread.thread_id} metadata={thread.metadata} />}
       {thread?.error != null && <p class="bad one-line">{visible(thread.error)}</p>}
       {ns !== "" && (
         <p class="within">
@@ -171,18 +189,34 @@ function StepRow({ step, above, index }: { step: Step; above: Step | undefined; 
       aria-selected={isChosen}
       onClick={() => go(stepHref(step.id), { replace: true })}
     >
+      <StepLane step={step} index={index} />
       <span class="number">{step.number ?? "·"}</span>
       <span class="step-main">
         <span class="one-line">{titleOf(step)}</span>
         <span class="dim one-line small-text">{changedText(step)}</span>
       </span>
       <span class="badges">
-        {isBranch(step, above) && <span class="badge">{words.thread.branch}</span>}
+        {isBranch(step, above) && <span class="visually-hidden">{words.thread.branch}</span>}
         {step.asks > 0 && <span class="badge is-asks">{words.thread.asks}</span>}
         {isFailed && <span class="badge is-failed">{words.thread.failed}</span>}
         {ms !== undefined && <span class="dim small-text">{msText(ms)}</span>}
       </span>
     </div>
+  );
+}
+
+function StepLane({ step, index }: { step: Step; index: number }) {
+  const place = placed.value[index];
+  if (!place) return null;
+  return (
+    <Lane
+      placed={place}
+      lanes={width.value}
+      height={ROW}
+      path={path.value}
+      isOnPath={path.value.has(step.id)}
+      isHollow={step.source !== "loop"}
+    />
   );
 }
 

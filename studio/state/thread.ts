@@ -1,10 +1,12 @@
 /** One thread: its row, its steps newest first, and the states that are looked at. */
 import { batch, computed, signal } from "@preact/signals";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
+import { ownNodes } from "../../src/view/diagram.js";
 import { ApiError, ask } from "../api.js";
 import { go, href, place } from "../router.js";
 import { load, loading } from "./loading.js";
-import { graphOf, type ListedThread } from "./threads.js";
+import { askStates, shown } from "./shown.js";
+import { graphOf, type ListedThread, readRow } from "./threads.js";
 
 /** A checkpoint as a row of the list. */
 export interface Step {
@@ -31,7 +33,6 @@ const SELECT = [
 ] as const;
 const FIRST_PAGE = 50;
 const PAGE = 500;
-const START = "__start__";
 
 export const threadId = computed(() =>
   place.value.path[0] === "threads" ? (place.value.path[1] ?? "") : "",
@@ -51,23 +52,29 @@ const named = computed(() => (place.value.path[2] === "at" ? place.value.path[3]
 /** The step that is looked at: the one of the address, else the newest. */
 export const chosenId = computed(() => named.value ?? newest.value);
 export const chosenIndex = computed(() => steps.value.findIndex(({ id }) => id === chosenId.value));
+export const chosenStep = computed(() => steps.value[chosenIndex.value]);
 export const isFollowing = computed(() => named.value === undefined);
 /** Steps that came since the reader chose one of his own. */
 export const newerCount = signal(0);
 
-/** Nodes of the user's: LangGraph's own first one says nothing to a reader. */
-export const ownNodes = (names: readonly string[]): string[] => names.filter((name) => name !== START);
+/** The step before this one, as far as it is loaded. */
+export const parentOf = ({ parent }: Step): Step | undefined =>
+  parent === undefined ? undefined : byId.value.get(parent);
 
-/** The nodes whose superstep this checkpoint ends; undefined while the step before it is not loaded. */
-export function nodesOf({ source, parent }: Step): readonly string[] | undefined {
-  if (source !== "loop") return [];
-  const before = parent === undefined ? undefined : byId.value.get(parent);
-  return before && ownNodes(before.next);
+/** The tasks whose superstep this checkpoint ends; undefined while the step before it is not loaded. */
+export const ranIn = (step: Step): readonly string[] | undefined =>
+  step.source === "loop" ? parentOf(step)?.next : [];
+
+/** The same without LangGraph's own first one. */
+export function nodesOf(step: Step): readonly string[] | undefined {
+  const ran = ranIn(step);
+  return ran && ownNodes(ran);
 }
 
 /** Time of the superstep; none where the step before it is of another run. */
-export function durationOf({ source, parent, runId, createdAt }: Step): number | undefined {
-  const before = parent === undefined ? undefined : byId.value.get(parent);
+export function durationOf(step: Step): number | undefined {
+  const { source, runId, createdAt } = step;
+  const before = parentOf(step);
   if (source !== "loop" || !before || before.runId !== runId || !before.createdAt || !createdAt)
     return undefined;
   return Date.parse(createdAt) - Date.parse(before.createdAt);
@@ -118,19 +125,15 @@ export async function open(): Promise<void> {
 
 const loadRow = (isStale: () => boolean): Promise<void> => load(row, () => readRow(threadId.value), isStale);
 
-/** By a search, which can leave the values out. */
-async function readRow(id: string): Promise<ListedThread> {
-  const select = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
-  const { body } = await ask<ListedThread[]>("POST", "/threads/search", { body: { ids: [id], select } });
-  if (!body[0]) throw new ApiError(404, "thread_not_found", `thread "${id}" not found`);
-  return body[0];
-}
+const readSteps = (limit: number, before?: string): Promise<Step[]> =>
+  readStepsOf(threadId.value, namespace.value, limit, before);
 
-async function readSteps(limit: number, before?: string): Promise<Step[]> {
-  const checkpoint = namespace.value === "" ? {} : { checkpoint: { checkpoint_ns: namespace.value } };
+/** Steps of a thread, newest first, without their values. */
+export async function readStepsOf(id: string, ns: string, limit: number, before?: string): Promise<Step[]> {
+  const checkpoint = ns === "" ? {} : { checkpoint: { checkpoint_ns: ns } };
   const body = { ...checkpoint, limit, select: SELECT, ...(before !== undefined && { before }) };
-  const path = `/threads/${encodeURIComponent(threadId.value)}/history`;
-  return (await ask<SelectedState[]>("POST", path, { body })).body.map(stepOf);
+  const path = `/threads/${encodeURIComponent(id)}/history`;
+  return (await askStates<SelectedState[]>("POST", path, body)).body.map(stepOf);
 }
 
 function loadSteps(isStale: () => boolean): Promise<void> {
@@ -146,11 +149,21 @@ function loadSteps(isStale: () => boolean): Promise<void> {
   return load(page, read, isStale);
 }
 
-/** The next page; again, where the last one failed. */
+/** Pages that are read on while the reader looks at one. */
+const PAGES_AHEAD = 20;
+
+/**
+ * The next page, or the same again where the last one failed; then those after it, so that the scrollbar leads
+ * anywhere.
+ */
 export async function loadMore(): Promise<void> {
-  if (!hasMore.value || page.busy.value) return;
+  if (page.busy.value) return;
   const mine = generation;
-  await loadSteps(() => mine !== generation);
+  const isStale = () => mine !== generation;
+  for (let pages = 0; pages < PAGES_AHEAD && hasMore.value && !isStale(); pages += 1) {
+    await loadSteps(isStale);
+    if (page.error.value) return;
+  }
 }
 
 /** An address may name a step far down: it is looked for. */
@@ -199,6 +212,18 @@ export async function refresh(): Promise<void> {
   stateVersion.value += 1;
 }
 
+const REFRESH_MS = 400;
+let soon: Promise<void> | undefined;
+
+/** Refresh, once for all that asks for it meanwhile. */
+export function refreshSoon(): Promise<void> {
+  soon ??= new Promise((resolve) => setTimeout(resolve, REFRESH_MS)).then(() => {
+    soon = undefined;
+    return refresh();
+  });
+  return soon;
+}
+
 /** Address of a step with the tab, and the namespace, that are shown. */
 export function stepHref(id: string | undefined, query: Record<string, string | undefined> = {}): string {
   const path = ["threads", threadId.value, ...(id === undefined ? [] : ["at", id])];
@@ -220,7 +245,7 @@ export function follow(): void {
 
 const MOST_STATES = 12;
 const states = new Map<string, Promise<ThreadState>>();
-const stateKey = (id: string): string => `${namespace.value} ${id}`;
+const stateKey = (id: string): string => `${shown.value} ${namespace.value} ${id}`;
 /** Counts what makes a state be read anew. */
 const stateVersion = signal(0);
 
@@ -230,7 +255,7 @@ function stateAt(id: string): Promise<ThreadState> {
   if (!state) {
     const checkpoint = { checkpoint_ns: namespace.value, checkpoint_id: id };
     const path = `/threads/${encodeURIComponent(threadId.value)}/state/checkpoint`;
-    state = ask<ThreadState>("POST", path, { body: { checkpoint } }).then(({ body }) => body);
+    state = askStates<ThreadState>("POST", path, { checkpoint }).then(({ body }) => body);
     state.catch(() => states.delete(key));
     const [oldest] = states.keys();
     if (states.size >= MOST_STATES && oldest !== undefined) states.delete(oldest);
@@ -253,6 +278,7 @@ let looks = 0;
 export function look(): void {
   const id = chosenId.value;
   void stateVersion.value;
+  void shown.value;
   const mine = ++looks;
   if (id === undefined || threadId.value === "") {
     looked.value.value = undefined;

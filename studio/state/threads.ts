@@ -1,12 +1,17 @@
 /** The list of threads: a page at a time, newest first, with the counts of each status. */
 import { batch, computed, signal } from "@preact/signals";
+import type { Run } from "../../src/models/run.js";
 import type { Thread, ThreadStatus } from "../../src/models/thread.js";
+import { reportedTokens } from "../../src/models/token-counts.js";
 import { messageLine } from "../../src/view/text.js";
-import { ask } from "../api.js";
+import { type Answer, ApiError, ask } from "../api.js";
 import { place } from "../router.js";
 import { loading, load } from "./loading.js";
+import { isLeaving, removeLater } from "./undo.js";
 
 const PAGE = 50;
+/** A longer text is none that the server looks for. */
+const LONGEST_QUERY = 200;
 export const STATUSES = ["idle", "busy", "interrupted", "error"] as const satisfies readonly ThreadStatus[];
 
 export interface ListedThread extends Pick<
@@ -22,7 +27,8 @@ const LAST = "values.messages[-1]";
 const EXTRACT = { type: `${LAST}.type`, content: `${LAST}.content`, tool_calls: `${LAST}.tool_calls` };
 
 export const threads = signal<readonly ListedThread[]>([]);
-export const total = signal(0);
+/** Of all pages; null where a text was not looked for in all of them. */
+export const total = signal<number | null>(0);
 export const counts = signal<Partial<Record<ThreadStatus | "all", number>>>({});
 /** Offset of the page to come; null at the end. */
 const next = signal<number | null>(0);
@@ -40,9 +46,33 @@ export function parseMeta(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function filterOf(query: Readonly<Record<string, string>>): Record<string, unknown> {
-  const metadata = parseMeta(query.meta ?? "");
-  return metadata ? { metadata } : {};
+function filterOf({ meta = "", q = "" }: Readonly<Record<string, string>>): Record<string, unknown> {
+  const metadata = parseMeta(meta);
+  return {
+    ...(metadata && { metadata }),
+    ...(q.trim() !== "" && { query: q.trim().slice(0, LONGEST_QUERY) }),
+  };
+}
+
+/** Tokens that models reported in the runs of a thread, for those whose runs are all known. */
+export const tokens = signal<ReadonlyMap<string, number>>(new Map());
+/** Runs of a page of threads that are summed up. */
+const MOST_RUN_PAGES = 5;
+
+async function sumTokens(listed: readonly ListedThread[]): Promise<void> {
+  const sums = new Map(listed.map(({ thread_id }) => [thread_id, 0]));
+  const search = { thread_ids: [...sums.keys()], select: ["thread_id", "usage"], limit: 1000 };
+  let offset: number | null = 0;
+  for (let pages = 0; offset !== null && pages < MOST_RUN_PAGES; pages += 1) {
+    const answer: Answer<Pick<Run, "thread_id" | "usage">[]> = await ask("POST", "/runs/search", {
+      body: { ...search, offset },
+    });
+    for (const { thread_id, usage } of answer.body)
+      sums.set(thread_id, (sums.get(thread_id) ?? 0) + reportedTokens(usage).total_tokens);
+    const after = answer.headers.get("X-Pagination-Next");
+    offset = after === null ? null : Number(after);
+  }
+  if (offset === null) tokens.value = new Map([...tokens.value, ...sums]);
 }
 
 let generation = 0;
@@ -74,9 +104,12 @@ export async function loadMore(mine = generation, anew = false): Promise<void> {
       const answer = await ask<ListedThread[]>("POST", "/threads/search", { body });
       if (isStale()) return;
       const after = answer.headers.get("X-Pagination-Next");
+      // The rows are there without them.
+      if (answer.body.length > 0) sumTokens(answer.body).catch(() => undefined);
       batch(() => {
         threads.value = anew ? answer.body : [...threads.value, ...answer.body];
-        total.value = Number(answer.headers.get("X-Pagination-Total") ?? answer.body.length);
+        const all = answer.headers.get("X-Pagination-Total");
+        total.value = all === null ? null : Number(all);
         next.value = after === null ? null : Number(after);
       });
     },
@@ -86,6 +119,8 @@ export async function loadMore(mine = generation, anew = false): Promise<void> {
 
 async function countAll(mine: number): Promise<void> {
   const filter = filterOf(place.value.query);
+  // To count the threads with a text all of them would be read, once for each status.
+  if ("query" in filter) return void (counts.value = {});
   const count = async (status?: ThreadStatus) =>
     (await ask<number>("POST", "/threads/count", { body: { ...filter, ...(status && { status }) } })).body;
   try {
@@ -106,17 +141,24 @@ export function previewOf({ extracted: { type, content, tool_calls } }: ListedTh
 export const graphOf = ({ metadata }: Pick<ListedThread, "metadata">): string =>
   typeof metadata.graph_id === "string" ? metadata.graph_id : "";
 
-/** Those of the loaded threads that hold the text, in any of what is shown of them. */
-export const shown = computed(() => {
-  const text = (place.value.query.q ?? "").trim().toLowerCase();
-  if (text === "") return threads.value;
-  return threads.value.filter((thread) =>
-    [
-      thread.thread_id,
-      graphOf(thread),
-      previewOf(thread),
-      thread.error,
-      JSON.stringify(thread.metadata),
-    ].some((part) => part?.toLowerCase().includes(text)),
-  );
-});
+/** Those that are not about to be deleted. */
+export const shown = computed(() => threads.value.filter(({ thread_id }) => !isLeaving(thread_id)));
+
+export function removeThread({ thread_id }: ListedThread, text: string): void {
+  const send = async () => {
+    await ask("DELETE", `/threads/${thread_id}`);
+    threads.value = threads.value.filter((thread) => thread.thread_id !== thread_id);
+    if (total.value !== null) total.value -= 1;
+    await countAll(generation);
+  };
+  removeLater({ id: thread_id, text, send });
+}
+
+/** One thread, by a search, which can leave the values out. */
+export async function readRow(id: string): Promise<ListedThread> {
+  const { body } = await ask<ListedThread[]>("POST", "/threads/search", {
+    body: { ids: [id], select: SELECT },
+  });
+  if (!body[0]) throw new ApiError(404, "thread_not_found", `thread "${id}" not found`);
+  return body[0];
+}

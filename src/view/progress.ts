@@ -1,0 +1,55 @@
+/** What a run tells while it goes on: the events that a graph writes itself, and what its models say. */
+import { isRecord } from "../models/common.js";
+import type { RunFrame } from "../models/run-stream.js";
+import { contentText } from "./text.js";
+
+/** Characters of a message of progress: the end of what a model says, the beginning of an event. */
+const LONGEST_PROGRESS = 500;
+/** Least time between two messages of what a model says. */
+const PAUSE_MS = 250;
+
+/** Stream modes that progress is made of. */
+export const PROGRESS_MODES = ["custom", "messages-tuple"] as const;
+
+/** Takes the frames of a run and tells of them; what is told comes again in the answer, so some may be left out. */
+export class Progress {
+  readonly #tell: (message: string) => void;
+  /** What the model that speaks has said so far. */
+  #speech = { id: "", text: "" };
+  #toldAt = -Infinity;
+
+  constructor(tell: (message: string) => void) {
+    this.#tell = tell;
+  }
+
+  take({ event, data }: RunFrame): void {
+    const [mode] = event.split("|", 1);
+    if (mode === "custom") this.#tell(eventText(JSON.parse(data)).slice(0, LONGEST_PROGRESS));
+    else if (mode === "messages") this.#hear(JSON.parse(data));
+  }
+
+  #hear(data: unknown): void {
+    const chunk: unknown = Array.isArray(data) ? data[0] : undefined;
+    if (!isRecord(chunk) || !/^ai/i.test(String(chunk.type))) return;
+    const text = contentText(chunk.content);
+    if (text === "") return;
+    const id = String(chunk.id);
+    const before = this.#speech.id === id ? this.#speech.text : "";
+    this.#speech = { id, text: (before + text).slice(-LONGEST_PROGRESS) };
+    const at = performance.now();
+    if (at - this.#toldAt < PAUSE_MS) return;
+    this.#toldAt = at;
+    this.#tell(this.#speech.text);
+  }
+}
+
+/** Fields in which events usually say in words what happens. */
+const WORDS = ["message", "text", "status"];
+
+function eventText(event: unknown): string {
+  if (typeof event === "string") return event;
+  const word = isRecord(event) ? WORDS.map((field) => event[field]).find(isText) : undefined;
+  return word ?? JSON.stringify(event) ?? "";
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";

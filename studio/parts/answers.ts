@@ -1,0 +1,63 @@
+/** The answers of a server, as far as a page that carries one thread can give them itself. */
+import type { SelectedState, ThreadState } from "../../src/models/state.js";
+import { withChanges } from "../../src/view/changes.js";
+import type { PageData, PageStep } from "../../src/view/replay-data.js";
+
+/** Undefined for what the page does not know. */
+export type Answerer = (path: string, body: unknown) => unknown;
+
+export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const row = { ...thread, metadata: graph_id === null ? {} : { graph_id }, extracted: {} };
+  const newestFirst = [...steps].reverse();
+  return (path, body) => {
+    const [, last = ""] = /([^/?]+)(?:\?.*)?$/.exec(path) ?? [];
+    if (path === "/threads/search") return [row];
+    if (path === "/threads/count") return 1;
+    if (last === "history") return pageOf(newestFirst, body).map((step) => stateOf(step, thread.thread_id));
+    if (last !== "checkpoint") return undefined;
+    const { checkpoint_id = "" } = (body as { checkpoint: { checkpoint_id?: string } }).checkpoint;
+    const step = byId.get(checkpoint_id);
+    return step && { ...stateOf(step, thread.thread_id), values: valuesOf(step, byId) };
+  };
+}
+
+function pageOf(steps: readonly PageStep[], body: unknown): readonly PageStep[] {
+  const { limit = steps.length, before } = body as { limit?: number; before?: string };
+  const from = before === undefined ? 0 : steps.findIndex(({ id }) => id === before) + 1;
+  return steps.slice(from, from + limit);
+}
+
+/** From the nearest step that has values of its own, change by change. */
+function valuesOf(step: PageStep, byId: ReadonlyMap<string, PageStep>): unknown {
+  const line = [step];
+  let first: PageStep | undefined = step;
+  while (first && first.base === undefined) {
+    first = first.parent === null ? undefined : byId.get(first.parent);
+    if (first) line.push(first);
+  }
+  const changes = line.reverse().flatMap((each) => each.changes);
+  return withChanges(first?.base ?? {}, changes);
+}
+
+function stateOf(step: PageStep, thread_id: string): Omit<ThreadState, "values"> & SelectedState {
+  const { id, parent, created_at, next, tasks, interrupts, changes, source, run_id } = step;
+  const named = (checkpoint_id: string) => ({
+    thread_id,
+    checkpoint_ns: "",
+    checkpoint_id,
+    checkpoint_map: null,
+  });
+  return {
+    checkpoint: named(id),
+    parent_checkpoint: parent === null ? null : named(parent),
+    metadata: { source, step: step.step, ...(run_id !== null && { run_id }) },
+    created_at,
+    next,
+    tasks,
+    interrupts,
+    changed_keys: [
+      ...new Set(changes.flatMap(({ path: [key] }) => (key === undefined ? [] : [String(key)]))),
+    ],
+  };
+}

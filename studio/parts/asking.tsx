@@ -1,0 +1,89 @@
+/** Where a thread waits: for answers, or at a breakpoint. */
+import type { ThreadState } from "../../src/models/state.js";
+import { breakpoints, nodes, onward, type Side, stops, toggle } from "../state/breakpoints.js";
+import { isSending, run, state, threadId } from "../state/conversation.js";
+import { runAction, type RunWish } from "../state/copy-as.js";
+import { graphId } from "../state/graphs.js";
+import { live } from "../state/live-run.js";
+import { words } from "../words.js";
+import { CopyAs } from "./copy-as.js";
+import { Questions } from "./questions.js";
+import { visible } from "./text.js";
+
+/** Questions first: a run with new input would leave them unanswered. */
+export function Asking() {
+  const at = state.value.value;
+  const id = threadId.value;
+  if (!at || id === undefined || live.value) return null;
+  if (at.interrupts.length > 0)
+    return (
+      <Questions
+        key={at.checkpoint?.checkpoint_id}
+        interrupts={at.interrupts}
+        graph={graphId.value}
+        threadId={id}
+        isBusy={isSending.value}
+        onAnswer={(wish) => void send({ ...wish, ...stops() })}
+      />
+    );
+  return isStopped(at) ? <Stopped next={at.next} threadId={id} /> : null;
+}
+
+const send = (wish: RunWish): Promise<boolean> => run(wish);
+
+/** Nodes are left to run, and nothing of them failed. */
+const isStopped = ({ next, tasks }: ThreadState): boolean =>
+  next.length > 0 && tasks.every(({ error }) => error === null);
+
+function Stopped({ next, threadId: id }: { next: readonly string[]; threadId: string }) {
+  const press = (isStep: boolean) => void send(onward(isStep));
+  return (
+    <section class="stopped" aria-label={words.questions.breakpoints}>
+      <p>
+        <span class="status is-interrupted">
+          <span aria-hidden="true">◆</span> {words.questions.stopped(visible(next.join(", ")))}
+        </span>
+      </p>
+      <button type="button" class="main" onClick={() => press(false)} disabled={isSending.value}>
+        {words.questions.goOn}
+      </button>
+      <button type="button" data-step onClick={() => press(true)} disabled={isSending.value}>
+        {words.questions.step}
+      </button>
+      <CopyAs action={() => runAction(graphId.value, id, onward(false))} />
+    </section>
+  );
+}
+
+const SIDES = ["before", "after"] as const satisfies readonly Side[];
+
+/** The same as the marks of the drawing, as a list. */
+export function Breakpoints() {
+  const all = nodes.value;
+  const { before, after } = breakpoints.value;
+  const count = before.size + after.size;
+  if (all.length === 0) return null;
+  return (
+    <details class="options">
+      <summary>
+        {words.questions.breakpoints} {count > 0 && <span class="dim">{count}</span>}
+      </summary>
+      <ul class="breakpoints">
+        {all.map((node) => (
+          <li key={node}>
+            {SIDES.map((side) => (
+              <label key={side}>
+                <input
+                  type="checkbox"
+                  checked={breakpoints.value[side].has(node)}
+                  onChange={() => toggle(node, side)}
+                />{" "}
+                {words.questions[side](visible(node))}
+              </label>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,106 @@
+/** Files of the message that is written: chosen, dropped anywhere on the page, or pasted. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { attachFiles, detachFile, notAdded, said } from "../state/attached.js";
+import { choose } from "../state/composer.js";
+import { fileOf } from "../state/files.js";
+import { words } from "../words.js";
+import { FileFacts, fileName, Thumbnail } from "./file.js";
+import { visible } from "./text.js";
+
+export function Attached() {
+  const isOver = useDrop();
+  const chooser = useRef<HTMLInputElement>(null);
+  const files = (said()?.files ?? []).map(fileOf);
+  return (
+    <div class={`attached ${isOver ? "is-over" : ""}`}>
+      {files.length > 0 && (
+        <ul aria-label={words.files.title}>
+          {files.map(
+            (file, index) =>
+              file && (
+                <li key={index}>
+                  <Thumbnail file={file} />
+                  <FileFacts file={file} />
+                  <button type="button" class="small" onClick={(event) => remove(event, index)}>
+                    <span aria-hidden="true">×</span>
+                    <span class="visually-hidden">{words.files.remove(fileName(file))}</span>
+                  </button>
+                </li>
+              ),
+          )}
+        </ul>
+      )}
+      {notAdded.value.length > 0 && (
+        <p class="bad small-text" role="alert">
+          {visible(notAdded.value.join(" "))}
+        </p>
+      )}
+      <button type="button" class="small" onClick={() => chooser.current?.click()}>
+        {words.files.add}
+      </button>
+      <span class="dim small-text" aria-hidden="true">
+        {isOver ? words.files.drop : words.files.hint}
+      </span>
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        aria-label={words.files.add}
+        onChange={({ currentTarget }) => {
+          void attachFiles([...(currentTarget.files ?? [])]);
+          // The same file may be chosen again.
+          currentTarget.value = "";
+        }}
+      />
+    </div>
+  );
+}
+
+/** The focus goes to the next one, or back to the message. */
+function remove({ currentTarget }: { currentTarget: EventTarget }, index: number): void {
+  const list = (currentTarget as HTMLElement).closest("ul");
+  detachFile(index);
+  requestAnimationFrame(() => {
+    const buttons = list?.isConnected ? list.querySelectorAll("button") : undefined;
+    (buttons?.[Math.min(index, buttons.length - 1)] ?? document.getElementById("message"))?.focus();
+  });
+}
+
+/** Text that comes with a picture of itself, as of tables, is pasted as text. */
+export function paste(event: ClipboardEvent): void {
+  const { files, types } = event.clipboardData ?? {};
+  if (!files || files.length === 0 || types?.includes("text/plain")) return;
+  event.preventDefault();
+  void attachFiles([...files]);
+}
+
+/** A file that misses its place would else be opened instead of the page. */
+function useDrop(): boolean {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const isFile = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
+    const over = (event: DragEvent) => {
+      if (!isFile(event)) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const leave = ({ relatedTarget }: DragEvent) => relatedTarget === null && setOver(false);
+    const drop = (event: DragEvent) => {
+      if (!isFile(event)) return;
+      event.preventDefault();
+      setOver(false);
+      choose("message");
+      void attachFiles([...(event.dataTransfer?.files ?? [])]);
+    };
+    document.addEventListener("dragover", over);
+    document.addEventListener("dragleave", leave);
+    document.addEventListener("drop", drop);
+    return () => {
+      document.removeEventListener("dragover", over);
+      document.removeEventListener("dragleave", leave);
+      document.removeEventListener("drop", drop);
+    };
+  }, []);
+  return isOver;
+}

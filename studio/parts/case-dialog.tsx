@@ -1,0 +1,168 @@
+/** A run as a case file of the project: shown first, written when that is wished, opened in the editor. */
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { StudioCase } from "../../src/models/studio.js";
+import type { ApiError } from "../api.js";
+import { makeCase, openInEditor } from "../state/helper.js";
+import { words } from "../words.js";
+import { Fault, Waiting } from "./common.js";
+import { Dialog } from "./dialog.js";
+import { Copy, visible } from "./text.js";
+
+interface RunName {
+  threadId: string;
+  runId: string;
+}
+
+/** The run that is to become a case. */
+const wanted = signal<RunName | undefined>(undefined);
+
+export const openCase = (run: RunName): void => void (wanted.value = run);
+
+export function CaseDialog() {
+  const run = wanted.value;
+  if (!run) return null;
+  return (
+    <Dialog title={words.cases.title} onClose={() => (wanted.value = undefined)}>
+      <CaseFile run={run} key={run.runId} />
+    </Dialog>
+  );
+}
+
+/** What the helper said last, to what was asked last. */
+function useCase({ threadId, runId }: RunName) {
+  const [made, setMade] = useState<StudioCase | undefined>(undefined);
+  const [fault, setFault] = useState<ApiError | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const asked = useRef(0);
+  const ask = (wish: { file?: string; write?: boolean; replace?: boolean }): void => {
+    const mine = ++asked.current;
+    setBusy(true);
+    makeCase({ thread_id: threadId, run_id: runId, ...wish })
+      .then((next) => {
+        if (mine !== asked.current) return;
+        setMade(next);
+        setFault(undefined);
+      })
+      .catch((error: unknown) => mine === asked.current && setFault(error as ApiError))
+      .finally(() => mine === asked.current && setBusy(false));
+  };
+  return { made, fault, setFault, isBusy, ask };
+}
+
+function CaseFile({ run }: { run: RunName }) {
+  const { made, fault, setFault, isBusy, ask } = useCase(run);
+  const [file, setFile] = useState<string | undefined>(undefined);
+  const [replace, setReplace] = useState(false);
+  useEffect(() => ask({}), []);
+  if (!made) return fault ? <Fault error={fault} retry={() => ask({})} /> : <Waiting />;
+  const path = file ?? made.path;
+  const isTaken = made.taken.length > 0 && !made.written;
+  return (
+    <form
+      class="case-file"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask({ file: path, write: true, replace });
+      }}
+    >
+      <p class="dim">{words.cases.note}</p>
+      <label>
+        <span>{words.cases.file}</span>
+        <input
+          required
+          value={path}
+          disabled={made.written}
+          aria-describedby="case-path"
+          spellcheck={false}
+          onInput={({ currentTarget }) => setFile(currentTarget.value)}
+          onChange={() => {
+            setReplace(false);
+            ask({ file: path });
+          }}
+        />
+      </label>
+      <p id="case-path" class="dim small-text">
+        {words.cases.path}
+      </p>
+      <Preview made={made} />
+      {fault && <Fault error={fault} />}
+      {isTaken && <Taken paths={made.taken} replace={replace} onReplace={setReplace} />}
+      {made.written ? (
+        <Written made={made} onFault={setFault} />
+      ) : (
+        <p class="actions">
+          <button type="submit" class="main" disabled={isBusy || (isTaken && !replace)}>
+            {words.cases.write}
+          </button>
+        </p>
+      )}
+    </form>
+  );
+}
+
+interface TakenProps {
+  paths: readonly string[];
+  replace: boolean;
+  onReplace: (replace: boolean) => void;
+}
+
+const Taken = ({ paths, replace, onReplace }: TakenProps) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={replace}
+      onChange={({ currentTarget }) => onReplace(currentTarget.checked)}
+    />
+    <span>
+      {words.cases.taken} {visible(paths.join(", "))}. {words.cases.replace}
+    </span>
+  </label>
+);
+
+const REDACTED = "[redacted]";
+
+function Preview({ made: { text, mock, notes } }: { made: StudioCase }) {
+  const parts = text.split(REDACTED);
+  return (
+    <>
+      <pre class="text code case-text" tabIndex={0} aria-label={words.cases.text}>
+        {parts.map((part, index) => (
+          <>
+            {index > 0 && <mark>{REDACTED}</mark>}
+            {visible(part)}
+          </>
+        ))}
+      </pre>
+      {parts.length > 1 && <p class="small-text">{words.cases.redacted(parts.length - 1)}</p>}
+      {mock && <p class="small-text">{words.cases.recorded(mock.calls, visible(mock.path))}</p>}
+      {notes.map((note) => (
+        <p key={note} class="small-text">
+          {visible(note)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Written({ made, onFault }: { made: StudioCase; onFault: (error: ApiError) => void }) {
+  const command = `graph-serve test ${made.path}`;
+  return (
+    <>
+      <p role="status">
+        {words.cases.written} <code>{visible(made.file)}</code>
+      </p>
+      <p class="command">
+        {words.cases.run} <code>{visible(command)}</code> <Copy text={() => command} />
+      </p>
+      <p class="actions">
+        <button
+          type="button"
+          onClick={() => void openInEditor({ file: made.file, line: 1, column: 1 }).catch(onFault)}
+        >
+          {words.cases.open}
+        </button>
+      </p>
+    </>
+  );
+}

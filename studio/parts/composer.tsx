@@ -1,0 +1,213 @@
+/** Where an input is written, as a message, in a form or as JSON: three faces of one value. */
+import type { TargetedKeyboardEvent } from "preact";
+import { useEffect } from "preact/hooks";
+import { said } from "../state/attached.js";
+import {
+  choose,
+  configShape,
+  configurable,
+  context,
+  contextShape,
+  earlier,
+  earlierLine,
+  type Face,
+  face,
+  faces,
+  faults,
+  hasForm,
+  input,
+  inputShape,
+  loadEarlier,
+  remember,
+  wish,
+} from "../state/composer.js";
+import { isSending, refusal, run, threadId } from "../state/conversation.js";
+import { runAction } from "../state/copy-as.js";
+import { type Draft, messageOf, type Said, withMessage } from "../state/draft.js";
+import { graphId } from "../state/graphs.js";
+import { live } from "../state/live-run.js";
+import type { Shape } from "../state/shape.js";
+import { words } from "../words.js";
+import { Breakpoints } from "./asking.js";
+import { Attached, paste } from "./attached.js";
+import { CopyAs } from "./copy-as.js";
+import { Fault } from "./common.js";
+import { JsonBox, SchemaForm } from "./schema-form.js";
+import { visible } from "./text.js";
+
+const NO_FAULTS = new Map<string, string>();
+
+export function Composer() {
+  const [id, graph, isLive] = [threadId.value, graphId.value, live.value !== undefined];
+  useEffect(() => void loadEarlier(), [id, graph, isLive]);
+  const shown = face.value;
+  const onKey = (event: KeyboardEvent) => {
+    const isOnly =
+      shown === "message" && event.target instanceof HTMLTextAreaElement && isMessageBox(event.target);
+    const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey || (isOnly && !event.shiftKey));
+    if (!sends || event.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  return (
+    <form
+      class="composer"
+      aria-label={words.composer.title}
+      onKeyDown={onKey}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <Head />
+      <div class="face" id="face" role="tabpanel" aria-labelledby={`face-${shown}`}>
+        {shown === "message" ? <MessageFace /> : shown === "form" ? <FormFace /> : <JsonFace />}
+      </div>
+      <Options />
+      <Breakpoints />
+      {refusal.value && <Fault error={refusal.value} />}
+      <footer class="composer-end">
+        <CopyAs action={() => runAction(graphId.value, threadId.value, wish())} />
+        <button type="submit" class="main" aria-disabled={!isReady()} title={words.composer.keys}>
+          {isSending.value ? words.composer.sending : words.composer.send}
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+const isMessageBox = (element: HTMLElement): boolean => element.id === "message";
+
+const isReady = (): boolean =>
+  [input, configurable, context].every(({ isReady: { value } }) => value) &&
+  !isSending.value &&
+  live.value === undefined &&
+  graphId.value !== "";
+
+async function send(): Promise<void> {
+  if (!isReady()) return;
+  const asked = wish();
+  if (!(await run(asked))) return;
+  remember(asked.input);
+  if (messageOf(asked.input)) input.set(withMessage(asked.input, { text: "", files: [] }));
+}
+
+function Head() {
+  const shown = face.value;
+  const onKey = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const all = faces.value;
+    const next = all[(all.indexOf(shown) + step + all.length) % all.length] as Face;
+    choose(next);
+    document.getElementById(`face-${next}`)?.focus();
+  };
+  return (
+    <header class="composer-head">
+      <div class="choices" role="tablist" aria-label={words.composer.title} onKeyDown={onKey}>
+        {faces.value.map((each) => (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            id={`face-${each}`}
+            class="small"
+            aria-selected={each === shown}
+            aria-controls="face"
+            tabIndex={each === shown ? 0 : -1}
+            onClick={() => choose(each)}
+          >
+            {words.composer.faces[each]}
+          </button>
+        ))}
+      </div>
+      <Earlier />
+    </header>
+  );
+}
+
+function Earlier() {
+  if (earlier.value.length === 0) return null;
+  return (
+    <span class="earlier">
+      <select
+        aria-label={words.composer.earlier}
+        value=""
+        onChange={({ currentTarget }) => {
+          input.set(earlier.value[Number(currentTarget.value)]);
+          currentTarget.value = "";
+        }}
+      >
+        <option value="" hidden>
+          {words.composer.earlier}
+        </option>
+        {earlier.value.map((value, index) => (
+          <option key={index} value={String(index)}>
+            {visible(earlierLine(value))}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+function MessageFace() {
+  const now = said();
+  if (!now) return <p class="dim">{words.composer.several}</p>;
+  const { text, files } = now;
+  const recall = (event: KeyboardEvent) => {
+    const last = earlier.value.find((value) => !isSilent(messageOf(value)));
+    if (event.key !== "ArrowUp" || text !== "" || last === undefined) return;
+    event.preventDefault();
+    input.set(last);
+  };
+  return (
+    <>
+      <textarea
+        id="message"
+        data-slash
+        aria-label={words.composer.messageHint}
+        placeholder={words.composer.messageHint}
+        rows={Math.min(8, Math.max(2, text.split("\n").length))}
+        value={text}
+        onKeyDown={recall}
+        onPaste={paste}
+        onInput={({ currentTarget }) =>
+          input.set(withMessage(input.value.value, { text: currentTarget.value, files }))
+        }
+      />
+      <Attached />
+    </>
+  );
+}
+
+const isSilent = (said: Said | undefined): boolean => !said || (said.text === "" && said.files.length === 0);
+
+function FormFace() {
+  if (!hasForm.value) return <p class="dim">{words.composer.noForm}</p>;
+  return <SchemaForm id="input" shape={inputShape.value} draft={input} faults={faults.value} />;
+}
+
+const JsonFace = () => <JsonBox id="json" label={words.composer.json} draft={input} />;
+
+/** Only graphs that declare something of it are asked for more than an input. */
+function Options() {
+  const parts: [string, string, Shape, Draft][] = [
+    ["config", words.composer.config, configShape.value, configurable],
+    ["context", words.composer.context, contextShape.value, context],
+  ];
+  const shown = parts.filter(([, , { kind }]) => kind === "object");
+  if (shown.length === 0) return null;
+  return (
+    <details class="options">
+      <summary>{words.composer.options}</summary>
+      {shown.map(([id, label, shape, draft]) => (
+        <fieldset class="group" key={id}>
+          <legend>{label}</legend>
+          <SchemaForm id={id} shape={shape} draft={draft} faults={NO_FAULTS} />
+        </fieldset>
+      ))}
+    </details>
+  );
+}

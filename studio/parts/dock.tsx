@@ -1,0 +1,53 @@
+/** Below the steps of a thread: the run that goes on, an input for the next one, and the runs of before. */
+import { useSignalEffect } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { href } from "../router.js";
+import { attach, readState } from "../state/conversation.js";
+import { row, threadId } from "../state/thread.js";
+import { words } from "../words.js";
+import { Asking } from "./asking.js";
+import { Composer } from "./composer.js";
+import { Progress } from "./progress.js";
+import { RunList } from "./runs.js";
+
+const PARTS = ["input", "runs"] as const;
+type Part = (typeof PARTS)[number];
+const titleOf = (part: Part): string => (part === "input" ? words.run : words.runs.list);
+
+export function Dock() {
+  const [part, setPart] = useState<Part | undefined>(undefined);
+  useSignalEffect(() => {
+    const thread = row.value.value;
+    if (thread?.thread_id === threadId.value) attach(thread);
+  });
+  const open = (each: Part) => {
+    setPart(each === part ? undefined : each);
+    if (each === "input") void readState();
+  };
+  return (
+    <section class="dock" aria-label={words.run}>
+      <header class="dock-head">
+        {PARTS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            class="small"
+            aria-expanded={each === part}
+            onClick={() => open(each)}
+          >
+            {titleOf(each)}
+          </button>
+        ))}
+        <a href={href(["run", threadId.value])}>{words.runs.conversation}</a>
+        <Progress />
+      </header>
+      {part === "input" && (
+        <>
+          <Asking />
+          <Composer />
+        </>
+      )}
+      {part === "runs" && <RunList threadId={threadId.value} />}
+    </section>
+  );
+}

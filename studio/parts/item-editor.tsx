@@ -1,0 +1,198 @@
+/** One item of the long-term memory as JSON: to read, write, replace and delete. */
+import { useEffect, useState } from "preact/hooks";
+import { isRecord } from "../../src/models/json.js";
+import type { StoreItem } from "../../src/models/store.js";
+import { type ApiError, isReadOnly } from "../api.js";
+import { go, withQuery } from "../router.js";
+import { jsonFault } from "../state/json-fault.js";
+import { load, loading } from "../state/loading.js";
+import { namespace, readItem, removeItem, storeHref, writeItem } from "../state/memory.js";
+import { words } from "../words.js";
+import { Empty, Fault, Waiting } from "./common.js";
+import { Ago, jsonText, visible } from "./text.js";
+
+/** `itemKey` is undefined for an item that is to be made. */
+export function ItemEditor({ itemKey }: { itemKey: string | undefined }) {
+  const [read] = useState(() => loading<{ item: StoreItem | null }>());
+  useEffect(() => {
+    if (itemKey === undefined) return;
+    void load(read, async () => ({ item: await readItem(namespace.value, itemKey) }));
+  }, []);
+  const found = read.value.value;
+  const back = withQuery({ key: undefined, edit: undefined });
+  return (
+    <>
+      <a class="back" href={back}>
+        ← {words.memory.items}
+      </a>
+      {itemKey === undefined ? (
+        <Form item={undefined} />
+      ) : read.error.value ? (
+        <Fault error={read.error.value} />
+      ) : !found ? (
+        <Waiting />
+      ) : found.item ? (
+        <Form item={found.item} />
+      ) : (
+        <Empty title={words.memory.gone} />
+      )}
+    </>
+  );
+}
+
+interface Draft {
+  namespace: string;
+  key: string;
+  text: string;
+  minutes: string;
+}
+
+const draftOf = (item: StoreItem | undefined): Draft => ({
+  namespace: (item?.namespace ?? namespace.value).join("."),
+  key: item?.key ?? "",
+  text: jsonText(item?.value ?? {}),
+  minutes: item?.ttl_minutes == null ? "" : String(item.ttl_minutes),
+});
+
+function Form({ item }: { item: StoreItem | undefined }) {
+  const [draft, setDraft] = useState(() => draftOf(item));
+  const [error, setError] = useState<ApiError | undefined>(undefined);
+  const value = valueOf(draft.text);
+  const isReady = value.json !== undefined && draft.key !== "" && draft.namespace !== "";
+  const change = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
+  const save = async () => {
+    if (!isReady || !value.json) return;
+    const labels = draft.namespace.split(".");
+    const ttl = draft.minutes === "" ? null : Number(draft.minutes);
+    try {
+      await writeItem({ namespace: labels, key: draft.key, value: value.json, ttl });
+      go(storeHref(labels));
+    } catch (refused) {
+      setError(refused as ApiError);
+    }
+  };
+  const remove = (gone: StoreItem) => {
+    removeItem(gone, words.memory.removed(gone.key));
+    go(storeHref(namespace.value));
+    document.getElementById("content")?.focus();
+  };
+  return (
+    <form
+      class="stored-item"
+      aria-label={words.memory.item}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      {item ? <Heading item={item} /> : <Place draft={draft} change={change} />}
+      <Fields draft={draft} change={change} fault={value.fault} />
+      {error && <Fault error={error} />}
+      {!isReadOnly && (
+        <div class="actions">
+          <button type="submit" class="main" aria-disabled={!isReady}>
+            {words.memory.save}
+          </button>
+          {item && (
+            <button type="button" onClick={() => remove(item)}>
+              {words.memory.remove}
+            </button>
+          )}
+        </div>
+      )}
+    </form>
+  );
+}
+
+interface FieldsProps {
+  draft: Draft;
+  change: (changes: Partial<Draft>) => void;
+}
+
+function Fields({ draft, change, fault }: FieldsProps & { fault: string | undefined }) {
+  return (
+    <>
+      <label>
+        <span>{words.memory.json}</span>
+        <textarea
+          class="code"
+          rows={Math.min(24, Math.max(6, draft.text.split("\n").length))}
+          spellcheck={false}
+          value={draft.text}
+          aria-invalid={fault !== undefined}
+          aria-describedby={fault === undefined ? undefined : "item-fault"}
+          onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+        />
+      </label>
+      {fault !== undefined && (
+        <p id="item-fault" class="bad small-text" role="status">
+          {fault}
+        </p>
+      )}
+      <label class="minutes">
+        <span>{words.memory.minutes}</span>
+        <input
+          type="number"
+          min="0"
+          step="any"
+          placeholder={words.memory.forever}
+          value={draft.minutes}
+          onInput={({ currentTarget }) => change({ minutes: currentTarget.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+function Heading({ item }: { item: StoreItem }) {
+  return (
+    <>
+      <h2>{visible(item.key)}</h2>
+      <p class="facts">
+        <span>{visible(item.namespace.join(" › "))}</span>
+        <span>
+          {words.memory.written} <Ago at={item.updated_at} />
+        </span>
+        {item.ttl_minutes !== null && <span>{words.memory.lives(item.ttl_minutes)}</span>}
+      </p>
+    </>
+  );
+}
+
+function Place({ draft, change }: FieldsProps) {
+  return (
+    <>
+      <h2>{words.memory.add}</h2>
+      <div class="fields">
+        <label>
+          <span>{words.memory.namespace}</span>
+          <input
+            value={draft.namespace}
+            required
+            placeholder="users.ada"
+            onInput={({ currentTarget }) => change({ namespace: currentTarget.value })}
+          />
+        </label>
+        <label>
+          <span>{words.memory.key}</span>
+          <input
+            value={draft.key}
+            required
+            onInput={({ currentTarget }) => change({ key: currentTarget.value })}
+          />
+        </label>
+      </div>
+    </>
+  );
+}
+
+/** What the text says, or why it says nothing. */
+function valueOf(text: string): { json?: Record<string, unknown>; fault?: string } {
+  try {
+    const json = JSON.parse(text) as unknown;
+    return isRecord(json) ? { json } : { fault: words.memory.noObject };
+  } catch {
+    const { line, column } = jsonFault(text);
+    return { fault: words.memory.fault(line, column) };
+  }
+}

@@ -1,0 +1,24 @@
+/** Screens that few readers open: each is fetched when it is first shown. */
+import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { load, loading } from "../state/loading.js";
+import { Fault, Waiting } from "./common.js";
+
+/** The screen that `read` fetches. */
+export function later(read: () => Promise<ComponentType>): ComponentType {
+  // In an object: a signal takes a function for what computes its value.
+  const part = loading<{ Screen: ComponentType }>();
+  const fetchIt = () => load(part, async () => ({ Screen: await read() }));
+  return function Later() {
+    const { value } = part.value;
+    useEffect(() => {
+      if (!value) void fetchIt();
+    }, []);
+    if (value) return <value.Screen />;
+    return (
+      <main id="content" class="screen narrow" tabIndex={-1}>
+        {part.error.value ? <Fault error={part.error.value} retry={() => void fetchIt()} /> : <Waiting />}
+      </main>
+    );
+  };
+}

@@ -1,0 +1,5 @@
+/** How far a drawn graph has come, at a step or in a run. */
+export type Mark = "failed" | "asks" | "running" | "next" | "ran";
+
+/** Ids of the nodes with each mark; a node may have several. */
+export type Progress = Readonly<Record<Mark, ReadonlySet<string>>>;

@@ -1,0 +1,127 @@
+/** The palette: whatever can be done on this screen, and every thread, by typing a few letters of it. */
+import { signal } from "@preact/signals";
+import type { TargetedKeyboardEvent } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { go, href } from "../router.js";
+import { graphOf, type ListedThread, reload, threads } from "../state/threads.js";
+import { words } from "../words.js";
+import { Dialog } from "./dialog.js";
+import { visible } from "./text.js";
+
+export const isPaletteShown = signal(false);
+
+interface Command {
+  name: string;
+  /** What kind of thing it is. */
+  kind: string;
+  act: () => void;
+}
+
+/** Rows that are shown at once. */
+const SHOWN = 12;
+const THREAD_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+export function Palette() {
+  return isPaletteShown.value ? <Open /> : null;
+}
+
+const close = (): void => void (isPaletteShown.value = false);
+
+function Open() {
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const screen = useMemo(commandsOfScreen, []);
+  useEffect(() => {
+    if (threads.peek().length === 0) void reload();
+  }, []);
+  const found = matching([...screen, ...threads.value.map(openThread), ...named(text)], text);
+  const choose = (command: Command | undefined) => {
+    close();
+    command?.act();
+  };
+  const press = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Enter") choose(found[chosen]);
+    else if (by !== undefined && found.length > 0) setChosen((chosen + by + found.length) % found.length);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title={words.palette.title} onClose={close}>
+      <input
+        type="text"
+        role="combobox"
+        class="palette-text"
+        aria-label={words.palette.label}
+        aria-expanded={true}
+        aria-controls="palette"
+        aria-activedescendant={found.length > 0 ? optionId(chosen) : undefined}
+        autocomplete="off"
+        autofocus
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setChosen(0);
+        }}
+        onKeyDown={press}
+      />
+      <ul id="palette" role="listbox" aria-label={words.palette.title} class="palette">
+        {found.map((command, index) => (
+          <li
+            key={index}
+            id={optionId(index)}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => choose(command)}
+          >
+            <span class="one-line">{visible(command.name)}</span>
+            <span class="dim small-text">{command.kind}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="dim" role="status">
+        {found.length === 0 ? words.palette.none : ""}
+      </p>
+    </Dialog>
+  );
+}
+
+const optionId = (index: number): string => `palette-${index}`;
+
+/** The links and buttons that are seen, but for those of lists, which are many. */
+function commandsOfScreen(): Command[] {
+  const commands = new Map<string, Command>();
+  for (const element of document.querySelectorAll<HTMLElement>(".bar a, .bar button, main a, main button")) {
+    const name = (element.getAttribute("aria-label") ?? element.textContent).trim();
+    const isOfList = element.closest("[data-list], [role=listbox], [role=tree], article") !== null;
+    if (name === "" || commands.has(name) || isOfList || !element.checkVisibility()) continue;
+    const kind = element.closest("nav") ? words.palette.screen : words.palette.here;
+    // What is under a dialog takes no click: it is gone by then.
+    commands.set(name, { name, kind, act: () => setTimeout(() => element.click()) });
+  }
+  return [...commands.values()];
+}
+
+function openThread(thread: ListedThread): Command {
+  const { thread_id } = thread;
+  return {
+    name: [graphOf(thread), thread_id].filter(Boolean).join(" "),
+    kind: words.palette.thread,
+    act: () => go(href(["threads", thread_id])),
+  };
+}
+
+/** A thread that is not in the list, by its whole id. */
+function named(text: string): Command[] {
+  const id = text.trim().toLowerCase();
+  if (!THREAD_ID.test(id) || threads.value.some(({ thread_id }) => thread_id === id)) return [];
+  return [{ name: id, kind: words.palette.thread, act: () => go(href(["threads", id])) }];
+}
+
+/** Those that hold every word of the text. */
+function matching(commands: readonly Command[], text: string): Command[] {
+  const parts = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return commands
+    .filter(({ name, kind }) => parts.every((part) => `${name} ${kind}`.toLowerCase().includes(part)))
+    .slice(0, SHOWN);
+}

@@ -1,0 +1,71 @@
+/** What tokens cost by a list of the reader's own: `gpt-4o* 2.50 10` is a model, and the prices of a million tokens. */
+import type { RunTask } from "../../src/models/run.js";
+import { NO_TOKENS, type TokenCounts } from "../../src/models/token-counts.js";
+
+interface Price {
+  /** Name of models; `*` stands for any text. */
+  model: string;
+  /** Of a million tokens. */
+  input: number;
+  output: number;
+}
+
+/** The list, or the number of the first line that is no price. */
+type PriceList = { prices: Price[] } | { line: number };
+
+const LINE = /^(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)$/;
+
+export function parsePrices(text: string): PriceList {
+  const prices: Price[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    const [, model, input, output] = LINE.exec(line.trim()) ?? [];
+    if (model === undefined) return { line: index + 1 };
+    prices.push({ model, input: Number(input), output: Number(output) });
+  }
+  return { prices };
+}
+
+function isNamed(pattern: string, model: string): boolean {
+  const [head = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === model;
+  if (!model.startsWith(head)) return false;
+  let at = head.length;
+  const tail = rest.pop() ?? "";
+  for (const part of rest) {
+    const found = model.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return model.length - at >= tail.length && model.endsWith(tail);
+}
+
+/** Tokens of calls of models. */
+export function tokensIn(tasks: readonly RunTask[]): TokenCounts {
+  return tasks.reduce((sum, { usage }) => (usage ? added(sum, usage) : sum), NO_TOKENS);
+}
+
+export const added = (a: TokenCounts, b: TokenCounts): TokenCounts => ({
+  input_tokens: a.input_tokens + b.input_tokens,
+  output_tokens: a.output_tokens + b.output_tokens,
+  total_tokens: a.total_tokens + b.total_tokens,
+});
+
+export interface Cost {
+  cost: number;
+  /** Models whose tokens have no price. */
+  unpriced: string[];
+}
+
+/** What calls of models cost; the first price that names a model counts. */
+export function costOf(tasks: readonly RunTask[], prices: readonly Price[]): Cost {
+  let cost = 0;
+  const unpriced = new Set<string>();
+  for (const { name, usage } of tasks) {
+    if (!usage) continue;
+    const price = prices.find(({ model }) => isNamed(model, name));
+    if (price) cost += (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6;
+    else unpriced.add(name);
+  }
+  return { cost, unpriced: [...unpriced] };
+}

@@ -1,0 +1,71 @@
+/** Graphs that do not load as they are now, each with the place in its code; and when they were last loaded. */
+import { useState } from "preact/hooks";
+import type { LoadFault } from "../../src/models/studio.js";
+import type { ApiError } from "../api.js";
+import { hello } from "../state/hello.js";
+import { openInEditor } from "../state/helper.js";
+import { words } from "../words.js";
+import { visible } from "./text.js";
+
+export function Problems() {
+  const told = hello.value;
+  if (!told || told.faults.length === 0) return null;
+  return (
+    <aside class="problems" aria-label={words.problems.title} aria-live="polite">
+      {told.faults.map((fault) => (
+        <Problem key={fault.graph_id} fault={fault} place={told.place} />
+      ))}
+    </aside>
+  );
+}
+
+function Problem({ fault, place }: { fault: LoadFault; place: string }) {
+  const { graph_id, message, hint, location, served } = fault;
+  const [refusal, setRefusal] = useState<ApiError | undefined>(undefined);
+  const isOne = graph_id !== "";
+  return (
+    <details class="problem" open>
+      <summary>
+        <strong class="bad">
+          {isOne ? words.problems.graph(visible(graph_id)) : words.problems.settings}
+        </strong>{" "}
+        {served && <span>{words.problems.served}</span>}
+      </summary>
+      <pre class="text">{visible(message)}</pre>
+      {location && (
+        <>
+          {location.frame !== "" && (
+            <pre class="text code" tabIndex={0}>
+              {visible(location.frame)}
+            </pre>
+          )}
+          <p>
+            <button type="button" class="small" onClick={() => void openInEditor(location).catch(setRefusal)}>
+              {words.problems.open(`${visible(shortened(location.file, place))}:${location.line}`)}
+            </button>
+          </p>
+        </>
+      )}
+      {hint !== null && <p class="dim">{visible(hint)}</p>}
+      {refusal && (
+        <p class="bad" role="alert">
+          {visible(refusal.message)}
+        </p>
+      )}
+    </details>
+  );
+}
+
+const shortened = (file: string, place: string): string =>
+  file.startsWith(`${place}/`) ? file.slice(place.length + 1) : file;
+
+/** In the bar: that the code which serves is the one that was saved. */
+export function Reloaded() {
+  const at = hello.value?.reloaded_at;
+  if (at == null) return null;
+  return (
+    <span class="dim small-text reloaded" role="status">
+      {words.problems.reloaded(new Date(at).toLocaleTimeString())}
+    </span>
+  );
+}

@@ -1,0 +1,89 @@
+/** What the run of a thread does now, or how it ended, with what stops it. */
+import { useEffect, useState } from "preact/hooks";
+import type { ApiError } from "../api.js";
+import { schemaIssues } from "../state/composer.js";
+import { noteRollback } from "../state/conversation.js";
+import { cancelAction, isConnected, live, picture, stop } from "../state/live-run.js";
+import type { Picture } from "../state/run-view.js";
+import { words } from "../words.js";
+import { Fault } from "./common.js";
+import { CopyAs } from "./copy-as.js";
+import { Value, visible } from "./text.js";
+
+export function Progress() {
+  const [fault, setFault] = useState<ApiError | undefined>(undefined);
+  const run = live.value;
+  const seen = picture.value;
+  useEffect(() => setFault(undefined), [run?.runId]);
+  if (!run && !seen?.end) return null;
+  return (
+    <div class="progress">
+      <p role="status">{run ? <Now seen={seen} /> : seen?.end && <Ended seen={seen} />}</p>
+      {run && <Stop onFault={setFault} />}
+      {run && !isConnected.value && <p class="bad">{words.runs.lost}</p>}
+      {!run && seen?.end?.error !== undefined && (
+        <div class="fault" role="alert">
+          <Value value={failureText(seen.end.error)} class="bad" />
+        </div>
+      )}
+      {fault && <Fault error={fault} />}
+    </div>
+  );
+}
+
+/** What a schema found, a line each; else as it was thrown. */
+function failureText(error: string): string {
+  const issues = schemaIssues(error).map(([path, text]) => [pathText(path), text].filter(Boolean).join(": "));
+  return issues.length > 0 ? issues.join("\n") : error;
+}
+
+const pathText = (path: string): string => (JSON.parse(path) as unknown[]).join(".");
+
+function Now({ seen }: { seen: Picture | undefined }) {
+  const names = [...(seen?.nodes ?? [])].filter(([, each]) => each === "running").map(([id]) => id);
+  return (
+    <span class="status is-busy">
+      <span aria-hidden="true">◐</span> {words.runs.running(visible(names.join(", ")))}
+    </span>
+  );
+}
+
+function Ended({ seen: { end, nodes } }: { seen: Picture }) {
+  if (!end) return null;
+  const isAsking = [...nodes.values()].includes("waits");
+  const name = isAsking ? "waits" : (end.status as keyof typeof words.runs.ended);
+  const kind = { success: "is-idle", interrupted: "is-interrupted" }[end.status] ?? "is-error";
+  return (
+    <span class={`status ${kind}`}>
+      {words.runs.ended[name] ?? visible(end.status)}
+      {end.tokens !== undefined && end.tokens > 0 && (
+        <span class="dim"> · {words.runs.tokens(end.tokens)}</span>
+      )}
+    </span>
+  );
+}
+
+function Stop({ onFault }: { onFault: (error: ApiError) => void }) {
+  const run = live.value;
+  if (!run) return null;
+  const press = (action: "interrupt" | "rollback") => {
+    if (action === "rollback") noteRollback(run.threadId);
+    void stop(action).catch(onFault);
+  };
+  return (
+    <span class="stop">
+      <button type="button" onClick={() => press("interrupt")} disabled={run.isStopping}>
+        {run.isStopping ? words.runs.stopping : words.runs.stop}
+      </button>
+      <button
+        type="button"
+        title={words.runs.rollbackHint}
+        onClick={() => press("rollback")}
+        disabled={run.isStopping}
+      >
+        {words.runs.rollback}
+      </button>
+      <CopyAs action={() => cancelAction(run)} />
+    </span>
+  );
+}

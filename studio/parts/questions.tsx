@@ -1,0 +1,261 @@
+/** What a graph waits to be told, each question with the form that fits it. */
+import { useRef, useState } from "preact/hooks";
+import { isRecord } from "../../src/models/json.js";
+import type { Interrupt } from "../../src/models/state.js";
+import type { RunWish } from "../state/copy-as.js";
+import { runAction } from "../state/copy-as.js";
+import { Draft } from "../state/draft.js";
+import {
+  type Decision,
+  type DecisionKind,
+  type Question,
+  questionOf,
+  resumeOf,
+  reviewAnswer,
+  type ReviewRequest,
+} from "../state/questions.js";
+import { anyValue, shapeOf } from "../state/shape.js";
+import { words } from "../words.js";
+import { CopyAs } from "./copy-as.js";
+import { JsonBox, SchemaForm } from "./schema-form.js";
+import { jsonText, LongText, Value, visible } from "./text.js";
+
+/** A question's answer: undefined while it is not complete. */
+type Answers = ReadonlyMap<string, { value: unknown } | undefined>;
+
+interface QuestionsProps {
+  interrupts: readonly Interrupt[];
+  graph: string;
+  threadId: string;
+  isBusy: boolean;
+  onAnswer: (wish: RunWish) => void;
+}
+
+export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: QuestionsProps) {
+  const [answers, setAnswers] = useState<Answers>(new Map());
+  const given = new Map(
+    interrupts.flatMap(({ id }): [string, unknown][] => {
+      const answer = answers.get(id);
+      return answer ? [[id, answer.value]] : [];
+    }),
+  );
+  const wish = (): RunWish => ({ command: { resume: resumeOf(given, interrupts.length) } });
+  const isReady = given.size > 0 && !isBusy;
+  return (
+    <form
+      class="questions"
+      aria-label={`${words.questions.title} ${threadId.slice(0, 13)}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) onAnswer(wish());
+      }}
+    >
+      {interrupts.map(({ id, value }, index) => (
+        <fieldset key={id} class="question">
+          <legend>
+            {interrupts.length > 1 ? words.questions.nth(index + 1, interrupts.length) : words.questions.one}
+          </legend>
+          <Asked
+            id={`q-${id}`}
+            value={value}
+            onAnswer={(answer) => setAnswers((before) => new Map(before).set(id, answer))}
+          />
+        </fieldset>
+      ))}
+      <footer class="composer-end">
+        {given.size > 0 && <CopyAs action={() => runAction(graph, threadId, wish())} />}
+        {interrupts.length > 1 && given.size < interrupts.length && given.size > 0 && (
+          <span class="dim small-text">{words.questions.some(given.size, interrupts.length)}</span>
+        )}
+        <button type="submit" class="main" aria-disabled={!isReady}>
+          {words.questions.send}
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+interface AskedProps {
+  id: string;
+  value: unknown;
+  onAnswer: (answer: { value: unknown } | undefined) => void;
+}
+
+function Asked({ id, value, onAnswer }: AskedProps) {
+  const [question] = useState(() => questionOf(value));
+  switch (question.kind) {
+    case "review":
+      return <Review id={id} question={question} onAnswer={onAnswer} />;
+    case "choice":
+      return (
+        <>
+          <Value value={value} />
+          <Choices id={id} options={question.options} onAnswer={onAnswer} />
+        </>
+      );
+    case "form":
+      return (
+        <>
+          <Value value={withoutSchema(value, question.schema)} />
+          <FormAnswer id={id} schema={question.schema} onAnswer={onAnswer} />
+        </>
+      );
+    case "any":
+      return (
+        <>
+          <Value value={value} />
+          <FreeAnswer id={id} value={value} onAnswer={onAnswer} />
+        </>
+      );
+  }
+}
+
+/** The form says what the schema says. */
+const withoutSchema = (value: unknown, schema: object): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, each]) => each !== schema)) : value;
+
+function Choices({ id, options, onAnswer }: Omit<AskedProps, "value"> & { options: readonly unknown[] }) {
+  return (
+    <div class="options-row" role="radiogroup" aria-label={words.questions.answer}>
+      {options.map((option, index) => (
+        <label key={index}>
+          <input type="radio" name={id} onChange={() => onAnswer({ value: option })} />{" "}
+          {visible(typeof option === "string" ? option : JSON.stringify(option))}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function FormAnswer({ id, schema, onAnswer }: Omit<AskedProps, "value"> & { schema: object }) {
+  const [draft] = useState(
+    () => new Draft(() => onAnswer(draft.isReady.value ? { value: draft.value.value } : undefined)),
+  );
+  return <SchemaForm id={id} draft={draft} shape={shapeOf(schema)} faults={NO_FAULTS} />;
+}
+
+const NO_FAULTS = new Map<string, string>();
+
+/** A text or JSON; and, where the question is an object or a list itself, that to begin with. */
+function FreeAnswer({ id, value, onAnswer }: AskedProps) {
+  const [text, setText] = useState("");
+  const write = (next: string) => {
+    setText(next);
+    const answer = anyValue(next);
+    onAnswer(answer === undefined ? undefined : { value: answer });
+  };
+  return (
+    <div class="field">
+      <label for={id}>{words.questions.answer}</label>
+      <textarea
+        id={id}
+        rows={Math.min(12, Math.max(2, text.split("\n").length))}
+        placeholder={words.composer.any}
+        value={text}
+        onInput={({ currentTarget }) => write(currentTarget.value)}
+      />
+      <span class="quick">
+        {[true, false].map((each) => (
+          <button key={String(each)} type="button" class="small" onClick={() => write(String(each))}>
+            {String(each)}
+          </button>
+        ))}
+        {typeof value === "object" && value !== null && (
+          <button type="button" class="small" onClick={() => write(jsonText(value))}>
+            {words.questions.editValue}
+          </button>
+        )}
+      </span>
+    </div>
+  );
+}
+
+interface ReviewProps extends Omit<AskedProps, "value"> {
+  question: Extract<Question, { kind: "review" }>;
+}
+
+function Review({ id, question, onAnswer }: ReviewProps) {
+  const decisions = useRef<readonly (Decision | undefined)[]>([]);
+  const decide = (index: number, decision: Decision | undefined) => {
+    const { current } = decisions;
+    decisions.current = question.requests.map((_, at) => (at === index ? decision : current[at]));
+    const complete = decisions.current.filter((each) => each !== undefined);
+    const isComplete = complete.length === question.requests.length;
+    onAnswer(isComplete ? { value: reviewAnswer(question, complete) } : undefined);
+  };
+  return (
+    <>
+      {question.requests.map((request, index) => (
+        <Request
+          key={index}
+          id={`${id}-${index}`}
+          request={request}
+          onDecide={(decision) => decide(index, decision)}
+        />
+      ))}
+    </>
+  );
+}
+
+interface RequestProps {
+  id: string;
+  request: ReviewRequest;
+  onDecide: (decision: Decision | undefined) => void;
+}
+
+function Request({ id, request, onDecide }: RequestProps) {
+  const { name, args, description, allowed } = request;
+  const [kind, setKind] = useState<DecisionKind | undefined>(undefined);
+  const [draft] = useState(() => new Draft(() => decideEdit()));
+  const decideEdit = () =>
+    onDecide(draft.isReady.value ? { kind: "edit", args: draft.value.value } : undefined);
+  const choose = (next: DecisionKind) => {
+    setKind(next);
+    if (next === "edit") draft.set(args);
+    else onDecide(next === "respond" ? undefined : { kind: next });
+  };
+  return (
+    <div class="request">
+      <p>
+        <code>{visible(name)}</code>
+      </p>
+      {description !== undefined && <LongText class="prose" text={description} most={2000} />}
+      {kind !== "edit" && <LongText class="code" text={jsonText(args)} most={4000} />}
+      <div class="options-row" role="radiogroup" aria-label={words.questions.decision(visible(name))}>
+        {allowed.map((each) => (
+          <label key={each}>
+            <input type="radio" name={id} checked={kind === each} onChange={() => choose(each)} />{" "}
+            {words.questions.decisions[each]}
+          </label>
+        ))}
+      </div>
+      {kind === "edit" && <EditedArgs id={id} request={request} draft={draft} />}
+      {(kind === "reject" || kind === "respond") && (
+        <div class="field">
+          <label for={`${id}-why`}>{kind === "reject" ? words.questions.why : words.questions.answer}</label>
+          <textarea
+            id={`${id}-why`}
+            rows={2}
+            onInput={({ currentTarget: { value: message } }) =>
+              onDecide(kind === "respond" && message === "" ? undefined : { kind, message })
+            }
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function EditedArgs({
+  id,
+  request: { schema, name },
+  draft,
+}: {
+  id: string;
+  request: ReviewRequest;
+  draft: Draft;
+}) {
+  const shape = shapeOf(schema);
+  if (shape.kind === "object") return <SchemaForm id={id} draft={draft} shape={shape} faults={NO_FAULTS} />;
+  return <JsonBox id={id} label={words.questions.args(visible(name))} draft={draft} />;
+}

@@ -1,0 +1,58 @@
+/** What can be made of a run that is over, where `dev` helps: a case file, the same run again, a replay. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { type ApiError, isReadOnly } from "../api.js";
+import { go, href } from "../router.js";
+import { hello } from "../state/hello.js";
+import { readRecordings, startReplay } from "../state/helper.js";
+import { words } from "../words.js";
+import { openCase } from "./case-dialog.js";
+
+/** Runs of which something is recorded. */
+const recorded = signal<ReadonlySet<string>>(new Set());
+
+/** Ask which runs are recorded, whenever `asked` is another. */
+export function useRecordings(asked: unknown): void {
+  const isHelped = hello.value !== undefined && !isReadOnly;
+  useEffect(() => {
+    if (!isHelped) return;
+    // Without them there is nothing to replay.
+    readRecordings().then(
+      (ids) => (recorded.value = new Set(ids)),
+      () => undefined,
+    );
+  }, [isHelped, asked]);
+}
+
+interface RunActionsProps {
+  threadId: string;
+  runId: string;
+  onFault: (error: ApiError) => void;
+}
+
+export function RunActions({ threadId, runId, onFault }: RunActionsProps) {
+  if (!hello.value || isReadOnly) return null;
+  const again = (isRecorded: boolean) =>
+    void startReplay({ thread_id: threadId, run_id: runId, recorded: isRecorded })
+      .then(({ thread_id }) => go(href(["threads", thread_id])))
+      .catch(onFault);
+  const of = <span class="visually-hidden"> {runId}</span>;
+  return (
+    <span class="run-actions">
+      <button type="button" class="small" onClick={() => openCase({ threadId, runId })}>
+        {words.cases.button}
+        {of}
+      </button>
+      <button type="button" class="small" title={words.replays.againNote} onClick={() => again(false)}>
+        {words.replays.again}
+        {of}
+      </button>
+      {recorded.value.has(runId) && (
+        <button type="button" class="small" title={words.replays.replayNote} onClick={() => again(true)}>
+          {words.replays.replay}
+          {of}
+        </button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,118 @@
+/** The runs of a thread, newest first: how each went, and what stops the one that goes on. */
+import { useEffect, useState } from "preact/hooks";
+import type { Run } from "../../src/models/run.js";
+import { type ApiError, ask } from "../api.js";
+import { href } from "../router.js";
+import { cancelAction, cancelRun, live } from "../state/live-run.js";
+import { load, loading } from "../state/loading.js";
+import { words } from "../words.js";
+import { Fault, Waiting } from "./common.js";
+import { CopyAs } from "./copy-as.js";
+import { RunActions, useRecordings } from "./run-actions.js";
+import { Ago, msText, visible } from "./text.js";
+
+type ListedRun = Pick<
+  Run,
+  "run_id" | "status" | "created_at" | "updated_at" | "error" | "usage" | "assistant_id"
+>;
+
+const SELECT = ["run_id", "status", "created_at", "updated_at", "error", "usage", "assistant_id"];
+const PAGE = 20;
+
+const runs = loading<ListedRun[]>();
+
+async function read(threadId: string, offset: number): Promise<ListedRun[]> {
+  const select = SELECT.map((field) => `select=${field}`).join("&");
+  const path = `/threads/${encodeURIComponent(threadId)}/runs?limit=${PAGE}&offset=${offset}&${select}`;
+  return (await ask<ListedRun[]>("GET", path)).body;
+}
+
+export function RunList({ threadId }: { threadId: string }) {
+  const [fault, setFault] = useState<ApiError | undefined>(undefined);
+  const [most, setMost] = useState(PAGE);
+  const runId = live.value?.runId;
+  const reload = () => load(runs, () => read(threadId, 0));
+  useEffect(() => {
+    runs.value.value = undefined;
+  }, [threadId]);
+  useEffect(() => void reload(), [threadId, runId]);
+  const all = runs.value.value;
+  useRecordings(all);
+  if (runs.error.value) return <Fault error={runs.error.value} retry={() => void reload()} />;
+  if (!all) return <Waiting />;
+  if (all.length === 0) return <p class="dim">{words.runs.none}</p>;
+  const more = async () => {
+    const next = await read(threadId, all.length);
+    setMost(most + PAGE);
+    runs.value.value = [...all, ...next];
+  };
+  return (
+    <>
+      {fault && <Fault error={fault} />}
+      <ul class="runs">
+        {all.map((run) => (
+          <RunRow
+            key={run.run_id}
+            run={run}
+            threadId={threadId}
+            onFault={setFault}
+            onChange={() => void reload()}
+          />
+        ))}
+      </ul>
+      {all.length >= most && (
+        <button type="button" class="small" onClick={() => void more().catch(setFault)}>
+          {words.more}
+        </button>
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  run: ListedRun;
+  threadId: string;
+  onFault: (error: ApiError) => void;
+  onChange: () => void;
+}
+
+function RunRow({ run, threadId, onFault, onChange }: RowProps) {
+  const { run_id, status, created_at, updated_at, error, usage } = run;
+  const isOver = status !== "pending" && status !== "running";
+  // A sum over the whole thread says nothing of this run.
+  const tokens = usage && usage.source !== "messages" ? usage.total_tokens : 0;
+  const target = { threadId, runId: run_id };
+  return (
+    <li>
+      <span class={`status is-${STATUS_CLASS[status]}`}>{words.runs.ended[status]}</span>
+      <code>{run_id.slice(0, 13)}</code>
+      <Ago at={created_at} />
+      {isOver && <span>{msText(Date.parse(updated_at) - Date.parse(created_at))}</span>}
+      {tokens > 0 && <span>{words.runs.tokens(tokens)}</span>}
+      {!isOver && (
+        <>
+          <a href={href(["run", threadId])}>{words.runs.watch}</a>
+          <button
+            type="button"
+            class="small"
+            onClick={() => void cancelRun(target, "interrupt").then(onChange, onFault)}
+          >
+            {words.runs.cancel}
+          </button>
+          <CopyAs action={() => cancelAction(target)} />
+        </>
+      )}
+      {isOver && <RunActions {...target} onFault={onFault} />}
+      {error !== null && <span class="bad one-line">{visible(error)}</span>}
+    </li>
+  );
+}
+
+const STATUS_CLASS = {
+  pending: "busy",
+  running: "busy",
+  success: "idle",
+  interrupted: "interrupted",
+  error: "error",
+  timeout: "error",
+} as const;

@@ -1,0 +1,63 @@
+/** What the terminal's page can do with a thread besides: show what its graph hides, and write it as one file. */
+import { useState } from "preact/hooks";
+import type { Shown } from "../../src/models/studio.js";
+import type { ApiError } from "../api.js";
+import { hello } from "../state/hello.js";
+import { threadPage } from "../state/helper.js";
+import { show, shown } from "../state/shown.js";
+import { open, threadId } from "../state/thread.js";
+import { words } from "../words.js";
+import { saveAs } from "./file.js";
+import { visible } from "./text.js";
+
+/** There, where the terminal's address was opened. */
+export function ShownSwitch() {
+  const now = shown.value;
+  if (now === undefined) return null;
+  const press = (next: Shown) => {
+    show(next);
+    void open();
+  };
+  return (
+    <span class="choices" role="group" aria-label={words.shown.title}>
+      {(["clients", "all"] as const).map((each) => (
+        <button
+          key={each}
+          type="button"
+          class="small"
+          aria-pressed={each === now}
+          onClick={() => press(each)}
+        >
+          {words.shown[each]}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+export function SavePage({ graph }: { graph: string }) {
+  const [state, setState] = useState<"idle" | "busy" | ApiError>("idle");
+  if (hello.value === undefined) return null;
+  const save = async () => {
+    setState("busy");
+    try {
+      const id = threadId.value;
+      saveAs(await threadPage(id), ["thread", graph, id.slice(0, 8)].filter(Boolean).join("-") + ".html");
+      setState("idle");
+    } catch (error) {
+      setState(error as ApiError);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="small" disabled={state === "busy"} onClick={() => void save()}>
+        {words.page.save}
+      </button>
+      {typeof state === "object" && (
+        <span class="bad" role="alert">
+          {visible(state.message)}
+        </span>
+      )}
+    </>
+  );
+}

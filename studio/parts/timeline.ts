@@ -1,0 +1,102 @@
+/** The tasks of a run on a line of time on which pauses, when nothing ran, take little room. */
+import type { RunTask } from "../../src/models/run.js";
+
+export interface TimedRow {
+  task: RunTask;
+  /** Graphs around it; a call stands one further in than its node. */
+  depth: number;
+  /** Milliseconds since the beginning of the first task. */
+  at: number;
+  ms: number;
+  /** Where its bar begins, and how long it is, from 0 to 1. */
+  left: number;
+  width: number;
+}
+
+export interface Pause {
+  ms: number;
+  /** Where it stands, from 0 to 1. */
+  left: number;
+}
+
+export interface Timeline {
+  rows: TimedRow[];
+  pauses: Pause[];
+  /** Milliseconds from the first beginning to the last end. */
+  ms: number;
+}
+
+/** Shorter pauses stay as they are. */
+const PAUSE_MS = 500;
+/** Room of a longer one, as a share of the time in which something ran. */
+const PAUSE_SHARE = 0.04;
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** @param now end of what has not ended, in milliseconds since 1970 */
+export function timeline(tasks: readonly RunTask[], now: number): Timeline {
+  const spans = tasks.map(({ started_at, ended_at }): Span => {
+    const from = Date.parse(started_at);
+    return { from, to: Math.max(from, ended_at === null ? now : Date.parse(ended_at)) };
+  });
+  const [first] = spans;
+  if (!first) return { rows: [], pauses: [], ms: 0 };
+  const start = spans.reduce((least, { from }) => Math.min(least, from), first.from);
+  const end = spans.reduce((most, { to }) => Math.max(most, to), first.to);
+  const gaps = gapsIn(spans);
+  const busy = end - start - gaps.reduce((sum, { from, to }) => sum + to - from, 0);
+  const room = Math.max(1, busy * PAUSE_SHARE);
+  const whole = Math.max(1, busy + gaps.length * room);
+  const placeOf = (time: number): number => {
+    let place = time - start;
+    for (const { from, to } of gaps) {
+      if (time >= to) place -= to - from - room;
+      else if (time > from) place -= (time - from) * (1 - room / (to - from));
+    }
+    return place / whole;
+  };
+  return {
+    ms: end - start,
+    pauses: gaps.map(({ from, to }) => ({ ms: to - from, left: placeOf(from) + room / whole / 2 })),
+    rows: tasks.map((task, index) => {
+      const { from, to } = spans[index] ?? first;
+      const left = placeOf(from);
+      return { task, depth: depthOf(task), at: from - start, ms: to - from, left, width: placeOf(to) - left };
+    }),
+  };
+}
+
+/** Long stretches in which nothing ran. */
+function gapsIn(spans: readonly Span[]): Span[] {
+  const sorted = [...spans].sort((a, b) => a.from - b.from);
+  const gaps: Span[] = [];
+  let until = sorted[0]?.from ?? 0;
+  for (const { from, to } of sorted) {
+    if (from - until > PAUSE_MS) gaps.push({ from: until, to: from });
+    until = Math.max(until, to);
+  }
+  return gaps;
+}
+
+const partsOf = (namespace: string): string[] =>
+  namespace.split("|").filter((part) => part !== "" && !/^\d+$/.test(part));
+
+function depthOf({ kind, namespace }: RunTask): number {
+  return Math.max(0, partsOf(namespace).length - (kind === "node" ? 1 : 0));
+}
+
+/** Namespace of the graph that a task is one of; empty for the whole graph. */
+export const graphAround = ({ namespace }: RunTask): string => partsOf(namespace).slice(0, -1).join("|");
+
+/** Whether the task is of this superstep of the whole graph, however deep inside. */
+export function rootTasks(tasks: readonly RunTask[], step: number): RunTask[] {
+  const roots = new Set(
+    tasks
+      .filter((task) => task.kind === "node" && task.step === step && graphAround(task) === "")
+      .map(({ namespace }) => namespace),
+  );
+  return tasks.filter(({ namespace }) => roots.has(partsOf(namespace)[0] ?? ""));
+}

@@ -1,0 +1,24 @@
+/** What is about to be deleted, at the foot of every screen. */
+import { goOn, hold, refusedRemoval, removals, undo } from "../state/undo.js";
+import { words } from "../words.js";
+import { Fault } from "./common.js";
+import { visible } from "./text.js";
+
+export function UndoBar() {
+  const refused = refusedRemoval.value;
+  return (
+    <div class="undo" onPointerEnter={hold} onPointerLeave={goOn} onFocusIn={hold} onFocusOut={goOn}>
+      {refused && <Fault error={refused} />}
+      <div role="status" aria-label={words.undo.title}>
+        {removals.value.map(({ id, text }) => (
+          <p key={id}>
+            <span class="one-line">{visible(text)}</span>
+            <button type="button" onClick={() => undo(id)}>
+              {words.undo.button}
+            </button>
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}

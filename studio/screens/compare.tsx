@@ -1,0 +1,182 @@
+/** Two branches side by side: steps that go together, and what differs after each. */
+import { useEffect, useState } from "preact/hooks";
+import type { ThreadState } from "../../src/models/state.js";
+import { changesBetween } from "../../src/view/changes.js";
+import { ApiError } from "../api.js";
+import type { Pair } from "../parts/aligned.js";
+import { Differences } from "../parts/changes.js";
+import { Empty, Fault, Waiting } from "../parts/common.js";
+import { msText, visible } from "../parts/text.js";
+import { go, href } from "../router.js";
+import { compare, type ComparedStep, comparison, type Comparison, named, stateOf } from "../state/compare.js";
+import { words } from "../words.js";
+
+export function Compare() {
+  useEffect(compare, []);
+  const { value: compared } = comparison.value;
+  const isWhole = named.value.length === 2;
+  return (
+    <main id="content" class="screen compare" tabIndex={-1}>
+      <header class="screen-head">
+        <h1>{words.compare.title}</h1>
+      </header>
+      <Choose />
+      {!isWhole ? (
+        <Empty title={words.compare.none} hint={words.compare.noneHint} />
+      ) : comparison.error.value ? (
+        <Fault error={comparison.error.value} retry={compare} />
+      ) : compared ? (
+        <Compared compared={compared} />
+      ) : (
+        <Waiting />
+      )}
+    </main>
+  );
+}
+
+function Choose() {
+  const [left = "", right = ""] = named.value;
+  const [names, setNames] = useState([left, right]);
+  return (
+    <form
+      class="fields choose"
+      onSubmit={(event) => {
+        event.preventDefault();
+        go(href(["compare", ...names.map((name) => name.trim())]));
+      }}
+    >
+      {names.map((name, index) => (
+        <label key={index}>
+          <span>{index === 0 ? words.compare.left : words.compare.right}</span>
+          <input
+            required
+            value={name}
+            placeholder={words.compare.place}
+            onInput={({ currentTarget }) =>
+              setNames(names.map((each, at) => (at === index ? currentTarget.value : each)))
+            }
+          />
+        </label>
+      ))}
+      <button type="submit">{words.compare.button}</button>
+    </form>
+  );
+}
+
+/** Pairs whose states are compared without being asked. */
+const MOST_READ = 30;
+
+function Compared({ compared: { left, right, steps, totals } }: { compared: Comparison }) {
+  const { common, pairs } = steps;
+  const rows = [
+    [words.compare.left, left, totals.left] as const,
+    [words.compare.right, right, totals.right] as const,
+  ];
+  return (
+    <>
+      <table class="compared-totals">
+        <caption class="visually-hidden">{words.compare.totals}</caption>
+        <thead>
+          <tr>
+            {[
+              words.compare.branch,
+              words.compare.tip,
+              words.compare.steps,
+              words.compare.time,
+              words.tokens.title,
+            ].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, side, total]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <StepLink step={side.chain.at(-1)} />
+              </td>
+              <td>{side.chain.length - common.length}</td>
+              <td>{msText(total.ms)}</td>
+              <td>{total.tokens.total_tokens.toLocaleString()}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <h2>{words.thread.steps}</h2>
+      <p class="dim small-text">{words.compare.common(common.length)}</p>
+      {pairs.length === 0 && <p>{words.compare.same}</p>}
+      <ol class="pairs">
+        {pairs.map((pair, index) => (
+          <PairRow key={index} pair={pair} isRead={index < MOST_READ || index === pairs.length - 1} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function StepLink({ step }: { step: ComparedStep | undefined }) {
+  if (!step) return <span class="dim">–</span>;
+  return (
+    <a href={href(["threads", step.threadId, "at", step.id])}>
+      <span class="number">{step.number ?? "·"}</span> {visible(step.title)}
+    </a>
+  );
+}
+
+interface Read {
+  left: ThreadState;
+  right: ThreadState;
+  isSame: boolean;
+}
+
+function PairRow({ pair: { left, right }, isRead }: { pair: Pair<ComparedStep>; isRead: boolean }) {
+  const [read, setRead] = useState<Read | ApiError | undefined>(undefined);
+  const [isWanted, setWanted] = useState(isRead);
+  useEffect(() => {
+    if (!left || !right || !isWanted) return;
+    let isGone = false;
+    Promise.all([stateOf(left), stateOf(right)])
+      .then(([before, after]): Read => {
+        const isSame = changesBetween(before.values, after.values).length === 0;
+        return { left: before, right: after, isSame };
+      })
+      .catch((error: unknown) => error as ApiError)
+      .then((result) => !isGone && setRead(result))
+      .catch(() => undefined);
+    return () => void (isGone = true);
+  }, [left?.id, right?.id, isWanted]);
+  const isAlone = !left || !right;
+  const state = read instanceof ApiError ? undefined : read;
+  return (
+    <li class="pair">
+      <div class="pair-head">
+        <StepLink step={left} />
+        <StepLink step={right} />
+        <span class={`badge ${isAlone || state?.isSame === false ? "is-differs" : ""}`}>
+          {isAlone
+            ? words.compare.alone
+            : state
+              ? state.isSame
+                ? words.compare.equal
+                : words.compare.differs
+              : "…"}
+        </span>
+      </div>
+      {read instanceof ApiError && <Fault error={read} />}
+      {!isAlone && !isWanted && (
+        <button type="button" class="link" onClick={() => setWanted(true)}>
+          {words.compare.open}
+        </button>
+      )}
+      {state && !state.isSame && (
+        <details open={isRead}>
+          <summary>{words.compare.values}</summary>
+          <Differences before={state.left.values} after={state.right.values} />
+        </details>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,233 @@
+/** Going on from a step in another way: what is written, by key of the state, and what runs then. */
+import { useSignalEffect } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { isRecord } from "../../src/models/json.js";
+import type { ThreadState } from "../../src/models/state.js";
+import { contentText } from "../../src/view/text.js";
+import { Fault, Section } from "../parts/common.js";
+import type { MessageLike } from "../parts/message.js";
+import { jsonText, LongText, visible } from "../parts/text.js";
+import { href } from "../router.js";
+import { drawing, drawThread } from "../state/drawing.js";
+import {
+  addMessage,
+  asNode,
+  body,
+  declaredKeys,
+  drafts,
+  failure,
+  faultOf,
+  isSending,
+  readKeys,
+  reset,
+  runUnchanged,
+  setDraft,
+  statePath,
+  undo,
+  write,
+  written,
+} from "../state/fork.js";
+import { chosenId, chosenStep, namespace, row, stepHref, threadId } from "../state/thread.js";
+import { words } from "../words.js";
+
+export function Fork({ state }: { state: ThreadState }) {
+  useSignalEffect(drawThread);
+  useEffect(readKeys, [row.value.value?.thread_id, namespace.value]);
+  // What was begun at another step is not written here.
+  useEffect(reset, [state.checkpoint?.checkpoint_id]);
+  const values = isRecord(state.values) ? state.values : {};
+  const keys = [...new Set([...Object.keys(values), ...declaredKeys.value])];
+  const isInner = namespace.value !== "";
+  const isEmpty = Object.keys(drafts.value).length === 0 && asNode.value === "";
+  return (
+    <section class="fork" aria-label={words.fork.title}>
+      <header class="fork-head">
+        <h3>{words.fork.at(chosenStep.value?.number ?? undefined)}</h3>
+        <a href={stepHref(chosenId.value, { fork: undefined })} data-close>
+          {words.close}
+        </a>
+      </header>
+      <p class="dim small-text">{words.fork.note}</p>
+      {keys.map((key) => (
+        <Key key={key} name={key} value={values[key]} />
+      ))}
+      <AsNode />
+      {!isEmpty && <WillSend />}
+      {failure.value && <Fault error={failure.value} />}
+      <p class="actions">
+        <button
+          type="button"
+          class="main"
+          disabled={isEmpty || !body.value || isSending.value}
+          onClick={() => void write(false)}
+        >
+          {words.fork.write}
+        </button>
+        {!isInner && (
+          <>
+            <button
+              type="button"
+              disabled={isEmpty || !body.value || isSending.value}
+              onClick={() => void write(true)}
+            >
+              {words.fork.writeAndRun}
+            </button>
+            <button type="button" disabled={!isEmpty || isSending.value} onClick={() => void runUnchanged()}>
+              {words.fork.run}
+            </button>
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+const isMessages = (value: unknown): value is MessageLike[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((item) => isRecord(item) && typeof item.type === "string");
+
+function Key({ name, value }: { name: string; value: unknown }) {
+  const draft = drafts.value[name];
+  const messages = isMessages(value) ? value : undefined;
+  return (
+    <Section
+      title={
+        <>
+          <code>{visible(name)}</code>
+          {draft === undefined ? (
+            <button
+              type="button"
+              class="small"
+              aria-label={words.fork.editKey(visible(name))}
+              onClick={() => setDraft(name, messages ? "[]" : jsonText(value ?? null))}
+            >
+              {words.fork.edit}
+            </button>
+          ) : (
+            <button type="button" class="small" onClick={() => setDraft(name, undefined)}>
+              {words.fork.leave}
+            </button>
+          )}
+        </>
+      }
+    >
+      {draft !== undefined && (
+        <>
+          <p class="dim small-text">{messages ? words.fork.messages : words.fork.reducer}</p>
+          {messages && <Messages name={name} messages={messages} />}
+          <Editor name={name} text={draft} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Editor({ name, text }: { name: string; text: string }) {
+  const fault = faultOf(text);
+  const id = `draft-${name}`;
+  return (
+    <div>
+      <textarea
+        class="code"
+        rows={Math.min(16, Math.max(3, text.split("\n").length + 1))}
+        spellcheck={false}
+        aria-label={words.fork.valueOf(visible(name))}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault ? id : undefined}
+        value={text}
+        onInput={({ currentTarget }) => setDraft(name, currentTarget.value)}
+      />
+      {fault && (
+        <p id={id} class="bad small-text" role="alert">
+          {words.fork.fault(fault.line, fault.column)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Messages that are shown to choose from, the last ones. */
+const MOST_MESSAGES = 50;
+
+function Messages({ name, messages }: { name: string; messages: MessageLike[] }) {
+  return (
+    <ul class="fork-messages">
+      {messages.slice(-MOST_MESSAGES).map((message, index) => {
+        const { id, type, content } = message;
+        if (typeof id !== "string") return null;
+        const text = contentText(content);
+        const said = `${type}: ${text === "" ? jsonText(message.tool_calls ?? content) : text}`;
+        return (
+          <li key={id}>
+            <span class="one-line">{visible(said.slice(0, 200))}</span>
+            <button
+              type="button"
+              class="small"
+              aria-label={words.fork.changeMessage(index + 1)}
+              onClick={() => addMessage(name, message)}
+            >
+              {words.fork.change}
+            </button>
+            <button
+              type="button"
+              class="small"
+              aria-label={words.fork.deleteMessage(index + 1)}
+              onClick={() => addMessage(name, { type: "remove", id, content: "" })}
+            >
+              {words.fork.delete}
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function AsNode() {
+  const nodes = drawing.value?.diagram.nodes.map(({ id }) => id).filter((id) => id !== "__end__") ?? [];
+  return (
+    <label class="as-node">
+      <span>{words.fork.asNode}</span>
+      <select value={asNode.value} onChange={({ currentTarget }) => (asNode.value = currentTarget.value)}>
+        <option value="">{words.fork.anyNode}</option>
+        {nodes.map((id) => (
+          <option key={id} value={id}>
+            {visible(id)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const WillSend = () => (
+  <details class="will-send">
+    <summary>
+      {words.fork.sends} <code>POST {statePath()}</code>
+    </summary>
+    {body.value && <LongText class="code" text={jsonText(body.value)} most={2000} />}
+  </details>
+);
+
+/** What the last write did stands in the changes of its step; this leads back. */
+export function WrittenNote() {
+  const last = written.value;
+  if (last?.threadId !== threadId.value) return null;
+  const { id, before } = last;
+  const compared =
+    before !== undefined && href(["compare", `${last.threadId}@${before}`, `${last.threadId}@-1`]);
+  return (
+    <p class="written" role="status">
+      <span>{id === chosenId.value ? words.fork.written : words.fork.wentOn}</span>
+      {compared && <a href={compared}>{words.fork.compare}</a>}
+      {failure.value && <span class="bad">{visible(failure.value.message)}</span>}
+      <button type="button" class="small" disabled={isSending.value} onClick={() => void undo()}>
+        {words.fork.undo}
+      </button>
+      <button type="button" class="small" onClick={() => (written.value = undefined)}>
+        {words.close}
+      </button>
+    </p>
+  );
+}

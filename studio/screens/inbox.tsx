@@ -1,0 +1,127 @@
+/** All threads that wait for an answer, which is given in place. */
+import { useEffect, useState } from "preact/hooks";
+import type { ThreadState } from "../../src/models/state.js";
+import { type ApiError, ask } from "../api.js";
+import { Empty, Fault, Waiting } from "../parts/common.js";
+import { Questions } from "../parts/questions.js";
+import { Ago, visible } from "../parts/text.js";
+import { href } from "../router.js";
+import type { RunWish } from "../state/copy-as.js";
+import { load, loading } from "../state/loading.js";
+import { graphOf, type ListedThread } from "../state/threads.js";
+import { words } from "../words.js";
+
+const MOST = 50;
+const LOOK_AGAIN_MS = 5000;
+const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
+
+const waiting = loading<ListedThread[]>();
+
+const read = () =>
+  load(waiting, async () => {
+    const body = { status: "interrupted", limit: MOST, select: SELECT };
+    return (await ask<ListedThread[]>("POST", "/threads/search", { body })).body;
+  });
+
+export function Inbox() {
+  useEffect(() => {
+    void read();
+    const timer = setInterval(() => document.visibilityState === "visible" && void read(), LOOK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <main id="content" class="screen narrow" tabIndex={-1}>
+      <header class="screen-head">
+        <h1>{words.inbox}</h1>
+        <button type="button" class="small" data-refresh onClick={() => void read()}>
+          {words.refresh}
+        </button>
+      </header>
+      <List />
+    </main>
+  );
+}
+
+function List() {
+  const { value: threads } = waiting.value;
+  if (waiting.error.value) return <Fault error={waiting.error.value} retry={() => void read()} />;
+  if (!threads) return <Waiting />;
+  if (threads.length === 0)
+    return (
+      <Empty
+        title={words.questions.none}
+        hint={words.questions.noneHint}
+        command="graph-serve threads list --status interrupted"
+      />
+    );
+  return (
+    <ul class="inbox">
+      {threads.map((thread) => (
+        <li key={`${thread.thread_id} ${thread.updated_at}`}>
+          <Asker thread={thread} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Asker({ thread }: { thread: ListedThread }) {
+  const { thread_id: id, updated_at } = thread;
+  const [state] = useState(() => loading<ThreadState>());
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<ApiError | undefined>(undefined);
+  const path = `/threads/${encodeURIComponent(id)}`;
+  useEffect(() => void load(state, async () => (await ask<ThreadState>("GET", `${path}/state`)).body), [id]);
+  const answer = async (wish: RunWish) => {
+    setBusy(true);
+    setFault(undefined);
+    try {
+      const headers = { Prefer: "respond-async" };
+      await ask("POST", `${path}/runs`, { body: { assistant_id: graphOf(thread), ...wish }, headers });
+      await read();
+    } catch (error) {
+      setFault(error as ApiError);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const { value: at } = state.value;
+  return (
+    <article class="asker">
+      <header class="facts">
+        <a href={href(["run", id])}>
+          <code>{visible(id.slice(0, 13))}</code>
+        </a>
+        <span>{visible(graphOf(thread))}</span>
+        <Ago at={updated_at} />
+      </header>
+      {state.error.value && <Fault error={state.error.value} />}
+      {at && at.interrupts.length === 0 && (
+        <Pause next={at.next} isBusy={isBusy} onGo={() => void answer({ input: null })} />
+      )}
+      {at && at.interrupts.length > 0 && (
+        <Questions
+          interrupts={at.interrupts}
+          graph={graphOf(thread)}
+          threadId={id}
+          isBusy={isBusy}
+          onAnswer={(wish) => void answer(wish)}
+        />
+      )}
+      {fault && <Fault error={fault} />}
+    </article>
+  );
+}
+
+/** It waits at a breakpoint, or was stopped. */
+function Pause({ next, isBusy, onGo }: { next: readonly string[]; isBusy: boolean; onGo: () => void }) {
+  if (next.length === 0) return null;
+  return (
+    <p class="stopped">
+      <span class="status is-interrupted">{words.questions.stopped(visible(next.join(", ")))}</span>
+      <button type="button" onClick={onGo} disabled={isBusy}>
+        {words.questions.goOn}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,176 @@
+/** The long-term memory: namespaces as a tree, the items of one and all below it, an item as JSON. */
+import { useEffect } from "preact/hooks";
+import type { StoreItem } from "../../src/models/store.js";
+import { isReadOnly } from "../api.js";
+import { Empty, Fault, Waiting } from "../parts/common.js";
+import { EndOfList } from "../parts/end-of-list.js";
+import { ItemEditor } from "../parts/item-editor.js";
+import { Ago, visible } from "../parts/text.js";
+import { go, place, withQuery } from "../router.js";
+import {
+  hasMoreItems,
+  itemPage,
+  items,
+  levels,
+  loadMoreItems,
+  namespace,
+  reloadMemory,
+  shownItems,
+  storeHref,
+} from "../state/memory.js";
+import { parseMeta } from "../state/threads.js";
+import { words } from "../words.js";
+
+/** What the address says of an item that is not there yet. */
+const NEW = "new";
+
+export function Memory() {
+  const { value, key, edit } = place.value.query;
+  const path = namespace.value.join(".");
+  useEffect(() => void reloadMemory(), [path, value]);
+  const isOpen = key !== undefined || edit === NEW;
+  return (
+    <main id="content" class="screen memory" tabIndex={-1}>
+      <header class="screen-head">
+        <h1>{words.memory.title}</h1>
+        <span class="head-end">
+          {!isReadOnly && (
+            <button type="button" class="small" onClick={() => go(withQuery({ key: undefined, edit: NEW }))}>
+              {words.memory.add}
+            </button>
+          )}
+          <button type="button" class="small" data-refresh onClick={() => void reloadMemory()}>
+            {words.refresh}
+          </button>
+        </span>
+      </header>
+      <div class="memory-panes">
+        <Tree />
+        <section aria-label={words.memory.items}>
+          {isOpen ? <ItemEditor key={`${path} ${key ?? ""}`} itemKey={key} /> : <Items />}
+        </section>
+      </div>
+    </main>
+  );
+}
+
+function Tree() {
+  const { value } = levels.value;
+  if (levels.error.value) return <Fault error={levels.error.value} />;
+  return (
+    <nav class="namespaces" aria-label={words.memory.namespaces}>
+      <a href={storeHref([])} aria-current={namespace.value.length === 0 ? "page" : undefined}>
+        {words.memory.everything}
+      </a>
+      {value && <Branches depth={0} />}
+    </nav>
+  );
+}
+
+/** The labels of one level; those below the one that the place goes through stand under it. */
+function Branches({ depth }: { depth: number }) {
+  const level = levels.value.value?.[depth] ?? [];
+  if (level.length === 0) return null;
+  return (
+    <ul>
+      {level.map((labels) => {
+        const isOnTheWay = labels.every((label, index) => namespace.value[index] === label);
+        const isHere = isOnTheWay && namespace.value.length === labels.length;
+        return (
+          <li key={labels[depth]}>
+            <a href={storeHref(labels)} aria-current={isHere ? "page" : undefined}>
+              {visible(labels[depth] ?? "")}
+            </a>
+            {isOnTheWay && <Branches depth={depth + 1} />}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Items() {
+  const { q = "", value = "" } = place.value.query;
+  const isWrong = value !== "" && parseMeta(value) === undefined;
+  return (
+    <>
+      <div class="fields">
+        <label>
+          <span>{words.memory.filter}</span>
+          <input
+            type="search"
+            data-slash
+            value={q}
+            onInput={({ currentTarget }) => go(withQuery({ q: currentTarget.value }), { replace: true })}
+          />
+        </label>
+        <label>
+          <span>{words.memory.value}</span>
+          <input
+            type="search"
+            placeholder={words.memory.valueHint}
+            value={value}
+            aria-invalid={isWrong}
+            aria-describedby={isWrong ? "value-fault" : undefined}
+            onChange={({ currentTarget }) => go(withQuery({ value: currentTarget.value }), { replace: true })}
+          />
+          {isWrong && (
+            <span id="value-fault" class="bad">
+              {words.list.metaFault}
+            </span>
+          )}
+        </label>
+      </div>
+      <List />
+    </>
+  );
+}
+
+function List() {
+  const error = itemPage.error.value;
+  if (error && items.value.length === 0) return <Fault error={error} retry={() => void reloadMemory()} />;
+  if (items.value.length === 0) {
+    if (itemPage.busy.value) return <Waiting />;
+    const isFiltered = parseMeta(place.value.query.value ?? "") !== undefined;
+    return isFiltered || namespace.value.length > 0 ? (
+      <Empty title={words.memory.noMatch} />
+    ) : (
+      <Empty title={words.memory.none} hint={words.memory.noneHint} />
+    );
+  }
+  return (
+    <>
+      {shownItems.value.length === 0 && <Empty title={words.memory.noMatch} hint={words.list.noMatchHint} />}
+      <ul class="threads" data-list>
+        {shownItems.value.map((item) => (
+          <Row key={`${item.namespace.join(".")} ${item.key}`} item={item} />
+        ))}
+      </ul>
+      {error && <Fault error={error} retry={() => void loadMoreItems()} />}
+      <EndOfList
+        count={items.value.length}
+        page={itemPage}
+        hasMore={hasMoreItems.value}
+        more={() => void loadMoreItems()}
+        text={words.memory.loaded(shownItems.value.length)}
+      />
+    </>
+  );
+}
+
+function Row({ item }: { item: StoreItem }) {
+  const below = item.namespace.slice(namespace.value.length).join(" › ");
+  return (
+    <li>
+      <a class="thread" href={storeHref(item.namespace, { key: item.key })}>
+        <span class="preview">{visible(item.key)}</span>
+        <code class="one-line dim">{visible(JSON.stringify(item.value).slice(0, 300))}</code>
+        <span class="facts">
+          {below !== "" && <span>{visible(below)}</span>}
+          <Ago at={item.updated_at} />
+          {item.ttl_minutes !== null && <span>{words.memory.lives(item.ttl_minutes)}</span>}
+        </span>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,227 @@
+/** Run a graph and watch it: the drawing lights up, the conversation grows. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isRecord } from "../../src/models/json.js";
+import { Asking } from "../parts/asking.js";
+import { Chat } from "../parts/chat.js";
+import { Empty, Fault, Waiting } from "../parts/common.js";
+import { Composer } from "../parts/composer.js";
+import { Drawing } from "../parts/drawing.js";
+import { Frames } from "../parts/frames.js";
+import type { Mark, Progress as GraphProgress } from "../parts/marks.js";
+import { Progress } from "../parts/progress.js";
+import { Copy, Value, visible } from "../parts/text.js";
+import { Tree } from "../parts/tree.js";
+import { go, href } from "../router.js";
+import { hasMessages } from "../state/composer.js";
+import { breakpoints, toggle } from "../state/breakpoints.js";
+import { lookAgain, openConversation, row, state, threadId } from "../state/conversation.js";
+import { diagram, drawing, graphId, graphIds, graphs, loadGraphs, openGraph } from "../state/graphs.js";
+import { live, picture } from "../state/live-run.js";
+import type { NodeState } from "../state/run-progress.js";
+import type { Picture } from "../state/run-view.js";
+import { graphOf } from "../state/threads.js";
+import { words } from "../words.js";
+
+/** As far from its end a list counts as being there. */
+const NEAR_PX = 60;
+/** While the page is seen: how often it is asked whether somebody else runs the thread. */
+const LOOK_AGAIN_MS = 3000;
+
+export function RunScreen() {
+  const id = threadId.value;
+  useEffect(() => void openConversation(id), [id]);
+  useEffect(() => {
+    void loadGraphs();
+    const again = () => document.visibilityState === "visible" && void lookAgain();
+    const timer = setInterval(again, LOOK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const isAsking = !live.value && (state.value.value?.interrupts.length ?? 0) > 0;
+  const error = row.error.value ?? graphs.error.value;
+  return (
+    <main id="content" class="screen run-screen" tabIndex={-1}>
+      <Head />
+      {error ? (
+        <Fault error={error} retry={() => void openConversation(id)} />
+      ) : graphs.value.value?.length === 0 ? (
+        <Empty title={words.graph.none} hint={words.graph.noneHint} command="graph-serve dev ./graph.ts" />
+      ) : (
+        <div class="run-panes">
+          <RunMap />
+          <div class="run-main">
+            <Scene />
+            <Asking />
+            {isAsking ? (
+              <details class="instead">
+                <summary class="dim">{words.questions.instead}</summary>
+                <Composer />
+              </details>
+            ) : (
+              <Composer />
+            )}
+          </div>
+        </div>
+      )}
+    </main>
+  );
+}
+
+function Head() {
+  const id = threadId.value;
+  return (
+    <header class="screen-head run-head">
+      <h1>{words.run}</h1>
+      <Picker />
+      {id !== undefined && (
+        <p class="facts">
+          <a href={href(["threads", id])}>{words.runs.steps}</a>
+          <code class="one-line">{visible(id)}</code>
+          <Copy text={() => id} />
+          <a href={href(["run"], { graph: graphId.value })}>{words.runs.fresh}</a>
+        </p>
+      )}
+    </header>
+  );
+}
+
+/** A thread keeps its graph. */
+function Picker() {
+  const ids = graphIds.value;
+  const isFixed = row.value.value !== undefined && graphOf(row.value.value) !== "";
+  if (isFixed) return <a href={href(["graphs", graphId.value])}>{visible(graphId.value)}</a>;
+  if (ids.length < 2) return <span>{visible(graphId.value)}</span>;
+  return (
+    <label class="picker">
+      <span class="visually-hidden">{words.runs.graph}</span>
+      <select
+        value={graphId.value}
+        onChange={({ currentTarget: { value } }) => {
+          const id = threadId.value;
+          go(href(id === undefined ? ["run"] : ["run", id], { graph: value }), { replace: true });
+          void openGraph(value);
+        }}
+      >
+        {ids.map((each) => (
+          <option key={each} value={each}>
+            {visible(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const MARKS: Readonly<Record<NodeState, Mark>> = {
+  running: "running",
+  done: "ran",
+  failed: "failed",
+  waits: "asks",
+};
+
+function progressOf(nodes: ReadonlyMap<string, NodeState> = new Map()): Partial<GraphProgress> {
+  const progress: Partial<Record<Mark, Set<string>>> = {};
+  for (const [id, state] of nodes) (progress[MARKS[state]] ??= new Set()).add(id);
+  return progress;
+}
+
+/** The drawing, its running nodes lit. */
+function RunMap() {
+  const shown = diagram.value;
+  if (drawing.error.value) return <Fault error={drawing.error.value} />;
+  if (!shown) return <Waiting />;
+  const { nodes, ways } = picture.value ?? {};
+  return (
+    <details class="run-map" open={matchMedia("(min-width: 900px)").matches}>
+      <summary>{words.runs.drawing}</summary>
+      <Drawing
+        diagram={shown}
+        label={`${words.graph.drawing} ${graphId.value}`}
+        progress={progressOf(nodes)}
+        taken={ways}
+        stops={breakpoints.value}
+        onStop={(node) => toggle(node, "before")}
+      />
+    </details>
+  );
+}
+
+function Scene() {
+  const id = threadId.value;
+  const [most, setMost] = useState(Chat.most);
+  const seen = picture.value;
+  if (id !== undefined && !seen) return state.error.value ? <Fault error={state.error.value} /> : <Waiting />;
+  const isEmpty = !seen || (seen.entries.length === 0 && isBlank(seen.values) && !live.value && !seen.end);
+  return (
+    <Scroller>
+      {isEmpty ? (
+        <Empty
+          title={hasMessages.value ? words.runs.empty : words.runs.emptyInput}
+          hint={words.runs.emptyHint}
+        />
+      ) : (
+        <>
+          <Chat entries={seen.entries} most={most} showMore={() => setMost(most + Chat.most)} />
+          <Progress />
+          <Others seen={seen} />
+        </>
+      )}
+    </Scroller>
+  );
+}
+
+/** Stays at its end while that grows, unless the reader has gone up. */
+function Scroller({ children }: { children: ComponentChildren }) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  });
+  return (
+    <div
+      ref={box}
+      class="scene"
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+      }}
+    >
+      {children}
+    </div>
+  );
+}
+
+const isBlank = (values: unknown): boolean => !isRecord(values) || Object.keys(values).length === 0;
+
+/** What stands beside the conversation in the state, and what nodes wrote to the stream. */
+function Others({ seen: { values, entries, custom, frames } }: { seen: Picture }) {
+  const others = isRecord(values)
+    ? Object.entries(values).filter(([key]) => key !== "messages" || entries.length === 0)
+    : [];
+  return (
+    <>
+      {others.length > 0 && (
+        <details class="block" open={entries.length === 0}>
+          <summary>{words.runs.output}</summary>
+          <div class="state-box">
+            <Tree root={Object.fromEntries(others)} label={words.runs.output} />
+          </div>
+        </details>
+      )}
+      {custom.length > 0 && (
+        <details class="block" open>
+          <summary>
+            {words.runs.custom} <span class="dim">{custom.length}</span>
+          </summary>
+          <ol class="custom">
+            {custom.slice(-20).map((event, index) => (
+              <li key={index}>
+                <Value value={event} />
+              </li>
+            ))}
+          </ol>
+        </details>
+      )}
+      {frames.length > 0 && <Frames frames={frames} />}
+    </>
+  );
+}

@@ -1,0 +1,173 @@
+/** The runs of all threads, newest first. */
+import { useEffect, useState } from "preact/hooks";
+import type { RunStatus } from "../../src/models/run.js";
+import { reportedTokens } from "../../src/models/token-counts.js";
+import { type ApiError, isReadOnly } from "../api.js";
+import { Empty, Fault, Waiting } from "../parts/common.js";
+import { RunActions, useRecordings } from "../parts/run-actions.js";
+import { EndOfList } from "../parts/end-of-list.js";
+import { ListHead, MetaField, StatusChoices } from "../parts/list-head.js";
+import { Ago, msText, visible } from "../parts/text.js";
+import { go, href, place, withQuery } from "../router.js";
+import {
+  cancelRun,
+  hasMoreRuns,
+  isOver,
+  type ListedRun,
+  loadMoreRuns,
+  placeOfRun,
+  reloadRuns,
+  RUN_STATUSES,
+  runPage,
+  runs,
+  SINCE,
+} from "../state/all-runs.js";
+import { words } from "../words.js";
+
+export function Runs() {
+  const { status, graph, meta, since } = place.value.query;
+  useEffect(() => void reloadRuns(), [status, graph, meta, since]);
+  return (
+    <main id="content" class="screen narrow" tabIndex={-1}>
+      <ListHead title={words.allRuns.title} reload={() => void reloadRuns()} />
+      <Filters />
+      <List />
+    </main>
+  );
+}
+
+function Filters() {
+  const { graph = "", since = "" } = place.value.query;
+  const change = (changes: Record<string, string>) => go(withQuery(changes), { replace: true });
+  return (
+    <div class="filters">
+      <StatusChoices
+        statuses={RUN_STATUSES}
+        show={(each) => (each ? <Status status={each} /> : words.list.all)}
+      />
+      <div class="fields is-three">
+        <label>
+          <span>{words.allRuns.graph}</span>
+          <input
+            type="search"
+            data-slash
+            value={graph}
+            onChange={({ currentTarget }) => change({ graph: currentTarget.value.trim() })}
+          />
+        </label>
+        <MetaField />
+        <label>
+          <span>{words.allRuns.since}</span>
+          <select value={since} onChange={({ currentTarget }) => change({ since: currentTarget.value })}>
+            <option value="">{words.allRuns.ever}</option>
+            {Object.keys(SINCE).map((each) => (
+              <option key={each} value={each}>
+                {words.allRuns[each as keyof typeof SINCE]}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </div>
+  );
+}
+
+function List() {
+  const [refusal, setRefusal] = useState<ApiError | undefined>(undefined);
+  const error = runPage.error.value;
+  useRecordings(runs.value);
+  if (error && runs.value.length === 0) return <Fault error={error} retry={() => void reloadRuns()} />;
+  if (runs.value.length === 0) {
+    if (runPage.busy.value) return <Waiting />;
+    const { status, graph, meta, since } = place.value.query;
+    if (status || graph || meta || since) return <Empty title={words.allRuns.noMatch} />;
+    return (
+      <Empty
+        title={words.allRuns.none}
+        hint={words.allRuns.noneHint}
+        command='graph-serve run --message "hello"'
+      />
+    );
+  }
+  return (
+    <>
+      {refusal && <Fault error={refusal} />}
+      <ul class="threads" data-list>
+        {runs.value.map((run) => (
+          <Row key={run.run_id} run={run} onFault={setRefusal} />
+        ))}
+      </ul>
+      {error && <Fault error={error} retry={() => void loadMoreRuns()} />}
+      <EndOfList
+        count={runs.value.length}
+        page={runPage}
+        hasMore={hasMoreRuns.value}
+        more={() => void loadMoreRuns()}
+        text={words.allRuns.loaded(runs.value.length)}
+      />
+    </>
+  );
+}
+
+function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | undefined) => void }) {
+  const { thread_id, run_id, status, created_at, updated_at, error, usage } = run;
+  const tokens = reportedTokens(usage).total_tokens;
+  const open = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    void placeOfRun(run).then(go, onFault);
+  };
+  const stop = () => {
+    onFault(undefined);
+    void cancelRun(run).catch(onFault);
+  };
+  return (
+    <li class="with-action">
+      <a class="thread" href={href(["threads", thread_id])} onClick={open}>
+        <span class="preview run-line">
+          <Status status={status} />
+          <span class="one-line">{visible(graphOf(run))}</span>
+        </span>
+        <span class="facts">
+          <code title={words.allRuns.run}>{run_id.slice(0, 13)}</code>
+          <span>
+            {words.allRuns.thread} <code>{visible(thread_id.slice(0, 13))}</code>
+          </span>
+          <Ago at={created_at} />
+          {isOver(run) && <span>{msText(Date.parse(updated_at) - Date.parse(created_at))}</span>}
+          {tokens > 0 && <span>{words.allRuns.tokens(tokens)}</span>}
+        </span>
+        {error !== null && <span class="bad one-line">{visible(error)}</span>}
+      </a>
+      {isOver(run) && <RunActions threadId={thread_id} runId={run_id} onFault={onFault} />}
+      {!isOver(run) && !isReadOnly && (
+        <button type="button" class="small" onClick={stop}>
+          {words.allRuns.cancel}
+          <span class="visually-hidden"> {run_id}</span>
+        </button>
+      )}
+    </li>
+  );
+}
+
+const graphOf = ({ metadata, assistant_id }: ListedRun): string =>
+  typeof metadata.graph_id === "string" ? metadata.graph_id : assistant_id;
+
+/** A shape of its own beside the colour and the word; colours are those of threads. */
+const LOOKS: Record<RunStatus, [shape: string, like: string]> = {
+  pending: ["◔", "busy"],
+  running: ["◐", "busy"],
+  success: ["●", "idle"],
+  interrupted: ["◆", "interrupted"],
+  error: ["▲", "error"],
+  timeout: ["◷", "error"],
+};
+
+function Status({ status }: { status: RunStatus }) {
+  const [shape, like] = LOOKS[status];
+  return (
+    <span class={`status is-${like}`}>
+      <span aria-hidden="true">{shape}</span> {words.allRuns.status[status]}
+    </span>
+  );
+}

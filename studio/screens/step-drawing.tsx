@@ -1,0 +1,81 @@
+/** The drawing of the graph at one step: what ran in it, what runs next, and the ways between. */
+import { useSignalEffect } from "@preact/signals";
+import type { ThreadTask } from "../../src/models/state.js";
+import { Fault, Waiting } from "../parts/common.js";
+import { Drawing } from "../parts/drawing.js";
+import { takenEdges } from "../parts/history-diagram.js";
+import type { Progress } from "../parts/marks.js";
+import { visible } from "../parts/text.js";
+import { drawing, drawingError, drawThread } from "../state/drawing.js";
+import { chosenStep, type Looked, parentOf, ranIn, stepHref } from "../state/thread.js";
+import { words } from "../words.js";
+
+export function StepDrawing({ state, parent }: Looked) {
+  useSignalEffect(drawThread);
+  if (drawingError.value) return <Fault error={drawingError.value} />;
+  const drawn = drawing.value;
+  if (!drawn) return <Waiting />;
+  const { diagram, isSeen } = drawn;
+  if (diagram.nodes.length === 0) return <p class="dim">{words.drawing.none}</p>;
+  const ran = state.metadata.source === "loop" ? (parent?.tasks ?? []) : [];
+  const progress = progressOf(ran, state.tasks);
+  const step = chosenStep.value && parentOf(chosenStep.value);
+  const before = new Set(step && ranIn(step));
+  return (
+    <>
+      <p class="drawing-head dim">
+        {isSeen ? words.drawing.seen : words.graph.conditional}
+        <Legend {...progress} />
+      </p>
+      <Drawing
+        diagram={diagram}
+        label={words.graph.drawing}
+        progress={progress}
+        taken={takenEdges(diagram, progress, before)}
+      />
+      <Inner tasks={[...ran, ...state.tasks]} />
+    </>
+  );
+}
+
+const namesOf = (tasks: readonly ThreadTask[]): ReadonlySet<string> => new Set(tasks.map(({ name }) => name));
+
+function progressOf(ran: readonly ThreadTask[], next: readonly ThreadTask[]): Progress {
+  return {
+    running: new Set(),
+    ran: namesOf(ran),
+    next: namesOf(next),
+    asks: namesOf(next.filter(({ interrupts, error }) => interrupts.length > 0 && error === null)),
+    failed: namesOf(next.filter(({ error }) => error !== null)),
+  };
+}
+
+const MARKS = ["ran", "next", "asks", "failed"] as const;
+
+function Legend(progress: Progress) {
+  return (
+    <span class="legend">
+      {MARKS.filter((mark) => progress[mark].size > 0).map((mark) => (
+        <span key={mark} class={`key is-${mark}`}>
+          {words.drawing[mark]}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Graphs inside of the graph that ran in this step, or are to run. */
+function Inner({ tasks }: { tasks: readonly ThreadTask[] }) {
+  const graphs = new Map(tasks.map(({ name, checkpoint }) => [checkpoint?.checkpoint_ns ?? "", name]));
+  graphs.delete("");
+  if (graphs.size === 0) return null;
+  return (
+    <ul class="inner">
+      {[...graphs].map(([ns, name]) => (
+        <li key={ns}>
+          <a href={stepHref(undefined, { ns })}>{words.drawing.open(visible(name))}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}

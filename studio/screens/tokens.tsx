@@ -1,0 +1,134 @@
+/** The tokens of a step, its run and its thread, and what they cost by the reader's own prices. */
+import { useState } from "preact/hooks";
+import type { RunTasks } from "../../src/models/run.js";
+import type { TokenCounts } from "../../src/models/token-counts.js";
+import { Dialog } from "../parts/dialog.js";
+import { type Cost, costOf, parsePrices, tokensIn } from "../parts/prices.js";
+import { visible } from "../parts/text.js";
+import { rootTasks } from "../parts/timeline.js";
+import { chosenStep, namespace } from "../state/thread.js";
+import { prices, priceText } from "../state/prices.js";
+import { threadCost, threadTokens } from "../state/times.js";
+import { words } from "../words.js";
+
+const COLUMNS = ["of", "input", "output", "total"] as const;
+
+export function Tokens({ told }: { told: RunTasks }) {
+  const [isAsked, setAsked] = useState(false);
+  const step = chosenStep.value?.number;
+  const ofStep = step == null || namespace.value !== "" ? [] : rootTasks(told.tasks, step);
+  const list = prices.value;
+  const costs =
+    list.length === 0 ? [] : [costOf(ofStep, list), costOf(told.tasks, list), threadCost.value.value];
+  return (
+    <section class="tokens" aria-label={words.tokens.title}>
+      <table>
+        <caption class="visually-hidden">{words.tokens.title}</caption>
+        <thead>
+          <tr>
+            {COLUMNS.map((name) => (
+              <th key={name} scope="col">
+                {words.tokens[name]}
+              </th>
+            ))}
+            {list.length > 0 && <th scope="col">{words.tokens.cost}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          <TokenRow name={words.tokens.step} counts={tokensIn(ofStep)} costs={costs} index={0} />
+          <TokenRow name={words.tokens.run} counts={tokensIn(told.tasks)} costs={costs} index={1} />
+          <TokenRow name={words.tokens.thread} counts={threadTokens.value} costs={costs} index={2} />
+        </tbody>
+      </table>
+      <p>
+        <button type="button" class="small" onClick={() => setAsked(true)}>
+          {words.tokens.prices}
+        </button>
+        <Unpriced costs={costs} />
+      </p>
+      {isAsked && <Prices onClose={() => setAsked(false)} />}
+    </section>
+  );
+}
+
+type Costs = readonly (Cost | undefined)[];
+
+interface TokenRowProps {
+  name: string;
+  counts: TokenCounts;
+  costs: Costs;
+  index: number;
+}
+
+function TokenRow({ name, counts, costs, index }: TokenRowProps) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{counts.input_tokens.toLocaleString()}</td>
+      <td>{counts.output_tokens.toLocaleString()}</td>
+      <td>{counts.total_tokens.toLocaleString()}</td>
+      {costs.length > 0 && <td>{costText(costs[index])}</td>}
+    </tr>
+  );
+}
+
+/** Small sums with as many digits as they need. */
+function costText(cost: Cost | undefined): string {
+  if (cost === undefined) return "–";
+  const { cost: sum, unpriced } = cost;
+  const text = sum.toLocaleString(
+    undefined,
+    sum < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 },
+  );
+  return unpriced.length > 0 ? `≥ ${text}` : text;
+}
+
+function Unpriced({ costs }: { costs: Costs }) {
+  const names = [...new Set(costs.flatMap((cost) => cost?.unpriced ?? []))];
+  if (names.length === 0) return null;
+  return <span class="dim small-text"> {words.tokens.unpriced(visible(names.join(", ")))}</span>;
+}
+
+function Prices({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState(priceText.value);
+  const list = parsePrices(text);
+  const fault = "line" in list ? list.line : undefined;
+  return (
+    <Dialog title={words.tokens.prices} onClose={onClose}>
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (fault !== undefined) return;
+          priceText.value = text;
+          onClose();
+        }}
+      >
+        <label>
+          <span>{words.tokens.list}</span>
+          <textarea
+            class="code"
+            rows={8}
+            spellcheck={false}
+            value={text}
+            placeholder={words.tokens.example}
+            aria-invalid={fault !== undefined}
+            aria-describedby={fault === undefined ? undefined : "price-fault"}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        </label>
+        {fault !== undefined && (
+          <p id="price-fault" class="bad" role="alert">
+            {words.tokens.fault(fault)}
+          </p>
+        )}
+        <p class="dim">{words.tokens.note}</p>
+        <p class="actions">
+          <button type="submit" class="main" disabled={fault !== undefined}>
+            {words.tokens.keep}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

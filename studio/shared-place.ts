@@ -1,0 +1,6 @@
+/** A page that carries its thread opens at it. */
+import { href } from "./address.js";
+import { sharedThread } from "./shared.js";
+
+const thread = sharedThread();
+if (thread && !location.hash.startsWith("#/")) history.replaceState(null, "", href(["threads", thread.id]));

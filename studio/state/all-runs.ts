@@ -1,0 +1,102 @@
+/** The runs of all threads: a page at a time, newest first. */
+import { batch, computed, signal } from "@preact/signals";
+import type { Run, RunStatus } from "../../src/models/run.js";
+import type { ThreadState } from "../../src/models/state.js";
+import { ask } from "../api.js";
+import { href, place } from "../router.js";
+import { load, loading } from "./loading.js";
+import { parseMeta } from "./threads.js";
+
+const PAGE = 50;
+export const RUN_STATUSES = [
+  "pending",
+  "running",
+  "success",
+  "interrupted",
+  "error",
+  "timeout",
+] as const satisfies readonly RunStatus[];
+
+/** Ages that a list may be cut at, in minutes. */
+export const SINCE = { hour: 60, day: 1440, week: 10_080 } as const;
+
+const SELECT = [
+  "run_id",
+  "thread_id",
+  "assistant_id",
+  "created_at",
+  "updated_at",
+  "status",
+  "metadata",
+  "error",
+  "usage",
+] as const satisfies readonly (keyof Run)[];
+export type ListedRun = Pick<Run, (typeof SELECT)[number]>;
+
+export const runs = signal<readonly ListedRun[]>([]);
+export const runPage = loading<void>();
+/** Offset of the page to come; null at the end. */
+const next = signal<number | null>(0);
+export const hasMoreRuns = computed(() => next.value !== null);
+let generation = 0;
+
+/** Load the list anew by the filters of the address. */
+export async function reloadRuns(): Promise<void> {
+  const mine = ++generation;
+  next.value = 0;
+  runPage.busy.value = false;
+  await loadMoreRuns(mine, true);
+}
+
+export async function loadMoreRuns(mine = generation, anew = false): Promise<void> {
+  const offset = next.value;
+  if (offset === null || runPage.busy.value) return;
+  const isStale = () => mine !== generation;
+  const body = { ...filterOf(place.value.query), limit: PAGE, offset, select: SELECT };
+  const read = async () => {
+    const answer = await ask<ListedRun[]>("POST", "/runs/search", { body });
+    if (isStale()) return;
+    const after = answer.headers.get("X-Pagination-Next");
+    batch(() => {
+      runs.value = anew ? answer.body : withNew(runs.value, answer.body);
+      next.value = after === null ? null : Number(after);
+    });
+  };
+  await load(runPage, read, isStale);
+}
+
+/** A run that comes meanwhile moves the others on: none is shown twice. */
+function withNew(known: readonly ListedRun[], more: readonly ListedRun[]): ListedRun[] {
+  const ids = new Set(known.map(({ run_id }) => run_id));
+  return [...known, ...more.filter(({ run_id }) => !ids.has(run_id))];
+}
+
+function filterOf({ status, graph, meta = "", since }: Readonly<Record<string, string>>): object {
+  const metadata = parseMeta(meta);
+  const minutes = SINCE[since as keyof typeof SINCE] as number | undefined;
+  return {
+    ...(status && { status }),
+    ...(graph && { assistant_id: graph }),
+    ...(metadata && { metadata }),
+    ...(minutes && { created_after: new Date(Date.now() - minutes * 60_000).toISOString() }),
+  };
+}
+
+export const isOver = ({ status }: ListedRun): boolean => status !== "pending" && status !== "running";
+
+export async function cancelRun({ thread_id, run_id }: ListedRun): Promise<void> {
+  await ask("POST", `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
+  await reloadRuns();
+}
+
+/** The step that the run came to; its thread, where it stored none. */
+export async function placeOfRun({ thread_id, run_id }: ListedRun): Promise<string> {
+  const body = { limit: 1, metadata: { run_id }, select: ["checkpoint"] };
+  const { body: states } = await ask<Pick<ThreadState, "checkpoint">[]>(
+    "POST",
+    `/threads/${thread_id}/history`,
+    { body },
+  );
+  const id = states[0]?.checkpoint?.checkpoint_id;
+  return href(["threads", thread_id, ...(id ? ["at", id] : [])]);
+}

@@ -1,0 +1,66 @@
+/** Files of the message that is written: added while a request still has room for them. */
+import { signal } from "@preact/signals";
+import { words } from "../words.js";
+import { input } from "./composer.js";
+import { messageOf, type Said, withMessage } from "./draft.js";
+import { base64Length, blockOf, bytesText, type HeldFile, kindOf, UNKNOWN } from "./files.js";
+import { server } from "./server.js";
+
+/** Why files were not added, a line each. */
+export const notAdded = signal<readonly string[]>([]);
+
+/** For what a request holds besides its input, and for the names that go with a file. */
+const ROOM_BESIDE = 4096;
+
+const sizeOfInput = (): number => new Blob([JSON.stringify(input.value.value)]).size;
+
+/** The message, as it is now. */
+export const said = (): Said | undefined => messageOf(input.value.value);
+const say = (next: Said): void => input.set(withMessage(input.value.value, next));
+
+/** Add them to the message; what has no room in a request, or cannot be read, is told of. */
+export async function attachFiles(files: readonly File[]): Promise<void> {
+  const faults: string[] = [];
+  for (const file of files) {
+    const fault = await attachOne(file);
+    if (fault !== undefined) faults.push(fault);
+  }
+  notAdded.value = faults;
+}
+
+async function attachOne(file: File): Promise<string | undefined> {
+  const most = server.value.value?.body_limit;
+  const needed = sizeOfInput() + base64Length(file.size) + ROOM_BESIDE;
+  if (most !== undefined && needed > most)
+    return words.files.tooLarge(file.name, bytesText(needed), bytesText(most));
+  try {
+    const held = await readFile(file);
+    const now = said();
+    if (!now) return words.files.noMessage(file.name);
+    say({ ...now, files: [...now.files, blockOf(held)] });
+    return undefined;
+  } catch {
+    return words.files.unreadable(file.name);
+  }
+}
+
+/** @throws DOMException for what cannot be read, such as a folder */
+function readFile(file: File): Promise<HeldFile> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => {
+      const url = reader.result as string;
+      const mime = file.type === "" ? UNKNOWN : file.type;
+      const name = file.name === "" ? undefined : file.name;
+      resolve({ kind: kindOf(mime, "file"), mime, data: url.slice(url.indexOf(",") + 1), name });
+    };
+    reader.onerror = () => reject(reader.error ?? new DOMException("", "NotReadableError"));
+    reader.readAsDataURL(file);
+  });
+}
+
+export function detachFile(index: number): void {
+  const now = said();
+  notAdded.value = [];
+  if (now) say({ ...now, files: now.files.toSpliced(index, 1) });
+}

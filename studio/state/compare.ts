@@ -1,0 +1,135 @@
+/** Two branches, of one thread or of two, that are looked at side by side. */
+import { computed } from "@preact/signals";
+import type { Run } from "../../src/models/run.js";
+import { reportedTokens, type TokenCounts } from "../../src/models/token-counts.js";
+import type { ThreadState } from "../../src/models/state.js";
+import { ApiError, ask } from "../api.js";
+import { aligned, type Aligned, type Named } from "../parts/aligned.js";
+import { added } from "../parts/prices.js";
+import { place } from "../router.js";
+import { load, loading } from "./loading.js";
+import { ownNodes } from "../../src/view/diagram.js";
+import { askStates } from "./shown.js";
+import { readStepsOf, type Step } from "./thread.js";
+import { words } from "../words.js";
+
+export interface ComparedStep extends Step, Named {
+  threadId: string;
+}
+
+export interface Side {
+  threadId: string;
+  /** From the first step on. */
+  chain: ComparedStep[];
+}
+
+export interface Comparison {
+  left: Side;
+  right: Side;
+  steps: Aligned<ComparedStep>;
+  totals: { left: Total; right: Total };
+}
+
+/** What a branch took, where it is no longer the other. */
+interface Total {
+  ms: number;
+  tokens: TokenCounts;
+}
+
+const PAGE = 500;
+/** Steps of a thread that are looked through. */
+const MOST_STEPS = 5000;
+
+/** `ID@3`, `ID@-1` for the newest, `ID@1f0c` for the beginning of a checkpoint's id; the two of the address. */
+export const named = computed(() => place.value.path.slice(1, 3));
+
+export const comparison = loading<Comparison>();
+
+export function compare(): void {
+  const [left = "", right = ""] = named.value;
+  const read = async (): Promise<Comparison> => {
+    const sides = fromWhereBothAre(await Promise.all([readSide(left), readSide(right)]));
+    const steps = aligned(sides[0].chain, sides[1].chain);
+    const [first, second] = await Promise.all(sides.map((side) => totalOf(side, steps.common.length)));
+    const none = { ms: 0, tokens: reportedTokens(null) };
+    return { left: sides[0], right: sides[1], steps, totals: { left: first ?? none, right: second ?? none } };
+  };
+  void load(comparison, read, () => named.peek()[0] !== left || named.peek()[1] !== right);
+}
+
+async function readSide(name: string): Promise<Side> {
+  const [threadId = "", reference = "-1"] = name.split("@", 2);
+  const steps: Step[] = [];
+  for (let isWhole = false; !isWhole && steps.length < MOST_STEPS;) {
+    const page = await readStepsOf(threadId, "", PAGE, steps.at(-1)?.id);
+    steps.push(...page);
+    isWhole = page.length < PAGE;
+  }
+  const tip = tipOf(steps, reference);
+  if (!tip) throw new ApiError(404, "checkpoint_not_found", words.compare.noStep(threadId, reference));
+  return { threadId, chain: chainTo(tip, steps, threadId) };
+}
+
+/** A copy of a thread begins in its midst: what came before is of no interest then. */
+function fromWhereBothAre([left, right]: [Side, Side]): [Side, Side] {
+  const since = (side: Side, { chain: [first] }: Side): Side => ({
+    ...side,
+    chain: side.chain.slice(
+      Math.max(
+        0,
+        side.chain.findIndex(({ id }) => id === first?.id),
+      ),
+    ),
+  });
+  return [since(left, right), since(right, left)];
+}
+
+/** The newest step of this number, or of an id that begins so. */
+function tipOf(steps: readonly Step[], reference: string): Step | undefined {
+  if (reference === "-1") return steps[0];
+  if (/^\d{1,7}$/.test(reference)) return steps.find(({ number }) => number === Number(reference));
+  return steps.find(({ id }) => id.startsWith(reference));
+}
+
+function chainTo(tip: Step, steps: readonly Step[], threadId: string): ComparedStep[] {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const chain: ComparedStep[] = [];
+  for (let step: Step | undefined = tip; step;) {
+    const parent: Step | undefined = step.parent === undefined ? undefined : byId.get(step.parent);
+    chain.push({ ...step, threadId, title: titleOf(step, parent) });
+    step = parent;
+  }
+  return chain.reverse();
+}
+
+function titleOf({ source }: Step, parent: Step | undefined): string {
+  if (source === "input") return words.thread.input;
+  if (source === "update") return words.thread.update;
+  if (source === "fork") return words.thread.fork;
+  const nodes = [...new Set(ownNodes(parent?.next ?? []))];
+  return nodes.length === 0 ? words.thread.start : nodes.join(" + ");
+}
+
+async function totalOf({ threadId, chain }: Side, common: number): Promise<Total> {
+  const own = chain.slice(common);
+  const ids = new Set(own.flatMap(({ runId }) => runId ?? []));
+  const path = `/threads/${encodeURIComponent(threadId)}/runs?limit=1000&select=run_id&select=usage`;
+  const { body } = await ask<Pick<Run, "run_id" | "usage">[]>("GET", path);
+  const tokens = body
+    .filter(({ run_id }) => ids.has(run_id))
+    .map(({ usage }) => reportedTokens(usage))
+    .reduce(added, reportedTokens(null));
+  const ms = own.reduce((sum, step, index) => {
+    const before = own[index - 1] ?? chain[common - 1];
+    if (step.source !== "loop" || before?.runId !== step.runId) return sum;
+    return sum + Date.parse(step.createdAt ?? "") - Date.parse(before?.createdAt ?? "");
+  }, 0);
+  return { ms: Number.isNaN(ms) ? 0 : ms, tokens };
+}
+
+/** The state of a step, in full. */
+export async function stateOf({ threadId, id }: ComparedStep): Promise<ThreadState> {
+  const body = { checkpoint: { checkpoint_id: id, checkpoint_ns: "" } };
+  const path = `/threads/${encodeURIComponent(threadId)}/state/checkpoint`;
+  return (await askStates<ThreadState>("POST", path, body)).body;
+}

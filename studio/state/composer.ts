@@ -1,0 +1,157 @@
+/** What the composer holds: the input with its faces, the options of a run, and inputs of before. */
+import { computed, effect, signal } from "@preact/signals";
+import { isRecord, type JsonObject } from "../../src/models/json.js";
+import type { Run } from "../../src/models/run.js";
+import { ask } from "../api.js";
+import { stops } from "./breakpoints.js";
+import type { RunWish } from "./copy-as.js";
+import type { FieldFaults } from "../parts/schema-form.js";
+import { refusal, threadId } from "./conversation.js";
+import { Draft, messageOf } from "./draft.js";
+import { fileOf } from "./files.js";
+import { graphId, schemas } from "./graphs.js";
+import { picture } from "./live-run.js";
+import { shapeOf, takesMessages } from "./shape.js";
+
+const FACES = ["message", "form", "json"] as const;
+export type Face = (typeof FACES)[number];
+
+export const input = new Draft();
+export const configurable = new Draft();
+export const context = new Draft();
+
+const inputSchema = computed(() => schemas.value.value?.input_schema);
+export const inputShape = computed(() => shapeOf(inputSchema.value));
+export const hasForm = computed(() => inputShape.value.kind === "object");
+export const hasMessages = computed(() => takesMessages(inputSchema.value));
+export const contextShape = computed(() => shapeOf(schemas.value.value?.context_schema));
+export const configShape = computed(() => shapeOf(schemas.value.value?.config_schema));
+
+const chosen = signal<Face | undefined>(undefined);
+/** The face that is shown: the one that was chosen, where the graph has it. */
+export const face = computed<Face>(() => {
+  const faces = FACES.filter((each) =>
+    each === "message" ? hasMessages.value : each === "json" || hasForm.value,
+  );
+  return faces.find((each) => each === chosen.value) ?? faces[0] ?? "json";
+});
+export const faces = computed(() => FACES.filter((each) => (each === "message" ? hasMessages.value : true)));
+export const choose = (next: Face): void => void (chosen.value = next);
+
+// Another graph takes another input.
+let of = "";
+effect(() => {
+  if (graphId.value === of) return;
+  of = graphId.value;
+  for (const draft of [input, configurable, context]) draft.set({});
+  chosen.value = undefined;
+});
+
+/** The run that the composer would send; what is empty is left out. */
+export function wish(): RunWish {
+  const [settings, more] = [given(configurable), given(context)];
+  return {
+    input: input.value.value,
+    ...(settings && { config: { configurable: settings } }),
+    ...(more && { context: more }),
+    ...stops(),
+  };
+}
+
+const given = ({ value: { value } }: Draft): JsonObject | undefined =>
+  isRecord(value) && Object.keys(value).length > 0 ? value : undefined;
+
+// What the server says of the fields.
+
+/** By the paths of fields: of a request that was refused, and of a run whose graph did not take its input. */
+export const faults = computed<FieldFaults>(() => {
+  const refused = (refusal.value?.issues ?? [])
+    .filter(({ loc }) => loc[0] === "body" && loc[1] === "input")
+    .map(({ loc, msg }): [string, string] => [JSON.stringify(loc.slice(2)), msg]);
+  const thrown = picture.value?.end?.error;
+  return new Map([...schemaIssues(thrown), ...refused]);
+});
+
+/** Schemas of the graph's own are asked when the run begins: their error is a list of paths and messages. */
+export function schemaIssues(message: string | undefined): [string, string][] {
+  if (!message?.trimStart().startsWith("[")) return [];
+  try {
+    const issues = JSON.parse(message) as unknown;
+    if (!Array.isArray(issues)) return [];
+    return issues
+      .filter((issue): issue is { path: unknown[]; message: string } => {
+        return isRecord(issue) && Array.isArray(issue.path) && typeof issue.message === "string";
+      })
+      .map(({ path, message: text }) => [JSON.stringify(path), text]);
+  } catch {
+    return [];
+  }
+}
+
+// Inputs of before: those of the thread's runs, and those that this tab has sent to the graph.
+
+const MOST_EARLIER = 20;
+const storedUnder = (graph: string): string => `graph-serve.inputs.${graph}`;
+export const earlier = signal<readonly unknown[]>([]);
+
+function sentHere(): unknown[] {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(storedUnder(graphId.value)) ?? "[]") as unknown;
+    return Array.isArray(kept) ? kept : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Keep the input for this tab. */
+export function remember(value: unknown): void {
+  const kept = distinct([value, ...sentHere()]);
+  try {
+    sessionStorage.setItem(storedUnder(graphId.value), JSON.stringify(kept));
+  } catch {
+    // There is no room for it: it stays with the run.
+  }
+  earlier.value = distinct([value, ...earlier.value]);
+}
+
+export async function loadEarlier(): Promise<void> {
+  const id = threadId.value;
+  const here = sentHere();
+  earlier.value = distinct(here);
+  if (id === undefined) return;
+  const inputs: unknown[] = [];
+  try {
+    for (const [offset, limit] of EARLIER_PAGES) {
+      const page = `limit=${limit}&offset=${offset}&select=kwargs`;
+      const path = `/threads/${encodeURIComponent(id)}/runs?${page}`;
+      const { body } = await ask<Pick<Run, "kwargs">[]>("GET", path);
+      if (id !== threadId.value) return;
+      inputs.push(...body.map(({ kwargs }) => kwargs.input).filter((value) => value != null));
+      earlier.value = distinct([...inputs, ...here]);
+      if (body.length < limit || JSON.stringify(inputs).length > MUCH) return;
+    }
+  } catch {
+    // Those of this tab are there.
+  }
+}
+
+/** Inputs with files are large: those before are read only where the last ones are not. */
+const EARLIER_PAGES = [
+  [0, 2],
+  [2, MOST_EARLIER - 2],
+] as const;
+const MUCH = 500_000;
+
+const distinct = (values: readonly unknown[]): unknown[] => {
+  const byText = new Map(values.map((value) => [JSON.stringify(value), value]));
+  return [...byText.values()].slice(0, MOST_EARLIER);
+};
+
+/** An input in one line. */
+export function earlierLine(value: unknown): string {
+  const { text = "", files = [] } = messageOf(value) ?? {};
+  const names = files.map((block) => fileOf(block)).map((file) => `[${file?.name ?? file?.mime}]`);
+  return ([text, ...names].filter(Boolean).join(" ") || JSON.stringify(value))
+    .replaceAll(/\s+/g, " ")
+    .slice(0, 120);
+}

@@ -1,0 +1,158 @@
+/** What the page does, as others would do it: with curl, with the SDK, with the command line. */
+import type { RunCreateRequest } from "../../src/models/run.js";
+import type { JsonObject } from "../../src/models/json.js";
+import { serverUrl, storedKey } from "../api.js";
+import { messageOf, withMessage } from "./draft.js";
+import { fileOf, safeName } from "./files.js";
+
+export interface Action {
+  method: string;
+  /** Below the address of the server. */
+  path: string;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** The call of the SDK's client, such as `runs.cancel("…")`. */
+  sdk: string;
+  /** Arguments of `graph-serve`; undefined where no command does this. */
+  cli?: readonly string[];
+  /** Files that the body holds, by the marks that stand there in place of what is in them. */
+  files?: ReadonlyMap<string, string>;
+}
+
+const NO_FILES: ReadonlyMap<string, string> = new Map();
+
+/** One word of a POSIX shell. */
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The key itself stays here. */
+const KEY = '"x-api-key: $GRAPH_SERVE_API_KEY"';
+
+export function asCurl({ method, path, body, headers = {}, files = NO_FILES }: Action): string {
+  const stream = path.includes("/stream") ? ["-N"] : [];
+  const given = Object.entries(headers).flatMap(([name, value]) => ["-H", shellWord(`${name}: ${value}`)]);
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const read = text !== undefined && files.size > 0 ? hereDocument(text, files) : undefined;
+  return [
+    "curl",
+    ...stream,
+    ...(method === "GET" ? [] : ["-X", method]),
+    shellWord(serverUrl + path),
+    ...(storedKey() === null ? [] : ["-H", KEY]),
+    ...given,
+    ...(text === undefined ? [] : ["-H", shellWord("content-type: application/json")]),
+    ...(text === undefined ? [] : read === undefined ? ["-d", shellWord(text)] : ["-d", "@-", read]),
+  ].join(" ");
+}
+
+/** What comes in by stdin, with the files read as it is: an argument would be too long for them. */
+function hereDocument(text: string, files: ReadonlyMap<string, string>): string {
+  const plain = text.replaceAll(/[\\$`]/g, "\\$&");
+  const marked = [...files].reduce(
+    (whole, [mark, name]) => whole.replaceAll(mark, () => `$(base64 < ${shellWord(name)} | tr -d '\\n')`),
+    plain,
+  );
+  return `<<END\n${marked}\nEND`;
+}
+
+export function asSdk({ sdk, files = NO_FILES }: Action): string {
+  const key = storedKey() === null ? "" : ", apiKey: process.env.GRAPH_SERVE_API_KEY";
+  const call = [...files].reduce(
+    (whole, [mark, name]) =>
+      whole.replaceAll(JSON.stringify(mark), () => `readFileSync(${JSON.stringify(name)}, "base64")`),
+    sdk,
+  );
+  return [
+    ...(files.size > 0 ? ['import { readFileSync } from "node:fs";'] : []),
+    'import { Client } from "@langchain/langgraph-sdk";',
+    "",
+    `const client = new Client({ apiUrl: ${JSON.stringify(serverUrl)}${key} });`,
+    call,
+  ].join("\n");
+}
+
+/** A key is read from the environment. */
+export function asCommand({ cli = [], files = NO_FILES }: Action): string {
+  const words = (all: readonly string[]) => all.map(shellWord).join(" ");
+  const at = files.size > 0 ? cli.indexOf("--input") : -1;
+  const input = cli[at + 1];
+  if (at < 0 || input === undefined) return words(["npx", "graph-serve", ...cli, "--url", serverUrl]);
+  const line = ["npx", "graph-serve", ...cli.with(at + 1, "-"), "--url", serverUrl];
+  return `${words(line)} ${hereDocument(input, files)}`;
+}
+
+/** The input with marks in place of files that have a name, and their names by the marks. */
+function withoutFiles(input: unknown): { input: unknown; files: Map<string, string> } {
+  const files = new Map<string, string>();
+  const said = messageOf(input);
+  if (!said?.files.some((block) => isNamed(block))) return { input, files };
+  const marked = said.files.map((block) => {
+    const name = fileOf(block)?.name;
+    if (!isNamed(block) || name === undefined) return block;
+    const mark = `file-${Math.random().toString(36).slice(2)}-${files.size}`;
+    files.set(mark, safeName(name));
+    return { ...block, data: mark };
+  });
+  return { input: withMessage(input, { ...said, files: marked }), files };
+}
+
+const isNamed = (block: JsonObject): boolean =>
+  typeof block.data === "string" && fileOf(block)?.name !== undefined;
+
+/** Arguments of a call, as they are written in a program. */
+export const args = (...values: unknown[]): string =>
+  values.map((value) => JSON.stringify(value, null, typeof value === "object" ? 2 : undefined)).join(", ");
+
+/** What the page asks of a run. */
+export type RunWish = Pick<
+  RunCreateRequest,
+  "input" | "command" | "config" | "context" | "interrupt_before" | "interrupt_after"
+>;
+
+const SDK_NAMES: Readonly<Record<string, string>> = {
+  interrupt_before: "interruptBefore",
+  interrupt_after: "interruptAfter",
+};
+const FLAGS: Readonly<Record<string, string>> = {
+  input: "--input",
+  config: "--run-config",
+  context: "--context",
+};
+
+/** A run of a graph; without a thread it is on one of its own. */
+export function runAction(graph: string, thread: string | undefined, asked: RunWish): Action {
+  const { input, files } = withoutFiles(asked.input);
+  const wish = { ...asked, ...(files.size > 0 && { input: input }) };
+  const given = Object.entries(wish).filter(([, value]) => value !== undefined);
+  const stream = { streamMode: ["updates", "messages-tuple", "custom"], streamSubgraphs: true };
+  const payload = {
+    ...Object.fromEntries(given.map(([name, value]) => [SDK_NAMES[name] ?? name, value])),
+    ...stream,
+  };
+  const call = `client.runs.stream(${args(thread ?? null, graph, payload)})`;
+  return {
+    method: "POST",
+    path: thread === undefined ? "/runs/stream" : `/threads/${thread}/runs/stream`,
+    body: {
+      assistant_id: graph,
+      ...wish,
+      stream_mode: stream.streamMode,
+      stream_subgraphs: true,
+    },
+    sdk: `for await (const { event, data } of ${call}) {\n  console.log(event, data);\n}`,
+    ...cliOfRun(graph, thread, wish),
+    ...(files.size > 0 && { files }),
+  };
+}
+
+/** Breakpoints have no flag. */
+function cliOfRun(graph: string, thread: string | undefined, wish: RunWish): Pick<Action, "cli"> {
+  const { interrupt_before, interrupt_after, command, ...rest } = wish;
+  if (interrupt_before !== undefined || interrupt_after !== undefined) return {};
+  const flags = Object.entries(rest)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .flatMap(([name, value]) => [FLAGS[name] ?? name, JSON.stringify(value)]);
+  const resume = command ? ["--resume", JSON.stringify(command.resume)] : [];
+  const where = thread === undefined ? [] : ["--thread", thread];
+  return { cli: ["run", graph, ...where, ...flags, ...resume] };
+}

@@ -1,0 +1,118 @@
+/** What is about to be sent: one value with three faces, a message, a form and JSON, which are kept in step. */
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { isRecord, type JsonObject } from "../../src/models/json.js";
+import type { PathStep } from "../../src/models/value-path.js";
+import { fileOf } from "./files.js";
+import { jsonFault, type TextFault } from "./json-fault.js";
+
+/** A value and the JSON that it is written as. While the text is no JSON the value stays as it was. */
+export class Draft {
+  readonly value = signal<unknown>({});
+  /** What was written as JSON, as it was written. */
+  readonly #written = signal<string | undefined>(undefined);
+  /** Made when it is looked at: values may hold whole files. */
+  readonly text: ReadonlySignal<string> = computed(
+    () => this.#written.value ?? JSON.stringify(this.value.value, null, 2) ?? "null",
+  );
+  readonly fault = signal<TextFault | undefined>(undefined);
+  /** Paths of fields whose text is not what they ask for. */
+  readonly unfit = signal<ReadonlySet<string>>(new Set());
+  readonly isReady: ReadonlySignal<boolean> = computed(
+    () => this.fault.value === undefined && this.unfit.value.size === 0,
+  );
+
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void = () => undefined) {
+    this.#onChange = onChange;
+  }
+
+  /** Replace all of it. */
+  set(value: unknown): void {
+    this.value.value = value;
+    this.#written.value = undefined;
+    this.fault.value = undefined;
+    this.unfit.value = new Set();
+    this.#onChange();
+  }
+
+  /** Change what stands at a path; undefined takes it out. */
+  setAt(path: readonly PathStep[], value: unknown): void {
+    const others = [...this.unfit.value].filter((each) => each !== JSON.stringify(path));
+    this.set(changedAt(this.value.value, path, value));
+    this.unfit.value = new Set(others);
+    if (others.length > 0) this.#onChange();
+  }
+
+  /** The text of a field is none that it can take. */
+  refuse(path: readonly PathStep[]): void {
+    this.unfit.value = new Set([...this.unfit.value, JSON.stringify(path)]);
+    this.#onChange();
+  }
+
+  /** Take the text of the JSON face. */
+  write(text: string): void {
+    this.#written.value = text;
+    this.unfit.value = new Set();
+    try {
+      this.value.value = JSON.parse(text) as unknown;
+      this.fault.value = undefined;
+    } catch {
+      this.fault.value = jsonFault(text);
+    }
+    this.#onChange();
+  }
+}
+
+function changedAt(whole: unknown, path: readonly PathStep[], value: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  if (typeof step === "number") {
+    const list: unknown[] = Array.isArray(whole) ? whole : [];
+    const inner = changedAt(list[step], rest, value);
+    return inner === undefined ? list.toSpliced(step, 1) : Object.assign([...list], { [step]: inner });
+  }
+  const { [step]: before, ...others } = isRecord(whole) ? whole : {};
+  const inner = changedAt(before, rest, value);
+  if (inner === undefined) return others;
+  // Where the key stood it stays.
+  return isRecord(whole) && Object.hasOwn(whole, step)
+    ? { ...whole, [step]: inner }
+    : { ...others, [step]: inner };
+}
+
+/** What a user says: a text, and files as blocks of content. */
+export interface Said {
+  text: string;
+  files: readonly JsonObject[];
+}
+
+/** The one message that the value would send; undefined where it holds something else. */
+export function messageOf(value: unknown): Said | undefined {
+  if (!isRecord(value)) return undefined;
+  const { messages } = value;
+  if (messages === undefined || (Array.isArray(messages) && messages.length === 0))
+    return { text: "", files: [] };
+  const [message, ...more] = Array.isArray(messages) ? (messages as unknown[]) : [];
+  if (!isRecord(message) || more.length > 0) return undefined;
+  return message.role === "user" || message.type === "human" ? saidIn(message.content) : undefined;
+}
+
+/** A text, or blocks: a text first, if any, and nothing but files behind it. */
+function saidIn(content: unknown): Said | undefined {
+  if (typeof content === "string") return { text: content, files: [] };
+  const blocks: unknown[] = Array.isArray(content) ? content : [];
+  const first = blocks[0];
+  const text = isRecord(first) && first.type === "text" && typeof first.text === "string" ? first.text : "";
+  const files = blocks.slice(text === "" ? 0 : 1).filter(isRecord);
+  const isAll = files.length > 0 && files.length === blocks.length - (text === "" ? 0 : 1);
+  return isAll && files.every((block) => fileOf(block)) ? { text, files } : undefined;
+}
+
+/** The value with this as its one message. */
+export function withMessage(value: unknown, { text, files }: Said): unknown {
+  const { messages: _messages, ...others } = isRecord(value) ? value : {};
+  const blocks = [...(text === "" ? [] : [{ type: "text", text }]), ...files];
+  if (blocks.length === 0) return others;
+  return { messages: [{ role: "user", content: files.length === 0 ? text : blocks }], ...others };
+}

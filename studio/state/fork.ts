@@ -1,0 +1,161 @@
+/** Going on from a step in another way: what is written there, what runs from there, and the way back. */
+import { batch, computed, signal } from "@preact/signals";
+import { isRecord, type JsonObject } from "../../src/models/json.js";
+import type { GraphSchema } from "../../src/models/assistant.js";
+import type { StateWriteResult } from "../../src/models/state.js";
+import { type ApiError, ask } from "../api.js";
+import { go, place } from "../router.js";
+import { jsonFault } from "./json-fault.js";
+import { chosenId, namespace, refresh, row, stepHref, steps, threadId } from "./thread.js";
+import { graphOf } from "./threads.js";
+
+/** What is to be written, as text, by key of the state. */
+export const drafts = signal<Readonly<Record<string, string>>>({});
+/** Node that the write counts as; empty for whichever the server takes. */
+export const asNode = signal("");
+export const isSending = signal(false);
+export const failure = signal<ApiError | undefined>(undefined);
+
+export const isForking = computed(() => place.value.query.fork !== undefined);
+
+/** The last write of this tab: the step that came of it, and the one that was the newest before. */
+export interface Written {
+  threadId: string;
+  id: string;
+  before: string | undefined;
+}
+export const written = signal<Written | undefined>(undefined);
+
+export function setDraft(key: string, text: string | undefined): void {
+  const { [key]: _, ...others } = drafts.value;
+  drafts.value = text === undefined ? others : { ...others, [key]: text };
+}
+
+/** Where a draft stops being JSON; undefined for one that is. */
+export function faultOf(text: string): { line: number; column: number } | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return jsonFault(text);
+  }
+}
+
+const isFaulty = computed(() => Object.values(drafts.value).some((text) => faultOf(text)));
+
+/** A change of one message, added to what is written to a list of messages. */
+export function addMessage(key: string, message: JsonObject): void {
+  const text = drafts.value[key] ?? "[]";
+  if (faultOf(text)) return;
+  const list: unknown = JSON.parse(text);
+  const items: unknown[] = Array.isArray(list) ? list : [];
+  const others = items.filter((item) => !isRecord(item) || item.id !== message.id);
+  setDraft(key, JSON.stringify([...others, message], null, 2));
+}
+
+const checkpointOf = (id: string) => ({ checkpoint_id: id, checkpoint_ns: namespace.value });
+
+/** The body of the write as it will be sent; undefined while a draft is no JSON. */
+export const body = computed(() => {
+  const id = chosenId.value;
+  if (id === undefined || isFaulty.value) return undefined;
+  const values = Object.fromEntries(
+    Object.entries(drafts.value).map(([key, text]) => [key, JSON.parse(text) as unknown]),
+  );
+  return { values, ...(asNode.value !== "" && { as_node: asNode.value }), checkpoint: checkpointOf(id) };
+});
+
+const path = (): string => `/threads/${encodeURIComponent(threadId.value)}`;
+
+export const statePath = (): string => `${path()}/state`;
+
+/** Keys of the state as the graph declares them; none where that is not known. */
+export const declaredKeys = signal<readonly string[]>([]);
+
+/** Ask for them. Call it in an effect. */
+export function readKeys(): void {
+  const graph = row.value.value && graphOf(row.value.value);
+  declaredKeys.value = [];
+  // A graph inside of this one has keys of its own.
+  if (!graph || namespace.value !== "") return;
+  ask<GraphSchema>("GET", `/assistants/${encodeURIComponent(graph)}/schemas`)
+    .then(({ body: { state_schema } }) => {
+      const { properties } = state_schema ?? {};
+      if (isRecord(properties)) declaredKeys.value = Object.keys(properties);
+    })
+    // The keys that have values are there all the same.
+    .catch(() => undefined);
+}
+
+/** Forget what was to be written. */
+export function reset(): void {
+  batch(() => {
+    drafts.value = {};
+    asNode.value = "";
+    failure.value = undefined;
+  });
+}
+
+async function sending(work: () => Promise<void>): Promise<void> {
+  if (isSending.value) return;
+  isSending.value = true;
+  failure.value = undefined;
+  try {
+    await work();
+  } catch (error) {
+    failure.value = error as ApiError;
+  } finally {
+    isSending.value = false;
+  }
+}
+
+/** Write, and look at what came of it; with `andRun`, go on from there. */
+export const write = (andRun: boolean): Promise<void> =>
+  sending(async () => {
+    if (!body.value) return;
+    const before = steps.value[0]?.id;
+    const thread = threadId.value;
+    const { body: result } = await ask<StateWriteResult>("POST", statePath(), { body: body.value });
+    const id = result.checkpoint.checkpoint_id ?? "";
+    reset();
+    written.value = { threadId: thread, id, before };
+    await refresh();
+    if (andRun) run(id);
+    go(stepHref(andRun ? undefined : id, { fork: undefined, tab: undefined }));
+  });
+
+/** Run on from the chosen step, with nothing written. */
+export const runUnchanged = (): Promise<void> =>
+  sending(async () => {
+    const id = chosenId.value;
+    if (id === undefined) return;
+    written.value = { threadId: threadId.value, id, before: steps.value[0]?.id };
+    run(id);
+    go(stepHref(undefined, { fork: undefined }));
+  });
+
+/** The run goes on when this page is left; its steps come as those of any run. */
+function run(id: string): void {
+  const thread = row.value.value;
+  if (!thread) return;
+  const request = {
+    assistant_id: graphOf(thread),
+    input: null,
+    checkpoint: checkpointOf(id),
+    on_disconnect: "continue",
+  };
+  void ask("POST", `${path()}/runs`, { body: request })
+    .catch((error: unknown) => (failure.value = error as ApiError))
+    .then(() => (threadId.value === thread.thread_id ? refresh() : undefined));
+}
+
+/** Make the branch that was the newest before the newest again, by a copy of its last step. */
+export const undo = (): Promise<void> =>
+  sending(async () => {
+    const { before } = written.value ?? {};
+    if (before === undefined) return;
+    await ask("POST", statePath(), { body: { values: null, checkpoint: { checkpoint_id: before } } });
+    written.value = undefined;
+    await refresh();
+    go(stepHref(undefined));
+  });

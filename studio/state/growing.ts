@@ -1,0 +1,90 @@
+/** Messages that models are still writing: chunks become one message. */
+import { isRecord } from "../../src/models/json.js";
+import type { MessageLike } from "./frame.js";
+
+type Block = Record<string, unknown>;
+
+/** Fields of a block that grow. */
+const TEXTS = ["text", "thinking", "reasoning", "input", "args"];
+
+/** The message with one more chunk of it. */
+export function grown(before: MessageLike | undefined, chunk: MessageLike): MessageLike {
+  if (!before) return { ...chunk, type: kindOf(chunk.type), ...calls([], chunk) };
+  return {
+    ...before,
+    content: joined(before.content, chunk.content),
+    additional_kwargs: kwargs(before.additional_kwargs, chunk.additional_kwargs),
+    ...(isRecord(chunk.usage_metadata) && { usage_metadata: chunk.usage_metadata }),
+    ...calls(list(before.tool_call_chunks), chunk),
+  };
+}
+
+/** `AIMessageChunk` is what an `ai` message is called while it grows. */
+const kindOf = (type: string): string => (/^ai/i.test(type) ? "ai" : type);
+
+const list = (value: unknown): Block[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+function joined(before: unknown, more: unknown): unknown {
+  if (typeof before === "string" && typeof more === "string") return before + more;
+  if (more == null || more === "") return before;
+  if (before == null || before === "") return more;
+  return blocksOf(more).reduce(withBlock, blocksOf(before));
+}
+
+const blocksOf = (content: unknown): Block[] =>
+  Array.isArray(content)
+    ? content.map((block: unknown) => (isRecord(block) ? block : { type: "text", text: String(block) }))
+    : [{ type: "text", text: String(content) }];
+
+/** A block goes on where the index says so, or, without one, where the last block is of its type. */
+function withBlock(blocks: Block[], block: Block): Block[] {
+  const at =
+    block.index === undefined
+      ? blocks.length - 1
+      : blocks.findIndex(({ index, type }) => index === block.index && type === block.type);
+  const before = blocks[at];
+  if (!before || before.type !== block.type || !TEXTS.some((name) => name in block))
+    return [...blocks, block];
+  return blocks.with(at, mergedTexts(before, block));
+}
+
+function mergedTexts(before: Block, more: Block): Block {
+  const texts = TEXTS.filter((name) => typeof more[name] === "string");
+  const merged = texts.map((name) => [name, `${textOf(before[name])}${textOf(more[name])}`]);
+  return { ...before, ...more, ...(Object.fromEntries(merged) as Block) };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Some providers send their reasoning beside the content, in pieces. */
+function kwargs(before: unknown, more: unknown): Block {
+  const [old, fresh] = [isRecord(before) ? before : {}, isRecord(more) ? more : {}];
+  const reasoning = `${textOf(old.reasoning_content)}${textOf(fresh.reasoning_content)}`;
+  return { ...old, ...fresh, ...(reasoning !== "" && { reasoning_content: reasoning }) };
+}
+
+/** Calls of tools with what is known of their arguments: JSON as soon as it is some, a text until then. */
+function calls(before: Block[], chunk: MessageLike): Block {
+  const chunks = list(chunk.tool_call_chunks).reduce(withCall, before);
+  if (chunks.length === 0) return { tool_calls: list(chunk.tool_calls) };
+  const tool_calls = chunks.map(({ id, name, args }) => ({ id, name, args: parsedArgs(textOf(args)) }));
+  return { tool_call_chunks: chunks, tool_calls };
+}
+
+function withCall(chunks: Block[], chunk: Block): Block[] {
+  const at = chunks.findIndex(({ index, id }) =>
+    chunk.index === undefined ? id === chunk.id : index === chunk.index,
+  );
+  const before = chunks[at];
+  if (!before) return [...chunks, chunk];
+  const known = Object.fromEntries(Object.entries(chunk).filter(([, value]) => value != null));
+  return chunks.with(at, { ...before, ...known, args: `${textOf(before.args)}${textOf(chunk.args)}` });
+}
+
+function parsedArgs(text: string): unknown {
+  try {
+    return text === "" ? {} : (JSON.parse(text) as unknown);
+  } catch {
+    return text;
+  }
+}

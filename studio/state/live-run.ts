@@ -1,0 +1,277 @@
+/** The run of the thread that is looked at: begun here or by somebody else, read as it goes on, over reloads and tabs. */
+import { batch, signal } from "@preact/signals";
+import type { Run, RunCreateRequest } from "../../src/models/run.js";
+import { ApiError, ask, open } from "../api.js";
+import { type Action, args } from "./copy-as.js";
+import type { Frame } from "./frame.js";
+import { type Picture, RunView } from "./run-view.js";
+import { readStream } from "./stream.js";
+
+/** What a page needs of a run: messages and tools as they come, what begins and ends, and nothing of it twice. */
+const STREAM = {
+  stream_mode: ["messages-tuple", "tools", "custom", "debug"],
+  stream_subgraphs: true,
+  on_disconnect: "continue",
+} as const satisfies Partial<RunCreateRequest>;
+
+export interface LiveRun {
+  threadId: string;
+  runId: string;
+  isStopping: boolean;
+}
+
+/** The run that is going on; undefined where none is. */
+export const live = signal<LiveRun | undefined>(undefined);
+/** What is seen of it, or of the last one. */
+export const picture = signal<Picture | undefined>(undefined);
+/** False while a connection that broke is not there again. */
+export const isConnected = signal(true);
+
+/** Called when the run of a thread has ended, and with every new checkpoint before. */
+type Listener = (threadId: string, isOver: boolean) => void;
+const listeners = new Set<Listener>();
+
+export function onProgress(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+let generation = 0;
+let view: RunView | undefined;
+/** The thread that the picture is of. */
+let shownThread: string | undefined;
+let leaving: AbortController | undefined;
+
+/** Look at no run any more; it goes on. */
+export function leave(): void {
+  generation += 1;
+  leaving?.abort();
+  leaving = undefined;
+  view = undefined;
+  shownThread = undefined;
+  batch(() => {
+    live.value = undefined;
+    picture.value = undefined;
+    isConnected.value = true;
+  });
+}
+
+const pathOf = (threadId: string): string => `/threads/${encodeURIComponent(threadId)}/runs`;
+
+export interface Scene {
+  /** Values of the thread before the run. */
+  values: unknown;
+  /** Ids of the nodes of the drawing. */
+  drawn: ReadonlySet<string>;
+}
+
+/** Whether the thread is shown, with a run of it or without. */
+export const isShown = (threadId: string): boolean => threadId === shownThread;
+
+/** Show a thread on which nothing runs. */
+export function show(threadId: string, { values, drawn }: Scene): void {
+  shownThread = threadId;
+  view = new RunView(values, drawn);
+  picture.value = view.picture();
+}
+
+/** The run is over, and this is the state that it left; with `forget`, nothing else is left of it. */
+export function settle(values: unknown, forget: boolean): void {
+  if (!view || live.value) return;
+  view.settle(values, forget);
+  picture.value = view.picture();
+}
+
+/**
+ * Begin a run and read it.
+ * @throws ApiError for what the server refuses
+ */
+export async function begin(threadId: string, request: RunCreateRequest, scene: Scene): Promise<void> {
+  const mine = ++generation;
+  const connection = new AbortController();
+  const response = await open("POST", `${pathOf(threadId)}/stream`, {
+    body: { ...request, ...STREAM },
+    signal: connection.signal,
+  });
+  const runId = response.headers.get("Content-Location")?.split("/").at(-1) ?? "";
+  if (mine !== generation) return connection.abort();
+  void read(threadId, runId, scene, { response, abort: () => connection.abort() });
+}
+
+/** The connection that the run was begun on. */
+interface First {
+  response: Response;
+  abort: () => void;
+}
+
+/** Read the run that is in flight on the thread, if there is one. */
+export async function follow(threadId: string, scene: Scene): Promise<void> {
+  if (live.value?.threadId === threadId) return;
+  const mine = ++generation;
+  const runId = await inFlight(threadId);
+  if (mine !== generation || runId === undefined) return;
+  void read(threadId, runId, scene);
+}
+
+/** The run that goes on, or the first that waits for its turn. */
+async function inFlight(threadId: string): Promise<string | undefined> {
+  const { body } = await ask<Pick<Run, "run_id" | "status">[]>(
+    "GET",
+    `${pathOf(threadId)}?limit=20&select=run_id&select=status`,
+  );
+  const running = body.find(({ status }) => status === "running");
+  return (running ?? body.findLast(({ status }) => status === "pending"))?.run_id;
+}
+
+async function read(threadId: string, runId: string, scene: Scene, first?: First): Promise<void> {
+  const mine = generation;
+  const fresh = new RunView(scene.values, scene.drawn);
+  view = fresh;
+  shownThread = threadId;
+  const painter = new Painter(fresh, (checkpoint) => checkpoint && tell(threadId, false));
+  leaving = new AbortController();
+  batch(() => {
+    live.value = { threadId, runId, isStopping: false };
+    picture.value = fresh.picture();
+  });
+  try {
+    await readWhileSeen(
+      `${pathOf(threadId)}/${runId}/stream`,
+      (frame) => painter.take(frame),
+      leaving.signal,
+      first,
+    );
+  } catch (error) {
+    if (mine !== generation) return;
+    // Its frames are gone: the state of the thread says what came of it.
+    if (!(error instanceof ApiError)) throw error;
+  }
+  if (mine !== generation) return;
+  painter.paint();
+  live.value = undefined;
+  tell(threadId, true);
+}
+
+const tell = (threadId: string, isOver: boolean): void => {
+  for (const listener of listeners) listener(threadId, isOver);
+};
+
+/** A browser has six connections for a server: a tab that nobody sees takes none, and catches up when it is seen. */
+async function readWhileSeen(
+  path: string,
+  take: (frame: Frame) => void,
+  left: AbortSignal,
+  first?: First,
+): Promise<void> {
+  let after = -1;
+  let ready = first?.response;
+  const connect = (last: number, signal: AbortSignal) => {
+    const response = ready;
+    ready = undefined;
+    const headers = { "Last-Event-ID": String(last), Accept: "text/event-stream" };
+    return response ? Promise.resolve(response) : open("GET", path, { headers, signal });
+  };
+  for (;;) {
+    await seen(left);
+    const hidden = whenHidden();
+    const signal = AbortSignal.any([left, hidden.signal]);
+    // The request that began the run knows nothing of this signal.
+    signal.addEventListener("abort", () => first?.abort(), { once: true });
+    try {
+      await readStream({
+        connect,
+        take: (frame) => {
+          if (frame.id >= 0) after = frame.id;
+          take(frame);
+        },
+        onLine: (isThere) => (isConnected.value = isThere),
+        signal,
+        after,
+      });
+      return;
+    } catch (error) {
+      if (!hidden.signal.aborted || left.aborted) throw error;
+    } finally {
+      hidden.forget();
+    }
+  }
+}
+
+const isSeen = (): boolean => document.visibilityState === "visible";
+
+function seen(left: AbortSignal): Promise<void> {
+  if (isSeen()) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const look = () => isSeen() && done(resolve);
+    const done = (settle: () => void) => {
+      document.removeEventListener("visibilitychange", look);
+      settle();
+    };
+    document.addEventListener("visibilitychange", look);
+    left.addEventListener("abort", () => done(() => reject(new DOMException("left", "AbortError"))));
+  });
+}
+
+function whenHidden(): { signal: AbortSignal; forget: () => void } {
+  const hidden = new AbortController();
+  const look = () => !isSeen() && hidden.abort();
+  document.addEventListener("visibilitychange", look);
+  return { signal: hidden.signal, forget: () => document.removeEventListener("visibilitychange", look) };
+}
+
+/** Frames come faster than a screen can show them: there is one picture for all that came since the last. */
+class Painter {
+  readonly #view: RunView;
+  readonly #onPaint: (hasNewCheckpoint: boolean) => void;
+  #isAsked = false;
+  #checkpoints = 0;
+
+  constructor(view: RunView, onPaint: (hasNewCheckpoint: boolean) => void) {
+    this.#view = view;
+    this.#onPaint = onPaint;
+  }
+
+  take(frame: Frame): void {
+    this.#view.take(frame);
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    requestAnimationFrame(() => this.#isAsked && this.paint());
+  }
+
+  paint(): void {
+    this.#isAsked = false;
+    const next = this.#view.picture();
+    picture.value = next;
+    this.#onPaint(next.checkpoints > this.#checkpoints);
+    this.#checkpoints = next.checkpoints;
+  }
+}
+
+/** Stop the run; `rollback` takes back what it did, too. */
+export async function stop(action: CancelAction): Promise<void> {
+  const run = live.value;
+  if (!run) return;
+  live.value = { ...run, isStopping: true };
+  try {
+    await cancelRun(run, action);
+  } catch (error) {
+    if (live.value?.runId === run.runId) live.value = { ...run, isStopping: false };
+    throw error;
+  }
+}
+
+type RunName = Pick<LiveRun, "threadId" | "runId">;
+type CancelAction = "interrupt" | "rollback";
+
+const cancelPath = ({ threadId, runId }: RunName, action: CancelAction): string =>
+  `${pathOf(threadId)}/${runId}/cancel?action=${action}`;
+
+export const cancelRun = async (run: RunName, action: CancelAction): Promise<void> =>
+  void (await ask("POST", cancelPath(run, action)));
+
+/** The same, for others to do. */
+export const cancelAction = (run: RunName): Action => ({
+  method: "POST",
+  path: cancelPath(run, "interrupt"),
+  sdk: `await client.runs.cancel(${args(run.threadId, run.runId)});`,
+});

@@ -1,0 +1,112 @@
+/** The long-term memory: the namespaces around a place, and a page of its items at a time. */
+import { batch, computed, signal } from "@preact/signals";
+import type { StoreItem } from "../../src/models/store.js";
+import { ask } from "../api.js";
+import { href, place } from "../router.js";
+import { load, loading } from "./loading.js";
+import { parseMeta } from "./threads.js";
+import { isLeaving, removeLater } from "./undo.js";
+
+const PAGE = 50;
+const MOST_BRANCHES = 500;
+
+/** Namespaces of one level, below the labels of the place that lead there. */
+export type Level = readonly (readonly string[])[];
+
+/** Where the reader is: `#/store/users/ada`. */
+export const namespace = computed(() => place.value.path.slice(1));
+export const levels = loading<readonly Level[]>();
+export const items = signal<readonly StoreItem[]>([]);
+export const itemPage = loading<void>();
+/** Whether more items may be there than are loaded. */
+export const hasMoreItems = signal(true);
+let generation = 0;
+
+/** Load namespaces and items anew, by the address. */
+export async function reloadMemory(): Promise<void> {
+  const mine = ++generation;
+  itemPage.busy.value = false;
+  hasMoreItems.value = true;
+  await Promise.all([
+    load(
+      levels,
+      () => readLevels(namespace.value),
+      () => mine !== generation,
+    ),
+    loadMoreItems(mine, true),
+  ]);
+}
+
+/** What is below the root, and below each label of the place. */
+const readLevels = (labels: readonly string[]): Promise<Level[]> =>
+  Promise.all([...labels, ""].map((_, depth) => readLevel(labels.slice(0, depth))));
+
+async function readLevel(prefix: readonly string[]): Promise<Level> {
+  const body = { prefix, max_depth: prefix.length + 1, limit: MOST_BRANCHES };
+  const answer = await ask<{ namespaces: string[][] }>("POST", "/store/namespaces", { body });
+  return answer.body.namespaces.filter((labels) => labels.length > prefix.length);
+}
+
+export async function loadMoreItems(mine = generation, anew = false): Promise<void> {
+  if (!hasMoreItems.value || itemPage.busy.value) return;
+  const isStale = () => mine !== generation;
+  const filter = parseMeta(place.value.query.value ?? "");
+  const body = {
+    namespace_prefix: namespace.value,
+    limit: PAGE,
+    offset: anew ? 0 : items.value.length,
+    // Who looks on does not keep alive.
+    refresh_ttl: false,
+    ...(filter && { filter }),
+  };
+  const read = async () => {
+    const found = (await ask<{ items: StoreItem[] }>("POST", "/store/items/search", { body })).body.items;
+    if (isStale()) return;
+    batch(() => {
+      items.value = anew ? found : [...items.value, ...found];
+      hasMoreItems.value = found.length === PAGE;
+    });
+  };
+  await load(itemPage, read, isStale);
+}
+
+/** Those of the loaded items that hold the text, and are not about to be deleted. */
+export const shownItems = computed(() => {
+  const text = (place.value.query.q ?? "").trim().toLowerCase();
+  return items.value.filter((item) => !isLeaving(idOf(item)) && (text === "" || textOf(item).includes(text)));
+});
+
+const textOf = ({ namespace: labels, key, value }: StoreItem): string =>
+  `${labels.join(".")} ${key} ${JSON.stringify(value)}`.toLowerCase();
+
+export const idOf = ({ namespace: labels, key }: Pick<StoreItem, "namespace" | "key">): string =>
+  JSON.stringify([...labels, key]);
+
+export const storeHref = (labels: readonly string[], query: Readonly<Record<string, string>> = {}): string =>
+  href(["store", ...labels], query);
+
+/** The item that is open, wherever in the list it stands. */
+export async function readItem(labels: readonly string[], key: string): Promise<StoreItem | null> {
+  const query = new URLSearchParams({ namespace: labels.join("."), key, refresh_ttl: "false" });
+  return (await ask<StoreItem | null>("GET", `/store/items?${query.toString()}`)).body;
+}
+
+export interface Written {
+  namespace: readonly string[];
+  key: string;
+  value: Record<string, unknown>;
+  ttl: number | null;
+}
+
+export async function writeItem(item: Written): Promise<void> {
+  await ask("PUT", "/store/items", { body: item });
+  await reloadMemory();
+}
+
+export function removeItem({ namespace: labels, key }: StoreItem, text: string): void {
+  const send = async () => {
+    await ask("DELETE", "/store/items", { body: { namespace: labels, key } });
+    await reloadMemory();
+  };
+  removeLater({ id: idOf({ namespace: labels, key }), text, send });
+}

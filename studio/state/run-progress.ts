@@ -1,0 +1,92 @@
+/** Which nodes of a graph run, have run, and by which ways the run came to them: from the tasks that a stream tells. */
+import { wayKey } from "../../src/view/diagram.js";
+
+export type NodeState = "running" | "done" | "failed" | "waits";
+
+interface Level {
+  /** Nodes of the superstep before. */
+  before: string[];
+  /** Nodes of this superstep that have ended. */
+  ended: string[];
+  /** Tasks that run: ids and nodes. */
+  running: Map<string, string>;
+}
+
+const START = "__start__";
+const END = "__end__";
+
+export class RunProgress {
+  /** States by the ids that nodes have in a drawing: `child:inner` inside of a subgraph. */
+  readonly nodes = new Map<string, NodeState>();
+  /** Ways that were taken, as `wayKey` names them. */
+  readonly ways = new Set<string>();
+  readonly #levels = new Map<string, Level>();
+  readonly #drawn: ReadonlySet<string>;
+
+  /** @param drawn ids of the nodes of the drawing */
+  constructor(drawn: ReadonlySet<string>) {
+    this.#drawn = drawn;
+  }
+
+  begin(namespace: string, task: string, node: string): void {
+    const level = this.#level(namespace);
+    if (level.running.size === 0 && level.ended.length > 0) {
+      level.before = level.ended;
+      level.ended = [];
+    }
+    level.running.set(task, node);
+    const id = inside(namespace, node);
+    this.nodes.set(id, "running");
+    // Of a node that is a graph, only what is inside of it is drawn.
+    if (this.#drawn.has(id)) for (const from of this.#origins(namespace)) this.ways.add(wayKey(from, id));
+  }
+
+  end(namespace: string, task: string, node: string, state: Exclude<NodeState, "running"> = "done"): void {
+    const level = this.#level(namespace);
+    level.running.delete(task);
+    level.ended.push(node);
+    this.nodes.set(inside(namespace, node), state);
+  }
+
+  /** The run is over. */
+  finish(hasSucceeded: boolean): void {
+    for (const [id, state] of this.nodes) if (state === "running") this.nodes.delete(id);
+    if (!hasSucceeded) return;
+    for (const from of this.#last("")) this.ways.add(wayKey(from, END));
+  }
+
+  #level(namespace: string): Level {
+    let level = this.#levels.get(namespace);
+    if (!level) {
+      level = { before: [], ended: [], running: new Map() };
+      this.#levels.set(namespace, level);
+    }
+    return level;
+  }
+
+  /** Where the nodes of the superstep that begins here came from. */
+  #origins(namespace: string): string[] {
+    const { before } = this.#level(namespace);
+    if (before.length > 0) return before.flatMap((node) => this.#exits(namespace, node));
+    if (namespace === "") return [START];
+    return this.#origins(parentOf(namespace));
+  }
+
+  /** The nodes that are drawn for one that has ended. */
+  #exits(namespace: string, node: string): string[] {
+    const id = inside(namespace, node);
+    return this.#drawn.has(id) ? [id] : this.#last(id);
+  }
+
+  #last(namespace: string): string[] {
+    return (this.#levels.get(namespace)?.ended ?? []).flatMap((node) => this.#exits(namespace, node));
+  }
+}
+
+const inside = (namespace: string, node: string): string =>
+  namespace === "" ? node : `${namespace}:${node}`;
+const parentOf = (namespace: string): string => namespace.slice(0, Math.max(0, namespace.lastIndexOf(":")));
+
+/** `child:UUID|leaf:UUID` of a frame's name as drawings write it: `child:leaf`. */
+export const drawnNamespace = (parts: readonly string[]): string =>
+  parts.map((part) => part.split(":", 1)[0]).join(":");

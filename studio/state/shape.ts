@@ -1,0 +1,157 @@
+/** What a form asks for: JSON schemas as far as a form can show them; the rest is asked for as JSON. */
+import { isRecord, type JsonObject } from "../../src/models/json.js";
+
+export interface Shape {
+  kind: "text" | "number" | "boolean" | "choice" | "object" | "list" | "any";
+  title?: string;
+  description?: string;
+  /** Whether null will do, too. */
+  isNullable: boolean;
+  /** Of a number: whether it is whole. */
+  isWhole?: boolean;
+  choices?: readonly unknown[];
+  fields?: readonly Field[];
+  /** Of a list: what stands in it. */
+  item?: Shape;
+}
+
+export interface Field {
+  name: string;
+  shape: Shape;
+  isRequired: boolean;
+}
+
+const DEEPEST = 6;
+const ANY: Shape = { kind: "any", isNullable: false };
+
+/** @param root the schema that references are looked up in */
+export function shapeOf(schema: unknown, root: unknown = schema, depth = 0): Shape {
+  if (!isRecord(schema) || depth > DEEPEST) return ANY;
+  const told = toldOf(schema);
+  const { $ref: ref, anyOf, oneOf, allOf } = schema;
+  if (typeof ref === "string") return { ...shapeOf(lookedUp(ref, root), root, depth + 1), ...told };
+  const single = Array.isArray(allOf) && allOf.length === 1 ? (allOf[0] as unknown) : undefined;
+  if (single !== undefined) return { ...shapeOf(single, root, depth + 1), ...told };
+  const options = anyOf ?? oneOf;
+  if (Array.isArray(options)) return { ...oneOfShapes(options, root, depth), ...told };
+  return { ...plainShape(schema, root, depth), ...told };
+}
+
+function toldOf({ title, description }: JsonObject): Pick<Shape, "title" | "description"> {
+  return {
+    ...(typeof title === "string" && { title }),
+    ...(typeof description === "string" && { description }),
+  };
+}
+
+function lookedUp(ref: string, root: unknown): unknown {
+  const steps = ref.split("/").slice(1);
+  return steps.reduce<unknown>(
+    (at, step) => (isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined),
+    root,
+  );
+}
+
+/** Something or null; or one of some constants. What has several shapes is any value to a form. */
+function oneOfShapes(options: readonly unknown[], root: unknown, depth: number): Shape {
+  const isNull = (option: unknown) => isRecord(option) && option.type === "null";
+  const others = options.filter((option) => !isNull(option));
+  const isNullable = others.length < options.length;
+  if (others.length === 1)
+    return { ...shapeOf(others[0], root, depth + 1), ...(isNullable && { isNullable }) };
+  const constants = others.map((option) => (isRecord(option) ? choicesOf(option) : undefined));
+  if (constants.every((values) => values !== undefined))
+    return { kind: "choice", isNullable, choices: constants.flat() };
+  return { ...ANY, isNullable };
+}
+
+const choicesOf = ({ enum: values, const: value }: JsonObject): unknown[] | undefined =>
+  Array.isArray(values) ? values : value === undefined ? undefined : [value];
+
+function plainShape(schema: JsonObject, root: unknown, depth: number): Shape {
+  const choices = choicesOf(schema);
+  if (choices) {
+    const isNullable = choices.includes(null);
+    return { kind: "choice", isNullable, choices: choices.filter((value) => value !== null) };
+  }
+  const types = [schema.type].flat();
+  const isNullable = types.includes("null");
+  const [type, ...more] = types.filter((each) => each !== "null");
+  if (more.length > 0) return { ...ANY, isNullable };
+  switch (type) {
+    case "string":
+      return { kind: "text", isNullable };
+    case "number":
+    case "integer":
+      return { kind: "number", isNullable, isWhole: type === "integer" };
+    case "boolean":
+      return { kind: "boolean", isNullable };
+    case "array":
+      return listShape(schema, root, depth, isNullable);
+    case "object":
+      return objectShape(schema, root, depth, isNullable);
+    default:
+      return { ...ANY, isNullable };
+  }
+}
+
+function listShape({ items }: JsonObject, root: unknown, depth: number, isNullable: boolean): Shape {
+  const item = shapeOf(items, root, depth + 1);
+  return item.kind === "any" ? { ...ANY, isNullable } : { kind: "list", isNullable, item };
+}
+
+function objectShape(schema: JsonObject, root: unknown, depth: number, isNullable: boolean): Shape {
+  const { properties, required } = schema;
+  if (!isRecord(properties) || Object.keys(properties).length === 0) return { ...ANY, isNullable };
+  const names = new Set(Array.isArray(required) ? required : []);
+  const fields = Object.entries(properties).map(([name, property]): Field => ({
+    name,
+    shape: shapeOf(property, root, depth + 1),
+    isRequired: names.has(name),
+  }));
+  return { kind: "object", isNullable, fields };
+}
+
+/** What a field begins with, once its part is asked for. */
+export function blankOf({ kind, fields = [], choices = [] }: Shape): unknown {
+  switch (kind) {
+    case "text":
+      return "";
+    case "number":
+      return 0;
+    case "boolean":
+      return false;
+    case "choice":
+      return choices[0];
+    case "list":
+      return [];
+    case "object": {
+      const needed = fields.filter(({ isRequired }) => isRequired);
+      return Object.fromEntries(needed.map(({ name, shape }) => [name, blankOf(shape)]));
+    }
+    case "any":
+      return null;
+  }
+}
+
+/** Whether the graph takes a conversation: the key `messages`. */
+export function takesMessages(schema: unknown): boolean {
+  return isRecord(schema) && isRecord(schema.properties) && "messages" in schema.properties;
+}
+
+/** A value that was written as JSON, or as a text that is none; undefined for nothing. */
+export function anyValue(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The text that `anyValue` reads as this value. */
+export function anyText(value: unknown): string {
+  if (value === undefined) return "";
+  if (typeof value === "string" && anyValue(value) === value) return value;
+  return JSON.stringify(value, null, typeof value === "object" ? 2 : undefined) ?? "";
+}

@@ -1,0 +1,23 @@
+/** What is seen of states: what clients see, or all that is stored. A reload shows again what the server itself shows. */
+import { computed, signal } from "@preact/signals";
+import type { Shown } from "../../src/models/studio.js";
+import { type Answer, ask } from "../api.js";
+import { helperHeaders } from "./helper.js";
+import { hello } from "./hello.js";
+
+const isOther = signal(false);
+
+/** Undefined where nobody can show the other. */
+export const shown = computed<Shown | undefined>(() => {
+  const own = hello.value?.shows;
+  if (own === undefined || !isOther.value) return own;
+  return own === "all" ? "clients" : "all";
+});
+
+export const show = (next: Shown): void => void (isOther.value = next !== hello.value?.shows);
+
+/** As `ask`, for states of threads: by the helper, where the public interface does not show what is to be seen. */
+export const askStates = <T>(method: string, path: string, body?: unknown): Promise<Answer<T>> =>
+  shown.value === undefined || !isOther.value
+    ? ask<T>(method, path, { body })
+    : ask<T>(method, `/studio/api/states${path}`, { body, headers: helperHeaders() });

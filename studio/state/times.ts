@@ -1,0 +1,77 @@
+/** When what ran in the runs of a thread began and ended, and the tokens that models reported. */
+import { computed, effect } from "@preact/signals";
+import type { Run, RunTasks } from "../../src/models/run.js";
+import { reportedTokens } from "../../src/models/token-counts.js";
+import { ask } from "../api.js";
+import { added, type Cost, costOf } from "../parts/prices.js";
+import { load, loading } from "./loading.js";
+import { prices } from "./prices.js";
+import { chosenStep, row, threadId } from "./thread.js";
+
+type ListedRun = Pick<Run, "run_id" | "usage" | "status">;
+
+/** Runs whose tokens are summed up. */
+const MOST_RUNS = 1000;
+
+const runPath = () => `/threads/${encodeURIComponent(threadId.value)}/runs`;
+
+/** The run of the chosen step. */
+export const chosenRun = computed(() => chosenStep.value?.runId);
+export const times = loading<{ of: string; tasks: RunTasks }>();
+export const runs = loading<{ of: string; runs: ListedRun[] }>();
+const known = new Map<string, RunTasks>();
+
+export async function tasksOf(runId: string): Promise<RunTasks> {
+  const kept = known.get(runId);
+  if (kept) return kept;
+  const { body } = await ask<RunTasks>("GET", `${runPath()}/${encodeURIComponent(runId)}/tasks`);
+  if (body.tasks.every(({ ended_at }) => ended_at !== null)) known.set(runId, body);
+  return body;
+}
+
+/** Read what the chosen step's run and the thread took. Call it in an effect. */
+export function readTimes(): void {
+  const run = chosenRun.value;
+  const thread = threadId.value;
+  const updated = row.value.value?.updated_at;
+  if (updated === undefined) return;
+  const of = `${thread} ${updated}`;
+  if (runs.value.peek()?.of !== of) void load(runs, async () => ({ of, runs: await listRuns() }));
+  if (run === undefined) return;
+  if (row.value.value?.status === "busy") known.delete(run);
+  void load(
+    times,
+    async () => ({ of: run, tasks: await tasksOf(run) }),
+    () => run !== chosenRun.peek(),
+  );
+}
+
+async function listRuns(): Promise<ListedRun[]> {
+  const select = ["run_id", "usage", "status"].map((name) => `select=${name}`).join("&");
+  return (await ask<ListedRun[]>("GET", `${runPath()}?limit=${MOST_RUNS}&${select}`)).body;
+}
+
+/** Tokens of all runs, as models reported them. */
+export const threadTokens = computed(() =>
+  (runs.value.value?.runs ?? [])
+    .map(({ usage }) => reportedTokens(usage))
+    .reduce(added, reportedTokens(null)),
+);
+
+/** Runs whose models are asked for, to say what a thread cost. */
+const MOST_PRICED = 50;
+
+/** What all runs of the thread cost; undefined where there are too many to ask for. */
+export const threadCost = loading<Cost>();
+
+effect(() => {
+  const [list, all] = [prices.value, runs.value.value];
+  threadCost.value.value = undefined;
+  if (list.length === 0 || all === undefined || all.runs.length > MOST_PRICED) return;
+  const read = async () => {
+    const tasks = [];
+    for (const { run_id } of all.runs) tasks.push(...(await tasksOf(run_id)).tasks);
+    return costOf(tasks, list);
+  };
+  void load(threadCost, read, () => runs.value.peek() !== all || prices.peek() !== list);
+});
