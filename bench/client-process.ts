@@ -1,4 +1,5 @@
 /** The clients, in a process of their own. */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createThread, ended, firstBytes, open, send, textOf, type HttpRequest } from "./http.js";
 import { answerCalls, sharedClock } from "./rpc.js";
@@ -7,8 +8,10 @@ import { answerCalls, sharedClock } from "./rpc.js";
 export interface Unit {
   graph: string;
   input: unknown;
-  /** Stream mode; a run that is waited for when left out. */
-  stream?: string;
+  /** Stream mode, or several; a run that is waited for when left out. */
+  stream?: string | string[];
+  /** Channels of the thread's events, from which the run is read then. */
+  channels?: string[];
 }
 
 export interface LoadArguments extends Unit {
@@ -49,6 +52,18 @@ const api = {
     const times: number[][] = requests.map(() => []);
     for (let turn = 0; turn < count; turn += 1) {
       for (const [index, request] of requests.entries()) times[index]?.push(await timed(request));
+    }
+    return times;
+  },
+
+  /** A run of the unit `count` times. Returns the milliseconds up to the first token of each. */
+  async firstTokens({ count, url, ...unit }: Unit & { url: string; count: number }): Promise<number[]> {
+    const times: number[] = [];
+    for (let turn = 0; turn < count; turn += 1) {
+      const start = performance.now();
+      let first = 0;
+      await doUnit({ ...unit, url }, () => (first ||= performance.now()));
+      times.push(first - start);
     }
     return times;
   },
@@ -105,10 +120,48 @@ function runRequest(url: string, thread: string, { graph, input, stream }: Unit)
   return stream ? { url: `${runs}/stream`, body: { ...body, stream_mode: stream } } : { url: runs, body };
 }
 
-async function doUnit({ url, ...unit }: Unit & { url: string }): Promise<void> {
-  const answer = await send(runRequest(url, await createThread(url), unit));
+/** `onToken` hears of every piece of the answer that has tokens in it. */
+async function doUnit({ url, ...unit }: Unit & { url: string }, onToken?: () => void): Promise<void> {
+  if (unit.channels) return doByEvents({ url, ...unit }, onToken);
+  const request = runRequest(url, await createThread(url), unit);
+  const answer = onToken ? await readUntil(request, /^event: end$/m, onToken) : await send(request);
   if (!answer.includes('"status":"success"'))
     throw new Error(`a run of ${unit.graph} failed: ${answer.slice(-500)}`);
+}
+
+/** As clients of the newer protocol do it: a stream of the thread, then a command. */
+async function doByEvents(
+  { url, graph, input, channels }: Unit & { url: string },
+  onToken?: () => void,
+): Promise<void> {
+  const thread = `${url}/threads/${randomUUID()}`;
+  const body = { channels, namespaces: [[]], depth: 1 };
+  const last = /"namespace":\[\],"timestamp":\d+,"data":\{"event":"(completed|failed|interrupted)"/;
+  const read = readUntil({ url: `${thread}/stream/events`, body }, last, onToken);
+  const params = { assistant_id: graph, input };
+  await send({ url: `${thread}/commands`, body: { id: 1, method: "run.start", params } });
+  if (last.exec(await read)?.[1] !== "completed") throw new Error(`a run of ${graph} failed`);
+}
+
+/** What an answer says up to a piece that matches; then its client leaves. */
+async function readUntil(request: HttpRequest, last: RegExp, onToken?: () => void): Promise<string> {
+  const leave = new AbortController();
+  const response = await open(request, leave.signal);
+  return new Promise((resolve, reject) => {
+    let text = "";
+    response.on("error", () => undefined).on("end", () => resolve(text));
+    response.on("data", (chunk: Buffer) => {
+      const piece = chunk.toString();
+      // What is over a boundary between two pieces is still in the tail of the first.
+      const seen = text.slice(-300) + piece;
+      text += piece;
+      if (piece.includes("word ")) onToken?.();
+      if (!last.test(seen)) return;
+      resolve(text);
+      leave.abort();
+    });
+    if (response.statusCode !== 200) reject(new Error(`${request.url}: ${response.statusCode}`));
+  });
 }
 
 async function timed(request: TimedRequest): Promise<number> {

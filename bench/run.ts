@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { commands } from "./goals/commands.js";
 import { databases } from "./goals/databases.js";
 import { disk } from "./goals/disk.js";
+import { events } from "./goals/events.js";
 import { growth } from "./goals/growth.js";
 import { locks } from "./goals/locks.js";
 import { memory } from "./goals/memory.js";
@@ -13,6 +14,7 @@ import { largeStates, longThreads, search } from "./goals/reads.js";
 import { offline } from "./goals/offline.js";
 import { ready } from "./goals/ready.js";
 import { firstEvents, pacedEvents } from "./goals/response.js";
+import { studio } from "./goals/studio.js";
 import { suite } from "./goals/suite.js";
 import { throughput } from "./goals/throughput.js";
 import { Stage, type BenchOptions } from "./processes.js";
@@ -44,7 +46,9 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   commands,
   L1: locks,
   T1: suite,
+  studio,
   P15: disk,
+  E1: events,
 };
 
 const { values: flags } = parseArgs({

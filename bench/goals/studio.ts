@@ -1,0 +1,289 @@
+/** studio: what the page in the browser takes, in Chromium, against an empty page, a short thread and a page at rest. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Browser, chromium, type Page } from "playwright-core";
+import type { Stage } from "../processes.js";
+import { ratioRow, type Row, type Target, valueRow } from "../report.js";
+import { median, medianRatio, percentile } from "../stats.js";
+
+const GRAPHS = join(import.meta.dirname, "../studio/graphs.mjs");
+const SHORT = 50;
+const LONG = 10_000;
+/** Frames of a screen that shows 60 a second. */
+const FRAME_MS = 1000 / 60;
+
+interface Scene {
+  stage: Stage;
+  goal: string;
+  url: string;
+  page: Page;
+}
+
+export async function studio(goal: string, stage: Stage): Promise<Row[]> {
+  const server = await start(stage, true);
+  const browser = await launch();
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const scene: Scene = { stage, goal, url: server.url, page };
+    return [
+      ...(await firstPaint(scene)),
+      ...(await longThread(scene)),
+      ...(await largeStates(scene)),
+      ...(await tokens(scene)),
+      ...(await starts(scene)),
+    ];
+  } finally {
+    await browser.close();
+    await server.end();
+  }
+}
+
+const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.GRAPH_SERVE_TEST_CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
+
+// The server, as `start` runs it.
+
+interface Server {
+  url: string;
+  ms: number;
+  end: () => Promise<void>;
+}
+
+async function start({ options }: Stage, isOn: boolean): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), "graph-serve-bench-"));
+  const graphs = Object.fromEntries(["counter", "wide", "fast"].map((id) => [id, `${GRAPHS}:${id}`]));
+  const settings = { graphs, studio: isOn, checkpointer_scheme: "memory", list_all_assistants: true };
+  await writeFile(join(folder, "graph-server.config.json"), JSON.stringify(settings));
+  const begin = performance.now();
+  const args = [join(options.dist, "cli/main.js"), "start", "--port", "0"];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  const url = await listening(child);
+  const ms = performance.now() - begin;
+  const end = async () => {
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+    await rm(folder, { recursive: true });
+  };
+  return { url, ms, end };
+}
+
+function listening(child: ChildProcess): Promise<string> {
+  let text = "";
+  return new Promise((resolve, reject) => {
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0];
+      if (url !== undefined && text.includes("listening")) resolve(url);
+    });
+    child.once("exit", () => reject(new Error(`it ended before it was ready: ${text}`)));
+  });
+}
+
+async function ranThread(url: string, graph: string, input: object): Promise<string> {
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, string>;
+  };
+  const { thread_id = "" } = await post("/threads", {});
+  const config = { recursion_limit: 2 * LONG };
+  await post(`/threads/${thread_id}/runs`, { assistant_id: graph, input, config });
+  return thread_id;
+}
+
+// What is measured.
+
+const PAINTED = `new Promise((resolve) => new PerformanceObserver((list, self) => {
+  const [found] = list.getEntriesByName("first-contentful-paint");
+  if (found) { self.disconnect(); resolve(found.startTime); }
+}).observe({ type: "paint", buffered: true }))`;
+
+async function firstPaint({ stage, goal, url, page }: Scene): Promise<Row[]> {
+  await page.route(`${url}/empty`, (route) => route.fulfill({ contentType: "text/html", body: "<p>.</p>" }));
+  const painted = async (address: string): Promise<number> => {
+    await page.goto("about:blank");
+    await page.goto(address);
+    return page.evaluate<number>(PAINTED);
+  };
+  const [empty, ours]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < stage.scaled(9, 3); turn += 1) {
+    empty.push(await painted(`${url}/empty`));
+    ours.push(await painted(`${url}/studio/#/threads`));
+  }
+  const figures = { floor: median(empty), ours: median(ours), unit: "ms", ratio: medianRatio(ours, empty) };
+  return [ratioRow([goal, "first paint, against an empty page"], figures, { atMost: 2 })];
+}
+
+const STEPS = '[role="listbox"] [role="option"]';
+const LIST = `document.querySelector('[role="listbox"]')`;
+
+async function longThread({ stage, goal, url, page }: Scene): Promise<Row[]> {
+  const to = stage.scaled(LONG - 2, 500);
+  const [short, long] = [
+    await ranThread(url, "counter", { n: 0, to: SHORT }),
+    await ranThread(url, "counter", { n: 0, to }),
+  ];
+  const opened = async (place: string, isThere: string): Promise<number> => {
+    await page.goto("about:blank");
+    const begin = performance.now();
+    await page.goto(`${url}/studio/#/threads/${place}`);
+    await page.locator(isThere).first().waitFor();
+    return performance.now() - begin;
+  };
+  const [few, many, named]: [number[], number[], number[]] = [[], [], []];
+  const first = await firstCheckpoint(url, long);
+  for (let turn = 0; turn < stage.options.rounds; turn += 1) {
+    few.push(await opened(short, STEPS));
+    many.push(await opened(long, STEPS));
+    named.push(await opened(`${long}/at/${first}?tab=raw`, 'pre:has-text("\\"n\\": 0")'));
+  }
+  const elements = await (async () => {
+    await opened(long, STEPS);
+    return page.locator("#app *").count();
+  })();
+  await page.evaluate(`${LIST}.scrollTop = ${LIST}.scrollHeight`);
+  while (!(await page.evaluate(`${LIST}.scrollHeight > ${(to + 1) * 52}`))) await wait(100);
+  const jumps: number[] = [];
+  for (const share of [0.5, 1, 0.1, 0.9, 0.3]) {
+    jumps.push(await page.evaluate<number>(JUMP(share)));
+  }
+  const frames = await page.evaluate<number[]>(SCROLL);
+  const name = (what: string): [string, string] => [goal, `${to + 2} steps: ${what}`];
+  const against = (ours: number[], target: Target, what: string) =>
+    ratioRow(
+      name(what),
+      { floor: median(few), ours: median(ours), unit: "ms", ratio: medianRatio(ours, few) },
+      target,
+    );
+  return [
+    against(many, { atMost: 1.5 }, `open, against ${SHORT + 2} steps`),
+    against(named, { atMost: 2 }, `open the first by its address, against ${SHORT + 2} steps`),
+    valueRow(name("a jump by the scrollbar, all of them read"), median(jumps), "ms", { atMost: 300 }),
+    valueRow(name("median frame while scrolling"), median(frames), "ms", { atMost: 1.5 * FRAME_MS }),
+    valueRow(name("elements in the page"), elements, "", { atMost: 600 }),
+  ];
+}
+
+async function firstCheckpoint(url: string, thread: string): Promise<string> {
+  const body = JSON.stringify({ metadata: { step: 0 }, limit: 1, select: ["checkpoint"] });
+  const answer = await fetch(`${url}/threads/${thread}/history`, { method: "POST", body });
+  const [state] = (await answer.json()) as { checkpoint: { checkpoint_id: string } }[];
+  return state?.checkpoint.checkpoint_id ?? "";
+}
+
+/** Milliseconds until the rows of another place are drawn. */
+const JUMP = (share: number): string => `new Promise((resolve) => {
+  const list = ${LIST}, begin = performance.now();
+  const before = list.querySelector('[role="option"]')?.id;
+  list.scrollTop = list.scrollHeight * ${share};
+  const look = () => list.querySelector('[role="option"]')?.id !== before
+    ? requestAnimationFrame(() => resolve(performance.now() - begin)) : requestAnimationFrame(look);
+  look();
+})`;
+
+const SCROLL = `new Promise((resolve) => {
+  const list = ${LIST}, frames = [];
+  let last = performance.now();
+  const step = (now) => {
+    frames.push(now - last);
+    last = now;
+    list.scrollTop -= 120;
+    frames.length < 180 ? requestAnimationFrame(step) : resolve(frames.slice(1));
+  };
+  requestAnimationFrame(step);
+})`;
+
+/** The longest time in which the page could answer nobody; the browser tells of those over 50 ms. */
+const WATCH_BLOCKS = `globalThis.blocks = [0];
+  new PerformanceObserver((list) => blocks.push(...list.getEntries().map(({ duration }) => duration)))
+    .observe({ type: "longtask", buffered: true });`;
+
+async function largeStates({ stage, goal, url, page }: Scene): Promise<Row[]> {
+  const thread = await ranThread(url, "wide", { rows: [] });
+  const shown = async (tab: string, isThere: string): Promise<{ ms: number; block: number }> => {
+    await page.goto("about:blank");
+    await page.goto(`${url}/studio/#/threads/${thread}?tab=meta`);
+    await page.locator(STEPS).first().waitFor();
+    // Both states are there: only what the tab does with them is measured.
+    await page.waitForLoadState("networkidle");
+    await page.evaluate(WATCH_BLOCKS);
+    const begin = performance.now();
+    await page.evaluate(`location.hash = location.hash.replace("tab=meta", "tab=${tab}")`);
+    await page.locator(isThere).first().waitFor();
+    const ms = performance.now() - begin;
+    return { ms, block: Math.max(...(await page.evaluate<number[]>("blocks"))) };
+  };
+  const [trees, changes, blocks]: [number[], number[], number[]] = [[], [], []];
+  for (let turn = 0; turn < stage.options.rounds; turn += 1) {
+    trees.push((await shown("state", '[role="treeitem"]')).ms);
+    const { ms, block } = await shown("changes", ".changes > .change");
+    changes.push(ms);
+    blocks.push(block);
+  }
+  const name = (what: string): [string, string] => [goal, `states of 1 MB: ${what}`];
+  return [
+    valueRow(name("the tree opens"), median(trees), "ms", { atMost: 100 }),
+    valueRow(name("what changed between two"), median(changes), "ms", { atMost: 300 }),
+    valueRow(name("longest time the page is blocked by that"), median(blocks), "ms", { atMost: 200 }),
+  ];
+}
+
+const FRAMES = (ms: number): string => `new Promise((resolve) => {
+  const frames = [], begin = performance.now();
+  let last = begin;
+  const step = (now) => {
+    frames.push(now - last);
+    last = now;
+    now - begin < ${ms} ? requestAnimationFrame(step) : resolve(frames.slice(1));
+  };
+  requestAnimationFrame(step);
+})`;
+const STREAM_MS = 9000;
+
+async function tokens({ goal, url, page }: Scene): Promise<Row[]> {
+  await page.goto("about:blank");
+  await page.goto(`${url}/studio/#/run?graph=fast`);
+  const field = page.getByRole("textbox", { name: "Message to the graph" });
+  await field.waitFor();
+  const idle = await page.evaluate<number[]>(FRAMES(STREAM_MS / 3));
+  await field.fill("go");
+  await page.keyboard.press("Enter");
+  await page.getByText("word 1").first().waitFor();
+  const busy = await page.evaluate<number[]>(FRAMES(STREAM_MS));
+  const [rest, stream] = [idle, busy].map((frames) => percentile(frames, 0.99)) as [number, number];
+  const slow = busy.filter((ms) => ms > 2 * FRAME_MS).length;
+  return [
+    ratioRow(
+      [goal, "200 tokens a second: p99 of the frames, against a page at rest"],
+      { floor: rest, ours: stream, unit: "ms" },
+      { atMost: 1.5 },
+    ),
+    valueRow([goal, "200 tokens a second: frames over 33 ms of 1,000"], (slow / busy.length) * 1000, "", {
+      atMost: 10,
+    }),
+  ];
+}
+
+async function starts({ stage, goal }: Scene): Promise<Row[]> {
+  const [off, on]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < stage.scaled(9, 3); turn += 1) {
+    for (const [list, isOn] of [
+      [off, false],
+      [on, true],
+    ] as const) {
+      const server = await start(stage, isOn);
+      list.push(server.ms);
+      await server.end();
+    }
+  }
+  const figures = { floor: median(off), ours: median(on), unit: "ms", ratio: medianRatio(on, off) };
+  return [ratioRow([goal, "ready with the Studio, against without"], figures, { atMost: 1.05 })];
+}
