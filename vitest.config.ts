@@ -6,8 +6,8 @@ import { parseCLI } from "vitest/node";
 const SLOW = ["test/{processes,faults,deployment}/**/*.test.ts", "test/**/*.slow.test.ts"];
 /** They put other modules in the place of packages, or a browser's window in the global scope. */
 const ISOLATED = ["test/**/*.isolated.test.ts"];
-/** The Studio's page, in a browser. */
-const STUDIO = ["test/studio/**/*.test.ts"];
+/** Pages in a browser, the Studio above all. */
+const BROWSER = ["test/studio/**/*.test.ts", "test/**/*.browser.test.ts"];
 const NEVER = [...configDefaults.exclude, "test/fixtures/**"];
 
 const quick = {
@@ -16,22 +16,22 @@ const quick = {
   test: {
     name: "quick",
     include: ["test/**/*.test.ts"],
-    exclude: [...NEVER, ...SLOW, ...ISOLATED, ...STUDIO],
+    exclude: [...NEVER, ...SLOW, ...ISOLATED, ...BROWSER],
     isolate: false,
   },
 };
 const isolated = { extends: true as const, test: { name: "isolated", include: ISOLATED, exclude: NEVER } };
 const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER } };
 
-const studio = { extends: true as const, test: { name: "studio", include: STUDIO, exclude: NEVER } };
+const browser = { extends: true as const, test: { name: "browser", include: BROWSER, exclude: NEVER } };
 
-/** `vitest run` leaves the slow tests and those of the Studio out, unless it is asked for files or projects. */
+/** `vitest run` leaves the slow tests and those in a browser out, unless it is asked for files or projects. */
 const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
 const isAsked = filter.length > 0 || options.project !== undefined;
 
 export default defineConfig({
   test: {
-    projects: isAsked ? [quick, isolated, slow, studio] : [quick, isolated],
+    projects: isAsked ? [quick, isolated, slow, browser] : [quick, isolated],
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
     maxWorkers: Math.max(2, availableParallelism()),

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { describe, expect, it } from "vitest";
-import { SCHEMES } from "../src/config/settings.js";
+import { SCHEMES } from "../src/config/storage-settings.js";
 import { untold } from "./helpers/bounds.js";
 import { generatedTexts } from "./helpers/generated-docs.js";
 import { DOCUMENTS, ROOT } from "./helpers/markdown.js";

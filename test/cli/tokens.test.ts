@@ -105,6 +105,11 @@ describe("commands count what models reported", () => {
     const { stdout } = await run("runs", "list", thread, "--json");
     const { items } = JSON.parse(stdout) as { items: Run[] };
     expect(items.map(({ usage }) => usage?.source)).toEqual(["messages", "callbacks"]);
+    const all = (await run("runs", "list")).stdout.split("\n");
+    expect(all[0]).toMatch(/^RUN +THREAD +STATUS/);
+    expect(all.slice(1).filter((row) => row.includes(thread))).toHaveLength(2);
+    const failed = await run("runs", "list", "--status", "error", "--json");
+    expect(JSON.parse(failed.stdout)).toEqual({ items: [], next: null });
     const rows = (await run("runs", "list", thread)).stdout.split("\n").slice(1, 3);
     expect(rows.map((row) => row.trim().split(/ {2,}/).at(-1))).toEqual(["0", "3"]);
   });

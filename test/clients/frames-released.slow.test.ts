@@ -52,7 +52,8 @@ it("a thousand resumable runs leave no frames behind", async () => {
   expect((await follow(`${path}/${run_id}/stream`)).events).toEqual(whole);
 
   await vi.advanceTimersByTimeAsync(4 * LOOK_MS);
-  for (const id of runs) expect(() => server.service.runs.joinStatelessStream(id)).toThrow("does not exist");
+  for (const id of runs)
+    await expect(server.service.runs.joinStatelessStream(id)).rejects.toThrow("does not exist");
   expect((await follow(`/runs/${runs[0]}/stream`)).status).toBe(404);
   // Of a run on a thread its end can still be told.
   const told = await follow(`${path}/${run_id}/stream`);

@@ -12,15 +12,9 @@ export interface State extends Record<string, unknown> {
 
 export type Stream = ReturnType<typeof UseStreamHook<State>>;
 
-export interface Mounted {
-  /** What the component's last render got. */
-  readonly stream: Stream;
+export interface Mounted extends MountedHook<Stream> {
   /** What every render saw of the last message. */
   readonly texts: string[];
-  /** Settles when a render sees what `seen` looks for; at once if the last one did. */
-  until(seen: (stream: Stream) => boolean): Promise<void>;
-  /** As when its page is closed: the component goes. */
-  unmount(): void;
 }
 
 /** The few things of jsdom that are used here; the package brings no types. */
@@ -47,19 +41,25 @@ function openWindow(): Window {
   return window;
 }
 
-export async function mount(options: UseStreamOptions<State>): Promise<Mounted> {
+/** A mounted component that calls a hook, and what the hook gave it last. */
+export interface MountedHook<Result> {
+  readonly stream: Result;
+  /** Settles when a render sees what `seen` looks for; at once if the last one did. */
+  until(seen: (stream: Result) => boolean): Promise<void>;
+  unmount(): void;
+}
+
+/** `load` gives the hook to call: React, and what imports it, is loaded once there is a window. */
+export async function mountHook<Result>(load: () => Promise<() => Result>): Promise<MountedHook<Result>> {
   const { document } = openWindow();
   const { createElement, useEffect } = await import("react");
   const { createRoot } = await import("react-dom/client");
-  const { useStream } = await import("@langchain/langgraph-sdk/react");
+  const useHook = await load();
 
-  let stream: Stream | undefined;
-  const texts: string[] = [];
+  let last: { stream: Result } | undefined;
   const watchers = new Set<() => void>();
   const Probe = () => {
-    stream = useStream<State>(options);
-    // Reading them asks for the stream modes that carry them.
-    texts.push(textOf(stream.messages.at(-1)));
+    last = { stream: useHook() };
     useEffect(() => watchers.forEach((watch) => watch()));
     return null;
   };
@@ -69,15 +69,14 @@ export async function mount(options: UseStreamOptions<State>): Promise<Mounted> 
   root.render(createElement(Probe));
   await mounted;
 
-  const latest = (): Stream => {
-    if (!stream) throw new Error("nothing is mounted");
-    return stream;
+  const latest = (): Result => {
+    if (!last) throw new Error("nothing is mounted");
+    return last.stream;
   };
   return {
     get stream() {
       return latest();
     },
-    texts,
     until: (seen) =>
       new Promise((resolve) => {
         const look = () => {
@@ -90,6 +89,20 @@ export async function mount(options: UseStreamOptions<State>): Promise<Mounted> 
       }),
     unmount: () => root.unmount(),
   };
+}
+
+export async function mount(options: UseStreamOptions<State>): Promise<Mounted> {
+  const texts: string[] = [];
+  const mounted = await mountHook(async () => {
+    const { useStream } = await import("@langchain/langgraph-sdk/react");
+    return () => {
+      const stream = useStream<State>(options);
+      // Reading them asks for the stream modes that carry them.
+      texts.push(textOf(stream.messages.at(-1)));
+      return stream;
+    };
+  });
+  return Object.defineProperties({ texts } as Mounted, Object.getOwnPropertyDescriptors(mounted));
 }
 
 export const textOf = (message: Message | undefined): string =>

@@ -126,12 +126,15 @@ const THREADS: SdkMethod[] = [
     (client, { thread }) => client.threads.joinStream(thread).next(),
     "`runs.joinStream` follows one run",
   ),
-  notOffered(
+  works(
     "threads.stream",
-    404,
-    (client, { thread, fetch }) =>
-      client.threads.stream(thread, { assistantId: "chat", fetch }).submitRun({ input }),
-    "the newer protocol",
+    async (client, { thread, fetch }) => {
+      const stream = client.threads.stream(thread, { assistantId: "chat", fetch });
+      const values = await stream.submitRun({ input }).then(() => stream.output);
+      await stream.close();
+      return values;
+    },
+    "the newer protocol: [events of a thread](http.md#events-of-a-thread)",
   ),
 ];
 
@@ -235,7 +238,7 @@ const CRONS: SdkMethod[] = [
     "crons.create",
     404,
     (client) => client.crons.create("chat", { schedule: "* * * * *" }),
-    "nothing runs by the clock",
+    "works with the setting `crons`, as do the others: [schedules](schedules.md)",
   ),
   notOffered("crons.createForThread", 405, (client, { thread }) =>
     client.crons.createForThread(thread, "chat", { schedule: "* * * * *" }),

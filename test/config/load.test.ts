@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../src/config/load.js";
-import { SCHEMES, SettingsSchema } from "../../src/config/settings.js";
+import { SettingsSchema } from "../../src/config/settings.js";
+import { SCHEMES } from "../../src/config/storage-settings.js";
 import { ConfigError } from "../../src/support/errors.js";
 
 let dir: string;

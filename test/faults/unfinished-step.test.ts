@@ -1,4 +1,7 @@
-/** A server is killed in the middle of a superstep: what had ended of it is shown as what it is. */
+/**
+ * A server is killed in the middle of a superstep, and the next one goes on with no run: what had ended of it is shown as
+ * what it is.
+ */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -29,7 +32,9 @@ afterAll(async () => {
 });
 
 async function start(): Promise<TestServer["request"]> {
-  child = fork(SERVER, [join(project.dir, "db.sqlite")], { execArgv: ["--import", "tsx"] });
+  child = fork(SERVER, [join(project.dir, "db.sqlite"), JSON.stringify({ resume_runs: false })], {
+    execArgv: ["--import", "tsx"],
+  });
   const [url] = (await once(child, "message")) as [string];
   return client(url).request;
 }

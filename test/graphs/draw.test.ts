@@ -43,6 +43,21 @@ describe("drawing", () => {
     const { nodes } = await drawGraph(served(parent), { xray });
     expect(nodes.map(({ id }) => id)).toEqual(ids);
   });
+
+  test.each([
+    ["child", ["__start__", "inner_model", "leaf", "__end__"]],
+    ["child|leaf", ["__start__", "leaf_start", "leaf_end", "__end__"]],
+  ])("namespace %s draws that subgraph alone", async (namespace, ids) => {
+    const { nodes } = await drawGraph(served(parent), { xray: false, namespace });
+    expect(nodes.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("a namespace that is none is told, with those that are", async () => {
+    await expect(drawGraph(served(parent), { xray: false, namespace: "leaf" })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: 'query.namespace: the graph has no subgraph "leaf": they are child, child|leaf',
+    });
+  });
 });
 
 describe("subgraphs", () => {

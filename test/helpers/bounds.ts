@@ -56,13 +56,37 @@ export const BOUNDS = {
     bound("Keys of a thread's metadata", "ops/request-bounds.ts MAX_METADATA_KEYS", "", REFUSED),
     bound("A path of `extract`", "models/value-path.ts MAX_PATH_LENGTH", "characters", REFUSED),
     bound("Values to `extract`", "models/thread.ts MOST_EXTRACTED", "", REFUSED),
+    bound("A text that threads are searched for", "models/thread.ts LONGEST_QUERY", "characters", REFUSED),
+    bound(
+      "A text without a space that is searched, in values and metadata",
+      "ops/thread-text.ts LONGEST_WORD",
+      "characters",
+      "taken for data, such as a picture, and not searched",
+    ),
     bound("Runs of a batch", "models/run.ts MOST_RUNS_OF_BATCH", "", REFUSED),
+    bound(
+      "Threads that a search for runs goes through, in a storage of your own without `runs.search`",
+      "storage/run-search.ts MOST_THREADS_WALKED",
+      "",
+      "runs of threads that changed earlier are not found",
+    ),
     bound(
       "Runs of a thread that `POST /runs/cancel` looks at, newest first",
       "ops/cancel.ts MOST_RUNS",
       "",
       "older ones go on: call again",
     ),
+    bound("Channels that a stream of events asks for", "models/protocol.ts MOST_CHANNELS", "", REFUSED),
+    bound("Namespaces that it asks for", "models/protocol.ts MOST_NAMESPACES", "", REFUSED),
+    bound("Segments of a namespace", "models/protocol.ts MOST_SEGMENTS", "", REFUSED),
+    bound(
+      "Streams of events of one thread",
+      "ops/thread-feeds.ts MOST_STREAMS_A_THREAD",
+      "",
+      "429 `too_many_streams`",
+    ),
+    bound("Subscriptions of one WebSocket", "http/websocket.ts MOST_SUBSCRIPTIONS", "", "an `error` answer"),
+    bound("Pings that a WebSocket leaves unanswered", "http/websocket.ts MOST_PINGS", "", "it is closed"),
     bound("Time to live of a thread or an item", "models/thread.ts MAX_TTL_MINUTES", "minutes", REFUSED),
   ],
   runs: [
@@ -82,6 +106,18 @@ export const BOUNDS = {
     bound(
       "Attempts of a run that fails in the network before its first event",
       "ops/execute.ts MAX_ATTEMPTS",
+      "",
+      "the run ends as `error`",
+    ),
+    bound(
+      "Until a server sees what others have scheduled",
+      "ops/timekeeper.ts LONGEST_SLEEP_MS",
+      "ms",
+      "it looks again",
+    ),
+    bound(
+      "Processes that may die over a run",
+      "ops/recovery.ts MOST_ATTEMPTS",
       "",
       "the run ends as `error`",
     ),
@@ -143,7 +179,7 @@ export const BOUNDS = {
       "Runs in flight when the server stops",
       "shutdown_grace_seconds",
       "seconds",
-      "they are stopped and end as `error`, with the reason",
+      "they are stopped, and given back or ended as `error`",
     ),
     bound(
       "Silence of a process, until its runs count as cut off",
@@ -165,7 +201,13 @@ export const BOUNDS = {
       "",
       "the oldest go; who needs them gets a summary, or a connection that breaks",
     ),
-    bound("Frames of a run, by size", "ops/run-log.ts MAX_CHARACTERS_A_RUN", "text", "the oldest go"),
+    bound(
+      "Nodes and calls of a run whose times are kept with it",
+      "graphs/usage.ts MOST_TASKS",
+      "",
+      "the later ones are counted in `omitted`",
+    ),
+    bound("Frames of a run, by size", "ops/run-log.ts MAX_CHARACTERS_A_LOG", "text", "the oldest go"),
     bound(
       "Frames of an ended run, by time",
       "ops/run-log.ts KEEP_MS",
@@ -177,6 +219,18 @@ export const BOUNDS = {
       "ops/run-log.ts MAX_CHARACTERS_OF_ALL",
       "text",
       "those of the oldest run go",
+    ),
+    bound(
+      "Events of all threads whose events nobody reads any more",
+      "ops/thread-feeds.ts MAX_CHARACTERS_UNREAD",
+      "text",
+      "those left longest go, and are made anew for who comes back",
+    ),
+    bound(
+      "Frames of ended runs that wait while other processes cannot be reached",
+      "ops/shared-frames.ts MAX_CHARACTERS_OF_ENDED",
+      "text",
+      "those of the oldest run are not shared",
     ),
     bound(
       "What clients have yet to read, of all together",
@@ -228,6 +282,60 @@ export const BOUNDS = {
       "it is sent in parts, and a fault from then on breaks the connection",
     ),
   ],
+  mcp: [
+    bound(
+      "Sessions of a process",
+      "http/mcp-sessions.ts MOST_SESSIONS",
+      "",
+      "that which was not used for longest is ended; 503 while all are in use",
+    ),
+    bound(
+      "A session in which no request and no stream is open",
+      "http/mcp-sessions.ts SESSION_TTL_MS",
+      "ms",
+      "it ends: 404, and its client opens another",
+    ),
+    bound(
+      "Time in which a person has to answer a question",
+      "mcp/server.ts ANSWER_MS",
+      "ms",
+      "the call answers with the thread to resume",
+    ),
+    bound(
+      "Thread that a call has made, after its last run",
+      "models/thread.ts CONVERSATION_TTL_MINUTES",
+      "minutes",
+      "it is deleted",
+    ),
+    bound("A message of progress", "view/progress.ts LONGEST_PROGRESS", "characters", "the rest is cut off"),
+    bound(
+      "Time between two messages of what a model says",
+      "view/progress.ts PAUSE_MS",
+      "ms",
+      "the next one has what came between",
+    ),
+    bound("Name of a tool", "mcp/tools.ts LONGEST_TOOL_NAME", "characters", "the rest is cut off"),
+    bound(
+      "Threads of a list of resources",
+      "mcp/resources.ts PAGE",
+      "",
+      "`nextCursor` says where the rest begins",
+    ),
+  ],
+  a2a: [
+    bound(
+      "Runs of a thread among which the last one of a task is looked for",
+      "a2a/tasks.ts MOST_RUNS_OF_THREAD",
+      "",
+      "the task is not found",
+    ),
+    bound(
+      "Thread that a message has made, after its last run",
+      "models/thread.ts CONVERSATION_TTL_MINUTES",
+      "minutes",
+      "it is deleted",
+    ),
+  ],
   storage: [
     {
       ...bound(
@@ -267,6 +375,8 @@ const INWARD = [
   "storage/redis/client.ts LONGEST_PAUSE",
   "storage/mongodb/locks.ts LONGEST_PAUSE",
   "storage/postgres/lock-session.ts LONGEST_PAUSE",
+  "storage/postgres/frames.ts LONGEST_HINT",
+  "storage/postgres/frames.ts LONGEST_PAUSE",
   "storage/postgres/threads.ts LONGEST_LIST",
   "storage/rows.ts LONGEST_FACT",
   "storage/sqlite/threads.ts MOST_FACTS",

@@ -43,6 +43,7 @@ export const someRun: Run = {
   multitask_strategy: "enqueue",
   error: null,
   usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+  attempt: 1,
 };
 
 const someCheckpoint: CheckpointConfig = {
@@ -166,6 +167,7 @@ export function fakeService(parts: FakeParts = {}): Service {
       langgraph_js_version: "1.4.18",
       context: "js",
       flags: {},
+      body_limit: 1024,
     }),
     initialMessage: () => ({ message: "hi", version: "0.0.0" }),
     graphs: async () => [],

@@ -14,3 +14,6 @@ export function messagesEvent(...path: string[]): string {
 
 /** Whether RemoteGraph, as a node, hands on what graphs inside of the remote one stream. */
 export const REMOTE_HANDS_ON_SUBGRAPHS = isAtLeast(7);
+
+/** Whether tokens of graphs inside are left out for clients that do not ask for subgraphs. */
+export const INNER_TOKENS_ARE_LEFT_OUT = isAtLeast(7);

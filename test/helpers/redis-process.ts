@@ -1,4 +1,4 @@
-/** A Redis server of the test's own, which it may kill and start again; it keeps what it acknowledged. */
+/** A Redis server of the test's own, which it may kill and start again; it keeps what it acknowledged, or nothing. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -22,15 +22,18 @@ export class RedisProcess {
   readonly #port: number;
   #child: ChildProcess | undefined;
 
-  private constructor(folder: string, port: number) {
+  readonly #keeps: boolean;
+
+  private constructor(folder: string, port: number, keeps: boolean) {
+    this.#keeps = keeps;
     this.#folder = folder;
     this.#port = port;
     this.uri = `redis://127.0.0.1:${port}`;
   }
 
-  static async start(): Promise<RedisProcess> {
+  static async start({ keeps = true } = {}): Promise<RedisProcess> {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-redis-"));
-    const redis = new RedisProcess(folder, await freePort());
+    const redis = new RedisProcess(folder, await freePort(), keeps);
     await redis.restart();
     return redis;
   }
@@ -39,7 +42,7 @@ export class RedisProcess {
   async restart(): Promise<void> {
     await this.kill();
     const options = { "--port": String(this.#port), "--bind": "127.0.0.1", "--dir": this.#folder };
-    const kept = { "--appendonly": "yes", "--save": "" };
+    const kept = { "--appendonly": this.#keeps ? "yes" : "no", "--save": "" };
     const child = spawn("redis-server", Object.entries({ ...options, ...kept }).flat());
     this.#child = child;
     await new Promise<void>((resolve, reject) => {

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
 import type { LedgerLine } from "../fixtures/graphs/ledger.js";
+import type { TrailLine } from "../fixtures/graphs/trail.js";
 import { client, type TestServer } from "./app.js";
 import { withMongodb } from "./mongodb.js";
 import { withPostgres } from "./postgres.js";
@@ -62,10 +63,11 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
-  async kill(): Promise<void> {
+  /** Resolves when the process is gone. */
+  async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
+    this.#child.kill(signal);
     await ended;
   }
 }
@@ -86,6 +88,21 @@ export class ServerProcesses {
   async stop(): Promise<void> {
     await Promise.all(this.#running.splice(0).map((server) => server.kill()));
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** The server with this process id. */
+  withPid(pid: number | undefined): ServerProcess | undefined {
+    return this.#running.find((server) => server.pid === pid);
+  }
+
+  /** Those that were started. */
+  all(work: (server: ServerProcess) => void): void {
+    this.#running.forEach(work);
+  }
+
+  /** Kill all but one. */
+  async killOthers(kept?: ServerProcess): Promise<void> {
+    await Promise.all(this.#running.filter((server) => server !== kept).map((server) => server.kill()));
   }
 
   async start(count: number): Promise<ServerProcess[]> {
@@ -109,6 +126,12 @@ export class ServerProcesses {
   ledger(thread: string): LedgerLine[] {
     const lines = this.#read().split("\n").filter(Boolean);
     return lines.map((line) => JSON.parse(line) as LedgerLine).filter((line) => line.thread === thread);
+  }
+
+  /** The nodes of a run that began, in their order; see `createTrails`. */
+  nodes({ thread_id, run_id }: Pick<Run, "thread_id" | "run_id">): string[] {
+    const lines = this.ledger(thread_id) as (LedgerLine | TrailLine)[];
+    return lines.flatMap((line) => (line.what === "node" && line.run === run_id ? line.node : []));
   }
 
   /** Fails when two runs were in flight on a thread at once; a run of a process that was killed is over. */

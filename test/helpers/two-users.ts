@@ -26,6 +26,7 @@ export interface Target {
   checkpoint: string;
   /** A run without a thread of the client's; of a busy thread's target it is in flight. */
   stateless: string;
+  cron: string;
 }
 
 export interface TwoUsers {
@@ -36,7 +37,11 @@ export interface TwoUsers {
 }
 
 export async function openTwoUsers(): Promise<TwoUsers> {
-  const server = await startTestServer({ graphs: { chat, gate, whoami }, authenticate: byHeader });
+  const server = await startTestServer({
+    graphs: { chat, gate, whoami },
+    authenticate: byHeader,
+    settings: { crons: true },
+  });
   const as =
     (user: string): Ask =>
     (request, body, headers) => {
@@ -57,10 +62,18 @@ export async function idleThread(ask: Ask): Promise<Target> {
   const state = await ask(`GET /threads/${thread}/state`);
   const { checkpoint_id } = field(state, "checkpoint") as { checkpoint_id: string };
   await ask("PUT /store/items", { namespace: [WORD, "notes"], key: WORD, value: { text: WORD } });
+  const schedule = {
+    assistant_id: "chat",
+    schedule: "0 0 1 1 *",
+    metadata: { topic: WORD },
+    input: secretInput,
+  };
+  const cron = String(field(await ask(`POST /threads/${thread}/runs/crons`, schedule), "cron_id"));
   return {
     thread,
     run: String(field(run, "run_id")),
     checkpoint: checkpoint_id,
+    cron,
     stateless: await statelessRun(ask),
   };
 }
@@ -96,6 +109,7 @@ export const nothing = (): Target => ({
   run: newId(),
   checkpoint: newId(),
   stateless: newId(),
+  cron: newId(),
 });
 
 /** All that a user can see of what is its own. */
@@ -106,6 +120,7 @@ export async function everything(ask: Ask, { thread }: Target): Promise<string> 
     await ask(`GET /threads/${thread}/history?limit=100`),
     await ask(`GET /threads/${thread}/runs?limit=100`),
     await ask("POST /threads/search", {}),
+    await ask("POST /runs/crons/search", {}),
     await ask("POST /store/items/search", {}),
     await ask("POST /store/namespaces", {}),
   ];
@@ -119,7 +134,8 @@ export function faceOf({ status, headers, text }: Answer, ids: Target): object {
       .replaceAll(ids.thread, "THREAD")
       .replaceAll(ids.run, "RUN")
       .replaceAll(ids.stateless, "STATELESS")
-      .replaceAll(ids.checkpoint, "CHECKPOINT");
+      .replaceAll(ids.checkpoint, "CHECKPOINT")
+      .replaceAll(ids.cron, "CRON");
   const own = ["date", "x-request-id", "content-length"];
   const rest = [...headers]
     .filter(([name]) => !own.includes(name))

@@ -1,8 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { graph as chat } from "../fixtures/graphs/chat.js";
-import { serve, startTestServer } from "../helpers/app.js";
-import { Browser, describeWithChromium, type Tab } from "../helpers/chromium.js";
+import { describe, expect, it } from "vitest";
+import { serve } from "../helpers/app.js";
 import { fakeService } from "../helpers/fake-service.js";
 
 describe("documentation", () => {
@@ -78,80 +76,5 @@ describe("install telemetry", () => {
   it("is off while this project itself is installed", async () => {
     const { scarfSettings } = JSON.parse(await readFile("package.json", "utf8")) as { scarfSettings: object };
     expect(scarfSettings).toEqual({ enabled: false });
-  });
-});
-
-interface Violation {
-  id: string;
-  nodes: { html: string; failureSummary: string }[];
-}
-
-describeWithChromium("documentation in Chromium", () => {
-  // The page is long, and every colour on it is looked at.
-  vi.setConfig({ testTimeout: 120_000 });
-  let browser: Browser;
-  let axe: string;
-  beforeAll(async () => {
-    browser = await Browser.open();
-    axe = await readFile("node_modules/axe-core/axe.min.js", "utf8");
-  });
-  afterAll(() => browser.close());
-
-  const shows = (tab: Tab, selector: string): Promise<void> =>
-    expect.poll(async () => (await tab.texts(selector)).length, { timeout: 20_000 }).toBeGreaterThan(0);
-
-  async function open(settings = {}): Promise<Tab> {
-    const open_routes = ["/docs" as const, "/openapi.json" as const];
-    const { url } = await startTestServer({ graphs: { chat }, settings: { open_routes, ...settings } });
-    const tab = await browser.show(`${url}/docs/`);
-    await shows(tab, ".opblock");
-    // Colours are then what they are, not on their way there.
-    const features = [{ name: "prefers-reduced-motion", value: "reduce" }];
-    await tab.send("Emulation.setEmulatedMedia", { features });
-    await tab.evaluate(`${axe}; 0`);
-    return tab;
-  }
-
-  /** Neither a fault of accessibility, nor anything that the policy or the console complains of. */
-  async function expectSound(tab: Tab): Promise<void> {
-    const violations = await tab.evaluate<Violation[]>("axe.run().then(({ violations }) => violations)");
-    const found = violations.map(({ id, nodes }) => [id, nodes[0]?.html, nodes[0]?.failureSummary]);
-    expect(found).toEqual([]);
-    expect(tab.faults).toEqual([]);
-  }
-
-  it("has no fault of accessibility, and nothing that its policy refuses", async () => {
-    await expectSound(await open());
-  });
-
-  it("has none where routes are open and tried out", async () => {
-    const tab = await open();
-    const opened = [
-      "GET /ok",
-      "POST /threads",
-      "GET /threads/{thread_id}/state",
-      "PATCH /threads/{thread_id}",
-    ];
-    const count = await tab.evaluate<number>(`(() => {
-      const opened = new Set(${JSON.stringify(opened)});
-      const buttons = [...document.querySelectorAll(".opblock-summary-control")].filter((button) =>
-        opened.has([".opblock-summary-method", ".opblock-summary-path"]
-          .map((part) => button.querySelector(part).textContent.replaceAll("\\u200b", "").trim()).join(" ")));
-      for (const button of buttons) button.click();
-      return buttons.length;
-    })()`);
-    expect(count).toBe(opened.length);
-    await shows(tab, ".body-param__text");
-    await tab.evaluate('document.querySelector(".execute").click()');
-    await shows(tab, ".live-responses-table .response-col_description .highlight-code");
-    expect((await tab.texts(".live-responses-table .response-col_status")).join()).toContain("200");
-    await expectSound(tab);
-  });
-
-  it("has none where a key is asked for", async () => {
-    const tab = await open({ api_keys: ["key-of-a-reader"] });
-    await tab.click(".auth-wrapper .authorize");
-    await shows(tab, ".dialog-ux input");
-    await expectSound(tab);
   });
 });

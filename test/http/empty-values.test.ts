@@ -9,7 +9,7 @@ const withQuery = ROUTES.filter(({ query }) => query).map((route): [string, Rout
 
 /** A server with runs that have ended, one of them without a thread, and the path of a route for them. */
 async function open(): Promise<{ server: TestServer; pathOf: (route: Route) => string }> {
-  const server = await startTestServer({ graphs: { chat } });
+  const server = await startTestServer({ graphs: { chat }, settings: { crons: true } });
   const ask = async (request: string, body?: unknown) => {
     const [method = "", path = ""] = request.split(" ");
     return (await server.request(method, path, body)).body as Record<string, string>;
@@ -21,7 +21,7 @@ async function open(): Promise<{ server: TestServer; pathOf: (route: Route) => s
   const { checkpoint_id } = checkpoint as unknown as { checkpoint_id: string };
   const { run_id: stateless = "" } = await ask("POST /runs", hello);
   await server.request("GET", `/runs/${stateless}/stream`);
-  const ids = { assistant_id: "chat", thread_id, run_id, checkpoint_id, namespace: "child" };
+  const ids = { assistant_id: "chat", thread_id, run_id, checkpoint_id, cron_id: run_id, namespace: "child" };
   return {
     server,
     pathOf: ({ path }) =>

@@ -1,9 +1,6 @@
-import { createServer, request as httpRequest } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { graph as chat } from "../fixtures/graphs/chat.js";
-import { serve, startTestServer } from "../helpers/app.js";
-import { Browser, describeWithChromium } from "../helpers/chromium.js";
+import { request as httpRequest } from "node:http";
+import { describe, expect, it, vi } from "vitest";
+import { serve } from "../helpers/app.js";
 import { fakeService, someThread, THREAD_ID } from "../helpers/fake-service.js";
 
 /** The status of GET /ok with a Host header of one's own, which fetch does not allow. */
@@ -257,41 +254,5 @@ describe("CORS", () => {
       "access-control-max-age": "600",
       "access-control-expose-headers": expect.stringMatching(/X-Tokens-Used,.*X-Mine$/) as unknown,
     });
-  });
-});
-
-describeWithChromium("a web page in Chromium", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await Browser.open();
-  });
-  afterAll(() => browser.close());
-
-  /** What a page gets that reads the threads, then makes one. */
-  async function attempt(page: string) {
-    const server = await startTestServer({ graphs: { chat } });
-    await server.service.threads.create({ metadata: { note: "of this machine" } });
-    const tab = await browser.show(page);
-    const read = `fetch("${server.url}/threads/search", { method: "POST", body: "{}" }).then((answer) => answer.text())`;
-    const write = `fetch("${server.url}/threads", { method: "POST", body: "{}", mode: "no-cors" })`;
-    const seen = await tab.evaluate<string>(`${read}.catch(String)`);
-    await tab.evaluate(`${write}.then(() => 0, () => 0)`);
-    return { seen, threads: await server.service.threads.count({}) };
-  }
-
-  it("of a foreign origin neither reads threads nor makes one", async () => {
-    const { seen, threads } = await attempt("data:text/html,<p>somewhere else");
-    expect(seen).toContain("TypeError");
-    expect(threads).toBe(1);
-  });
-
-  it("of another port of this machine does both", async () => {
-    const page = createServer((_req, res) => res.setHeader("content-type", "text/html").end("<p>here"));
-    await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void page.close());
-    const { port } = page.address() as AddressInfo;
-    const { seen, threads } = await attempt(`http://127.0.0.1:${port}/`);
-    expect(seen).toContain("of this machine");
-    expect(threads).toBe(2);
   });
 });

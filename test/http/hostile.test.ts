@@ -13,7 +13,7 @@ const hello = { assistant_id: "chat", input: { messages: [{ role: "user", conten
 const THREAD = "0197f0a0-0000-7000-8000-000000000009";
 
 async function open(): Promise<TestServer> {
-  const server = await startTestServer({ graphs: { chat }, settings: { body_limit: LIMIT } });
+  const server = await startTestServer({ graphs: { chat }, settings: { body_limit: LIMIT, crons: true } });
   await server.request("POST", "/threads", { thread_id: THREAD });
   return server;
 }

@@ -6,6 +6,8 @@ import * as exported from "./no-leaks/graphs.js";
 import {
   walkAnswers,
   walkAssistant,
+  walkCrons,
+  walkEvents,
   walkJoins,
   walkStreams,
   walkTheRest,
@@ -19,7 +21,7 @@ const { WALKED, ...graphs } = exported;
 const routes = new Set<string>();
 
 async function sightsOf(walk: (walker: Walker) => Promise<void>): Promise<string[]> {
-  const settings = { list_all_assistants: true, metrics: true };
+  const settings = { list_all_assistants: true, metrics: true, crons: true };
   const walker = new Walker(await startTestServer({ graphs, settings }));
   await walk(walker);
   for (const route of walker.routes) routes.add(route);
@@ -33,8 +35,10 @@ describe.each(WALKED)("what $id hides", (walked) => {
     ["a stream", walkStreams],
     ["an answer that was waited for", walkAnswers],
     ["a run that is joined", walkJoins],
+    ["the events of a thread", walkEvents],
     ["a thread, its history and its copies", walkThread],
     ["the answer to a write", walkWrites],
+    ["a cron", walkCrons],
   ];
   it.each(walks)("is not in %s", async (_, walk) => {
     expect(await sightsOf((walker) => walk(walker, walked))).toEqual([]);

@@ -35,7 +35,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("is what the server serves", async () => {
-    const { request } = await serve(fakeService());
+    const { request } = await serve(fakeService({ settings: { crons: true } }));
     expect((await request("GET", "/openapi.json")).body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 

@@ -53,7 +53,7 @@ async function missingIn(server: TestServer, request: string, body?: unknown): P
   return Array.isArray(detail) ? detail.filter(({ type }) => type === "missing").map(({ loc }) => loc) : [];
 }
 
-const open = () => startTestServer({ graphs: { chat } });
+const open = () => startTestServer({ graphs: { chat }, settings: { crons: true } });
 
 describe("what the document says is required", () => {
   const withBody = operations.filter(([, { requestBody }]) => requestBody);

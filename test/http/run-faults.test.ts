@@ -25,7 +25,10 @@ let project: Project;
 let server: TestServer;
 beforeEach(async () => {
   project = await createProject({ "marked-graph.ts": graph });
-  server = await startTestServer({ graphs: { agent: join(project.dir, "marked-graph.ts:graph") } });
+  server = await startTestServer({
+    graphs: { agent: join(project.dir, "marked-graph.ts:graph") },
+    settings: { crons: true },
+  });
 });
 afterEach(() => project.remove());
 

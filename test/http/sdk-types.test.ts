@@ -10,7 +10,7 @@ import { compile } from "../helpers/compiler.js";
  * the SDK's types do not say so: those are null on its own server too.
  */
 const CLAIMS = `
-import type { Assistant, Checkpoint, GraphSchema, Interrupt, Run, Thread, ThreadState, ThreadTask } from "@langchain/langgraph-sdk";
+import type { Assistant, Checkpoint, Cron, GraphSchema, Interrupt, Run, Thread, ThreadState, ThreadTask } from "@langchain/langgraph-sdk";
 type Ours = components["schemas"];
 declare const ours: { [Name in keyof Ours]: Ours[Name] };
 export const thread: Omit<Thread, "state_updated_at"> = ours.ThreadModel;
@@ -21,6 +21,7 @@ export const checkpoint: Checkpoint = ours.CheckpointRef;
 export const state: Omit<ThreadState<unknown>, "checkpoint" | "tasks"> = ours.ThreadStateModel;
 export const task: Omit<ThreadTask, "state"> = ours.ThreadTaskModel;
 export const interrupt: Interrupt = ours.InterruptModel;
+export const cron: Cron = ours.CronModel;
 `;
 
 /** What is wrong on purpose: each line must not compile. */

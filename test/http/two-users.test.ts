@@ -1,4 +1,5 @@
 /** No route lets one user see, count, change, join or stop what is another's, or tell it from what is not there. */
+import { newId } from "../../src/support/ids.js";
 import { describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/http/route-table.js";
 import {
@@ -72,7 +73,16 @@ const naming: Record<string, Cases> = {
   stream_run: ({ thread }) => startRun(`POST /threads/${thread}/runs/stream`),
   wait_for_new_run: ({ thread }) => startRun(`POST /threads/${thread}/runs/wait`),
   list_runs: ({ thread }) => ({ request: `GET /threads/${thread}/runs` }),
+  search_runs: ({ thread }) =>
+    body(
+      "POST /runs/search",
+      {},
+      { thread_id: thread },
+      { metadata: { owner: "ann" } },
+      { status: "success" },
+    ),
   get_run: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}` }),
+  get_run_tasks: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}/tasks` }),
   join_run: ({ thread, run: id }) => ({ request: `GET /threads/${thread}/runs/${id}/join` }),
   join_run_stream: ({ thread, run: id }) => followed(`GET /threads/${thread}/runs/${id}/stream`),
   cancel_run: ({ thread, run: id }) =>
@@ -87,6 +97,14 @@ const naming: Record<string, Cases> = {
     ),
   join_stateless_run_stream: ({ stateless }) => followed(`GET /runs/${stateless}/stream`),
   delete_run: ({ thread, run: id }) => ({ request: `DELETE /threads/${thread}/runs/${id}` }),
+  create_thread_cron: ({ thread }) =>
+    body(`POST /threads/${thread}/runs/crons`, { assistant_id: "chat", schedule: "0 0 1 1 *" }),
+  search_crons: ({ thread }) =>
+    body("POST /runs/crons/search", {}, { thread_id: thread }, { metadata: { topic: WORD } }),
+  count_crons: ({ thread }) =>
+    body("POST /runs/crons/count", {}, { thread_id: thread }, { metadata: { topic: WORD } }),
+  update_cron: ({ cron }) => body(`PATCH /runs/crons/${cron}`, {}, { enabled: false }),
+  delete_cron: ({ cron }) => ({ request: `DELETE /runs/crons/${cron}` }),
   search_threads: ({ thread }) =>
     body(
       "POST /threads/search",
@@ -148,6 +166,13 @@ const shared: Record<string, Case> = {
 const making: Record<string, (ask: Ask) => Promise<unknown>> = {
   create_thread: (ask) => ask("POST /threads", { metadata: { topic: WORD } }),
   put_item: (ask) => ask("PUT /store/items", { namespace: [WORD], key: WORD, value: { text: WORD } }),
+  create_cron: (ask) =>
+    ask("POST /runs/crons", {
+      assistant_id: "chat",
+      schedule: "0 0 1 1 *",
+      input: secretInput,
+      metadata: { topic: WORD },
+    }),
   create_stateless_run: async (ask) => {
     const { thread_id } = (await ask("POST /runs", { ...run, on_completion: "keep" })).body as {
       thread_id: string;
@@ -157,21 +182,23 @@ const making: Record<string, (ask: Ask) => Promise<unknown>> = {
     }[];
     return ask(`GET /threads/${thread_id}/runs/${run_id}/join`);
   },
+  send_command: async (ask) => {
+    const thread = newId();
+    const params = { assistant_id: "chat", input: secretInput };
+    const answer = await ask(`POST /threads/${thread}/commands`, { id: 1, method: "run.start", params });
+    const { run_id } = (answer.body as { result: { run_id: string } }).result;
+    return ask(`GET /threads/${thread}/runs/${run_id}/join`);
+  },
   wait_for_stateless_run: (ask) => ask("POST /runs/wait", { ...run, on_completion: "keep" }),
   stream_stateless_run: (ask) => ask("POST /runs/stream", { ...run, on_completion: "keep" }),
   create_stateless_runs: (ask) => ask("POST /runs/batch", [{ ...run, on_completion: "keep" }]),
 };
 
+/** What never ends by itself: see thread-events-access.test.ts and thread-socket.test.ts. */
+const ENDLESS = ["stream_thread_events", "open_thread_socket"];
+
 /** Requests of LangGraph's clients that have no route. */
-const ABSENT = [
-  "POST /threads/THREAD/runs/crons",
-  "POST /threads/THREAD/commands",
-  "POST /threads/THREAD/stream/events",
-  "PATCH /threads/THREAD/state",
-  "PUT /threads/THREAD/runs/RUN",
-  "POST /runs/crons",
-  "POST /runs/RUN/stream",
-];
+const ABSENT = ["PATCH /threads/THREAD/state", "PUT /threads/THREAD/runs/RUN", "POST /runs/RUN/stream"];
 
 const casesOf = (cases: Case | Case[]): Case[] => [cases].flat();
 
@@ -183,7 +210,7 @@ describe("two users", () => {
     };
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
     const covered = [naming, memory, shared, making].flatMap((table) => Object.keys(table));
-    expect(covered.sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+    expect([...covered, ...ENDLESS].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
     expect(operations).toHaveLength(ROUTES.length);
   });
 
@@ -272,14 +299,20 @@ describe("two users", () => {
   it.each(Object.entries(making))("what %s makes is the caller's", async (_id, make) => {
     const { server, ann, anna } = await openTwoUsers();
     await make(ann);
-    for (const path of ["/threads/search", "/store/items/search", "/store/namespaces"]) {
+    for (const path of [
+      "/threads/search",
+      "/store/items/search",
+      "/store/namespaces",
+      "/runs/crons/search",
+    ]) {
       const { text } = await anna(`POST ${path}`, {});
       expect(text).toMatch(/^(\[\]|\{"(items|namespaces)":\[\]\})$/);
     }
     const threads = await server.service.threads.search({});
     expect(threads.items.map(({ metadata }) => metadata?.owner)).toEqual(threads.items.map(() => "ann"));
     const owned = async () => {
-      const answers = [await ann("POST /threads/search", {}), await ann("POST /store/items/search", {})];
+      const found = ["threads", "store/items", "runs/crons"].map((what) => ann(`POST /${what}/search`, {}));
+      const answers = await Promise.all(found);
       return answers.map(({ text }) => text).join();
     };
     await expect.poll(owned).toContain(WORD);

@@ -1,9 +1,7 @@
 /** Answers that clients do not read: what is kept of them is bounded in bytes and in time. */
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { PassThrough, Writable } from "node:stream";
-import { Annotation, START, StateGraph } from "@langchain/langgraph";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { Unread } from "../../src/http/outlet.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { ThreadState } from "../../src/models/state.js";
@@ -12,6 +10,7 @@ import { serve, startTestServer } from "../helpers/app.js";
 import { deferred } from "../helpers/deferred.js";
 import { fakeService, someState, someThread, THREAD_ID } from "../helpers/fake-service.js";
 import { bytesInUse } from "../helpers/heap.js";
+import { mute } from "../helpers/mute.js";
 import { recordingLogger } from "../helpers/service.js";
 
 const MB = 1024 * 1024;
@@ -19,19 +18,6 @@ const MB = 1024 * 1024;
 afterEach(() => {
   vi.useRealTimers();
 });
-
-/** Sends a request, and reads nothing of what comes. */
-async function mute(url: string, path: string, method = "GET", body = ""): Promise<Socket> {
-  const { port } = new URL(url);
-  const socket = connect({ port: Number(port), host: "127.0.0.1" }).pause();
-  onTestFinished(() => void socket.destroy());
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  socket.write(
-    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  );
-  return socket;
-}
 
 const large = { ...someThread, values: { text: "x".repeat(20 * MB) } };
 const warned = (logger: ReturnType<typeof recordingLogger>, text: string) =>
@@ -60,27 +46,6 @@ describe("a client that reads nothing", () => {
     expect(logger.lines.find(({ level }) => level === "warn")?.fields).toMatchObject({
       request_id: expect.stringMatching(/./) as string,
     });
-  });
-
-  it("is cut off for the sake of others when too much is unread", { timeout: 60_000 }, async () => {
-    const logger = recordingLogger();
-    const service = fakeService({
-      logger,
-      settings: { max_unread_bytes: 110 * MB },
-      threads: { get: async () => ({ ...large }) },
-    });
-    const { url, request } = await serve(service);
-    const before = await bytesInUse();
-    for (let index = 0; index < 30; index += 1) {
-      const socket = await mute(url, `/threads/${THREAD_ID}`);
-      await once(socket, "readable");
-      expect(warned(logger, "cut off")).toBe(Math.max(0, index - 4));
-    }
-    expect((await bytesInUse()) - before).toBeLessThan(140 * MB);
-    // Who reads gets all of it, whatever others do.
-    const answer = await request("GET", `/threads/${THREAD_ID}`);
-    expect((answer.body as typeof large).values.text).toHaveLength(20 * MB);
-    expect(warned(logger, "of all it had read nothing for longest")).toBe(26);
   });
 });
 
@@ -154,50 +119,8 @@ describe("a list", () => {
   });
 });
 
-describe("a list of large things", () => {
-  const COUNT = 60;
-  const LARGE = "x".repeat(2 * MB);
-
-  /** A server with as many states, runs, threads and items, each of 2 MB. */
-  async function open() {
-    const graph = new StateGraph(Annotation.Root({ text: Annotation<string> }))
-      .addNode("node", () => ({}))
-      .addEdge(START, "node")
-      .compile();
-    const server = await startTestServer({ graphs: { graph } });
-    const { threads, runs, store } = server.service;
-    const { thread_id } = await threads.create({});
-    for (let index = 0; index < COUNT; index += 1) {
-      await runs.create(thread_id, { assistant_id: "graph", input: { text: index + LARGE } });
-      await store.put({ namespace: ["large"], key: String(100 + index), value: { index, LARGE } });
-      const other = await threads.create({});
-      await runs.create(other.thread_id, { assistant_id: "graph", input: { text: index + LARGE } });
-    }
-    return { server, thread_id };
-  }
-
-  it("is read as its client reads, and whole in the end", { timeout: 120_000 }, async () => {
-    const { server, thread_id } = await open();
-    const lists: [method: string, path: string, body?: string][] = [
-      ["GET", `/threads/${thread_id}/runs?limit=${COUNT}`],
-      ["GET", `/threads/${thread_id}/history?limit=${COUNT}`],
-      ["POST", "/threads/search", JSON.stringify({ limit: COUNT })],
-      ["POST", "/store/items/search", JSON.stringify({ limit: COUNT })],
-    ];
-    for (const [method, path, body] of lists) {
-      const before = await bytesInUse();
-      const socket = await mute(server.url, path, method, body);
-      await once(socket, "readable");
-      // The whole list is of 120 MB, and twice as much as text of objects.
-      expect((await bytesInUse()) - before, path).toBeLessThan(70 * MB);
-      socket.destroy();
-      const { body: whole } = await server.request(method, path, body);
-      const items = Array.isArray(whole) ? whole : (whole as { items: unknown[] }).items;
-      expect(items, path).toHaveLength(COUNT);
-    }
-  });
-
-  it("that cannot be read at all is an error of its own", async () => {
+describe("a list that cannot be read at all", () => {
+  it("is an error of its own", async () => {
     const { request } = await startTestServer({ graphs: { graph: steps } });
     expect((await request("GET", `/threads/${THREAD_ID}/runs`)).status).toBe(404);
     const refused = await request("POST", "/store/items/search", { namespace_prefix: ["a.b"] });

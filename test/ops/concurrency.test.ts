@@ -270,7 +270,7 @@ describe("a service that closes", () => {
 
   it("says of what it stopped, and of what never began, that it was shut down", async () => {
     const checkpointer_uri = inFolder("threads.db");
-    const settings = { checkpointer_scheme: "sqlite", checkpointer_uri };
+    const settings = { checkpointer_scheme: "sqlite", checkpointer_uri, resume_runs: false };
     const { service, thread_id, gate } = await busyThread({ settings });
     const accepted = [
       await service.runs.background(thread_id, say("x")),

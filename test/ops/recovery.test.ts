@@ -70,7 +70,7 @@ describe("start-up", () => {
       error: "server stopped during the run",
     });
     expect((await service.threads.get(thread_id)).status).toBe("interrupted");
-    expect(logger.of("warn")).toEqual(["runs that a stopped server left unfinished were marked as failed"]);
+    expect(logger.of("warn")).toEqual(["runs that a stopped server left unfinished were settled"]);
     expect(
       await service.runs.create(thread_id, { assistant_id: "hitl", command: { resume: "yes" } }),
     ).toMatchObject({ status: "success" });

@@ -108,7 +108,10 @@ describe("what a slow reader holds", () => {
 });
 
 describe("logs of ended runs", () => {
-  const ofRun = (runId: string, threadId = "thread") => ({ run_id: runId, thread_id: threadId });
+  const ofRun = (run_id: string, thread_id = "thread") => ({
+    ...{ run_id, thread_id, graph_id: "chat" },
+    ...{ created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:01.000Z" },
+  });
   const logOf = (characters: number) => {
     const log = new RunLog();
     log.push("values", "x".repeat(characters));

@@ -36,7 +36,7 @@ const WAYS: Record<string, (service: Service, request: RunCreateRequest) => Prom
   },
   background: async (service, request) => {
     const { run_id } = await service.runs.createStateless(request);
-    for await (const batch of service.runs.joinStatelessStream(run_id).frames)
+    for await (const batch of (await service.runs.joinStatelessStream(run_id)).frames)
       for (const { event, data } of batch) if (event === "end" || event === "error") return data;
     return undefined;
   },

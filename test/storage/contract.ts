@@ -4,22 +4,29 @@ import { checkpointTests } from "./contract/checkpoints.js";
 import { forkTests } from "./contract/forks.js";
 import { itemTests } from "./contract/items.js";
 import { lockTests } from "./contract/locks.js";
+import { runSearchTests } from "./contract/run-search.js";
 import { runTests } from "./contract/runs.js";
 import { searchTests } from "./contract/search.js";
+import { takeoverTests } from "./contract/takeovers.js";
 import { threadTests } from "./contract/threads.js";
+import { timerTests } from "./contract/timers.js";
 
 export interface Capabilities {
   /** What was written survives the process. */
   durable: boolean;
   /** It keeps the graphs' long-term memory too. */
   items?: boolean;
+  /** It keeps what is to be done at a time. */
+  timers?: boolean;
+  /** A run may be taken over from the process that executes it; where left out, as far as it is durable. */
+  takesOver?: boolean;
 }
 
 /** What every backend must do. `open` gives an empty storage; it is closed after each test. */
 export function storageContract(
   scheme: string,
   open: () => Promise<Storage>,
-  { durable, items = true }: Capabilities,
+  { durable, items = true, timers = true, takesOver = durable }: Capabilities,
 ): void {
   describe(`${scheme} storage`, () => {
     let storage: Storage;
@@ -35,9 +42,12 @@ export function storageContract(
     threadTests(() => storage);
     searchTests(() => storage);
     runTests(() => storage);
+    runSearchTests(() => storage);
+    if (takesOver) takeoverTests(() => storage);
     lockTests(() => storage);
     checkpointTests(() => storage, { inDatabase: durable });
     forkTests(() => storage);
     if (items) itemTests(() => storage);
+    if (timers) timerTests(() => storage);
   });
 }

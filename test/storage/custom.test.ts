@@ -17,6 +17,7 @@ const options = { checkpointer_options: {}, max_queued_runs: 2 };
 storageContract("maps", async () => openMaps({ ...options, checkpointer_scheme: "maps", cwd: "." }), {
   durable: false,
   items: false,
+  timers: false,
 });
 
 function moduleOf(name: string, text: string): string {

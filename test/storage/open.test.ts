@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { SCHEMES } from "../../src/config/settings.js";
+import { SCHEMES } from "../../src/config/storage-settings.js";
 import { ConfigError } from "../../src/support/errors.js";
 import { openStorage, STORAGE_SCHEMES, uriMatchesScheme } from "../../src/storage/open.js";
 import { tempFolder } from "./temp-folder.js";

@@ -3,10 +3,12 @@ import { emptyCheckpoint, uuid6, type CheckpointTuple } from "@langchain/langgra
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { RunTakenError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import type { Checkpointer, Storage } from "../../src/storage/storage.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { askingGraph, nestedGraph } from "./contract/graphs.js";
+import { runRow, threadRow } from "./contract/rows.js";
 
 const at = (thread_id: string) => ({ configurable: { thread_id, checkpoint_ns: "" } });
 const LOOP = { source: "loop" as const, step: 0, parents: {} };
@@ -189,6 +191,27 @@ withPostgres("postgres checkpointer", (postgres) => {
       await ours().put(at(thread), checkpoint(), LOOP, {});
       expect(await countRows("checkpoints", thread)).toBe(1);
     });
+  });
+
+  it("a write that meets a takeover waits for it, and is refused", async () => {
+    const thread = threadRow();
+    const run = runRow(thread.thread_id, { status: "running" });
+    await storage.threads.insert(thread);
+    await storage.runs.insert(run, { updated_at: thread.updated_at });
+    ours().hold?.(run.run_id, { owner: run.owner, attempt: 1 });
+    const taking = await postgres.pool.connect();
+    await taking.query("BEGIN");
+    await taking.query(`UPDATE "${postgres.schema}".gs_runs SET attempt = 2 WHERE run_id = $1`, [run.run_id]);
+    const config = { configurable: { ...at(thread.thread_id).configurable, run_id: run.run_id } };
+    const late = ours().put(config, checkpoint({ a: 1 }), LOOP, { a: 1 });
+    const refused = expect(late).rejects.toBeInstanceOf(RunTakenError);
+    const waiting =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE OF r%'";
+    await expect.poll(async () => (await postgres.sql(waiting)).length).toBeGreaterThan(0);
+    await taking.query("COMMIT");
+    taking.release();
+    await refused;
+    expect(await ours().getTuple(at(thread.thread_id))).toBeUndefined();
   });
 
   describe("rows", () => {

@@ -28,7 +28,10 @@ withOwnSchema("postgres set-up", (postgres) => {
     await postgres.close();
     const s = `"${postgres.schema}"`;
     await postgres.sql(`ALTER TABLE ${s}.gs_threads DROP COLUMN scope, DROP COLUMN graphs`);
-    await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN fault`);
+    await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN fault, DROP COLUMN tasks`);
+    await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN attempt, DROP COLUMN resumption`);
+    await postgres.sql(`DROP INDEX ${s}.gs_runs_created`);
+    await postgres.sql(`DROP TABLE ${s}.gs_timers`);
     await postgres.sql(`UPDATE ${s}.gs_schema SET version = 2`);
     const { threads, runs } = await postgres.open();
     expect(await runs.get(row.thread_id, run.run_id)).toEqual(run);

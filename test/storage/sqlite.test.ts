@@ -122,6 +122,29 @@ describe("sqlite file", () => {
     }
   });
 
+  it("a search for runs reads an index in order, or the threads that are named", async () => {
+    const { runs } = await open(freshFile());
+    const prepare = vi.spyOn(Database.prototype, "prepare");
+    const page = { limit: 1, offset: 0 };
+    await runs.search?.(page);
+    await runs.search?.({ ...page, status: "error", createdAfter: "2030", createdBefore: "2031" });
+    await runs.search?.({ ...page, threadIds: ["x"] });
+    const db = prepare.mock.contexts[0] as Database.Database;
+    const sql = prepare.mock.calls.map(([text]) => text).filter((text) => text.includes("gs_runs"));
+    prepare.mockRestore();
+    const values = { ...page, status: "", createdAfter: "", createdBefore: "", threadIds: "[]" };
+    const plans = sql.map((text) =>
+      (db.prepare(`EXPLAIN QUERY PLAN ${text}`).all(values) as { detail: string }[])
+        .map(({ detail }) => detail)
+        .join("; "),
+    );
+    expect(plans).toEqual([
+      "SCAN gs_runs USING INDEX gs_runs_created",
+      expect.stringMatching(/^SEARCH gs_runs USING INDEX gs_runs_created [^;]*$/),
+      expect.stringContaining("SEARCH gs_runs USING INDEX gs_runs_of_thread"),
+    ]);
+  });
+
   it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
     const file = freshFile();
     const row = threadRow({ metadata: { owner: "ann" } });
@@ -132,7 +155,9 @@ describe("sqlite file", () => {
     await opened.pop()?.close();
     const db = new Database(file);
     db.exec(`ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
-      ALTER TABLE gs_runs DROP COLUMN fault; UPDATE gs_schema SET version = 1`);
+      ALTER TABLE gs_runs DROP COLUMN fault; ALTER TABLE gs_runs DROP COLUMN attempt;
+      ALTER TABLE gs_runs DROP COLUMN resumption; ALTER TABLE gs_runs DROP COLUMN tasks;
+      DROP INDEX gs_runs_created; DROP TABLE gs_timers; UPDATE gs_schema SET version = 1`);
     db.close();
     const { threads, runs } = await open(file);
     expect(await runs.get(row.thread_id, run.run_id)).toEqual(run);

@@ -25,7 +25,7 @@ describeWithChromium("the list of threads", () => {
     await ranThread(service, "hitl", { topic: "tea" }, { user: "bo" });
     await ranThread(service, "fail", {}, { user: "bo" }).catch(() => undefined);
     const { page, visit } = await open(url);
-    await visit("");
+    await visit("#/threads");
     const rows = page.locator("[data-list] a");
     await expect.poll(() => rows.count()).toBe(3);
     expect(await rows.filter({ hasText: "ai: The sum is 5" }).textContent()).toMatch(/idle.*agent/);
@@ -45,7 +45,7 @@ describeWithChromium("the list of threads", () => {
     await page.getByLabel("Metadata").fill("user=bo");
     await page.keyboard.press("Enter");
     await expect.poll(() => rows.count()).toBe(2);
-    await page.getByLabel("Filter what is loaded").fill("FAIL");
+    await page.getByLabel("Search", { exact: true }).fill("FAIL");
     await expect.poll(() => rows.allTextContents()).toEqual([expect.stringMatching(/error.*fail.*kaboom/)]);
     await page.getByLabel("Metadata").fill("nonsense");
     await page.keyboard.press("Enter");
@@ -73,7 +73,7 @@ describeWithChromium("the list of threads without any", () => {
   it("carries the command that makes one, and so does a thread on which nothing ran", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
-    await visit("");
+    await visit("#/threads");
     await page.getByText('graph-serve run --message "hello"').waitFor();
     const { thread_id } = await service.threads.create({});
     await visit(`#/threads/${thread_id}`);
@@ -96,7 +96,7 @@ describeWithChromium("a thread", () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const { page, visit } = await open(url);
-    await visit("");
+    await visit("#/threads");
     await page.getByText("ai: The sum is 5").waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");

@@ -56,7 +56,7 @@ const hostile = new StateGraph(State)
   .addEdge("ask", END)
   .compile({ name: "hostile" });
 
-const TABS = ["changes", "state", "tasks", "messages", "meta", "raw"];
+const TABS = ["changes", "state", "tasks", "messages", "drawing", "times", "meta", "raw"];
 
 describeWithChromium("hostile values", () => {
   const open = useBrowser();
@@ -68,8 +68,13 @@ describeWithChromium("hostile values", () => {
     const id = await ranThread(service, "hostile", { messages: [{ role: "user", content: ALL }] }, metadata);
     const { page, visit } = await open(url);
     const places = [
+      "#/run?graph=hostile",
+      "#/inbox",
+      `#/run/${id}`,
+      `#/run/${encodeURIComponent(ALL)}`,
       "#/threads",
       ...TABS.map((tab) => `#/threads/${id}?tab=${tab}`),
+      `#/threads/${id}?fork=1`,
       "#/graphs",
       "#/graphs/hostile",
       `#/threads/${encodeURIComponent(ALL)}`,
@@ -82,7 +87,7 @@ describeWithChromium("hostile values", () => {
       const made = "main :is(img, iframe, script, object, embed, b, [onerror], [onload], [srcdoc])";
       expect(await page.locator(made).count(), place).toBe(0);
       for (const link of await page.locator("a").all())
-        expect(await link.getAttribute("href"), place).toMatch(/^#/);
+        expect(await link.getAttribute("href"), place).toMatch(/^(#|http:\/\/127\.0\.0\.1:9\/pixel\.png$)/);
       const text = await page.locator("body").innerText();
       expect(text, place).not.toMatch(/[\u202e\u2066\u0007\u001b]/);
     }
@@ -115,10 +120,15 @@ describeWithChromium("each screen", () => {
     const { thread_id: empty } = await service.threads.create({});
     const { page, visit } = await open(url, { width, scheme });
     const places = [
+      "#/run",
+      "#/inbox",
+      `#/run/${ran}`,
+      `#/run/${waits}`,
       "#/threads",
       "#/threads?q=nothing+has+this",
       ...TABS.map((tab) => `#/threads/${ran}?tab=${tab}`),
       `#/threads/${waits}?tab=tasks`,
+      `#/threads/${waits}?fork=1`,
       `#/threads/${empty}`,
       "#/graphs",
       "#/graphs/agent",
@@ -167,13 +177,15 @@ describeWithChromium("a server that asks for a key", () => {
     const { url } = server();
     const { page, visit } = await open(url);
     await visit(`#key=${KEY}`);
-    await page.getByText("No thread yet").waitFor();
+    await page.getByText("Say something to the graph").waitFor();
     expect(page.url()).toBe(`${url}/studio/`);
+    await visit("#/threads");
+    await page.getByText("No thread yet").waitFor();
     const waiting = await open(url);
     await waiting.visit("#/threads");
     await waiting.page.getByRole("dialog").getByText("open the address that stands there").waitFor();
     await waiting.visit(`#key=${KEY}`);
-    await waiting.page.getByText("No thread yet").waitFor();
+    await waiting.page.getByText("Say something to the graph").waitFor();
     expect(waiting.page.url()).not.toContain(KEY);
   });
 });
@@ -227,6 +239,10 @@ describeWithChromium("a storage whose graphs are gone", () => {
       expect.stringContaining("input"),
     ]);
     expect(await violationsOf(page)).toEqual([]);
+    await visit(`#/threads/${id}?tab=drawing`);
+    await page.getByText("The graph is not here").waitFor();
+    const drawn = page.getByRole("img", { name: "start → plan, plan → ask. asks: ask" });
+    expect(await drawn.locator(".graph-node").count()).toBe(3);
     await visit("#/graphs/hitl");
     await page.getByRole("alert").getByText("gone.ts").waitFor();
   });
@@ -246,6 +262,7 @@ describeWithChromium("the Studio in somebody's application", () => {
     const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "hi" }] });
     const { page } = await open(`http://127.0.0.1:${port}`);
     await page.goto(`http://127.0.0.1:${port}/tools/agents/studio`);
+    await page.getByRole("link", { name: "Threads" }).click();
     await page.getByText("ai: The sum is 5").click();
     await page.getByText("by model_request").waitFor();
     expect(page.url()).toBe(`http://127.0.0.1:${port}/tools/agents/studio/#/threads/${id}`);

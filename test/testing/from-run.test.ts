@@ -170,6 +170,12 @@ describe("--from-run", () => {
     expect(text).toContain(`# Made from run ${runId}`);
     expect(text).toContain("[redacted]");
     expect(text).not.toMatch(/sk-abc/);
+    const messages = { messages: [{ role: "user", content: "with sk-abcdefghijklmnopqrstuv" }] };
+    const named = await run(newId(), { input: { ...messages, topic: "cats" }, config: {} });
+    await test("--from-run", named, "--out", "cases/named.graph.yaml");
+    expect(await readFile(join(project.dir, "cases/named.graph.yaml"), "utf8")).toContain(
+      "name: with [redacted]",
+    );
   });
 
   it("writes over no file", async () => {

@@ -34,6 +34,8 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
     dev: { bad: ["--port", "none"] },
     studio: { bad: ["--port", "none"] },
     start: { bad: ["./nothing.ts"] },
+    // A file that is not there is a tool that says so.
+    mcp: { bad: ["nothing"] },
     run: {
       succeeds: ["--message", "hello"],
       missing: ["--thread", NOBODY, "--message", "x"],
@@ -56,7 +58,7 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
       succeeds: [thread],
       empty: [threads.empty],
       missing: [NOBODY],
-      bad: [thread, "--status", "done"],
+      bad: ["--status", "done"],
     },
     "inspect thread": { succeeds: [thread], missing: [NOBODY], bad: ["no id"] },
     "inspect run": { succeeds: [ownRun], missing: [NOBODY], bad: ["no id"] },

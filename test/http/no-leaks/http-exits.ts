@@ -1,7 +1,8 @@
 /** Every exit over HTTP. */
 import { gateOf } from "../../fixtures/gates.js";
 import type { Walked } from "./graphs.js";
-import { FINE } from "./mark.js";
+import { type CommandBody, isLast } from "../../helpers/thread-events.js";
+import { FINE, leaksIn } from "./mark.js";
 import type { Walker } from "./walker.js";
 
 const MODES = [
@@ -96,6 +97,30 @@ export async function walkJoins(walker: Walker, { id, input }: Walked): Promise<
   await ask(`DELETE ${run}`);
 }
 
+/** A thread by its events and commands: a run, the answer to what it asks, and what can be looked at then. */
+export async function walkEvents(walker: Walker, { id, input }: Walked): Promise<void> {
+  const thread = await newThread(walker, id);
+  const events = await walker.follow(thread);
+  const command = async (method: string, params: object) =>
+    (await walker.ask(`POST ${thread}/commands`, { id: 1, method, params })).body as CommandBody;
+  const ran = async (method: string, params: object) => {
+    const { result } = await command(method, params);
+    await events.until(isLast(result.run_id));
+  };
+  await ran("run.start", { assistant_id: id, input });
+  const asked = events.events.find(({ method }) => method === "input.requested");
+  if (asked) {
+    const { namespace, data } = asked.params;
+    await ran("input.respond", { namespace, interrupt_id: data.interrupt_id, response: FINE });
+  }
+  for (const namespace of new Set(events.events.map(({ params }) => params.namespace.join("|"))))
+    await command("state.get", { namespace: namespace.split("|").filter(Boolean) });
+  await command("agent.getTree", {});
+  await walker.ask(`GET ${thread}/stream/events`);
+  events.close();
+  walker.look("events", events.text);
+}
+
 /** A thread that asks, then one that has ended, read in every way; and a copy of each. */
 export async function walkThread(walker: Walker, walked: Walked): Promise<void> {
   const { ask } = walker;
@@ -118,11 +143,17 @@ async function readThread(walker: Walker, thread: string, { id, hidden = {} }: W
   await ask(`GET ${thread}`);
   await ask(`PATCH ${thread}`, { metadata: { seen: true } });
   const [run] = (await ask(`GET ${thread}/runs`)).body as { run_id: string }[];
-  if (run) await ask(`GET ${thread}/runs/${run.run_id}`);
+  if (run) for (const path of ["", "/tasks"]) await ask(`GET ${thread}/runs/${run.run_id}${path}`);
+  await ask("POST /runs/search", { thread_id: thread.slice(9) });
   for (const namespace of ["", ...walker.namespaces]) await readNamespace(walker, thread, namespace);
   const ids = [thread.slice(9)];
   await ask("POST /threads/search", { ids, extract: { all: "values", asked: "interrupts" } });
   for (const [key, value] of Object.entries(hidden)) {
+    for (const query of leaksIn(JSON.stringify(value))) {
+      const found = (await ask("POST /threads/search", { ids, query, select: ["status"] })).body as unknown[];
+      const { body: count } = await ask("POST /threads/count", { ids, query });
+      if (found.length > 0 || count !== 0) walker.sights.add(`a text of ${key} in ${id} is found`);
+    }
     await ask("POST /threads/search", { ids, select: ["status"], extract: { x: `values.${key}` } });
     for (const values of [{ [key]: value }, { data: { [key]: value } }]) {
       const found = (await ask("POST /threads/search", { ids, values })).body as unknown[];
@@ -167,6 +198,18 @@ export async function walkWrites(walker: Walker, { id, input }: Walked): Promise
   await ask("POST /threads/prune", { thread_ids: [thread.slice(9)], strategy: "keep_latest" });
   await ask(`GET ${thread}/state?subgraphs=true`);
   await ask(`DELETE ${thread}`);
+}
+
+/** Crons of a thread and without one. */
+export async function walkCrons(walker: Walker, { id, input }: Walked): Promise<void> {
+  const { ask } = walker;
+  const cron = { assistant_id: id, schedule: "0 0 1 1 *", input };
+  await ask(`POST ${await newThread(walker, id)}/runs/crons`, cron);
+  const { cron_id } = (await ask("POST /runs/crons", cron)).body as { cron_id: string };
+  await ask(`PATCH /runs/crons/${cron_id}`, { metadata: { seen: true } });
+  await ask("POST /runs/crons/search", { assistant_id: id });
+  await ask("POST /runs/crons/count", { assistant_id: id });
+  await ask(`DELETE /runs/crons/${cron_id}`);
 }
 
 /** What every server has, whatever it serves. */

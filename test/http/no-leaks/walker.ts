@@ -1,6 +1,7 @@
 /** Asks a server for everything it has to say of a graph, and keeps every mark that it hears. */
 import { ROUTES } from "../../../src/http/route-table.js";
 import type { Answer, TestServer } from "../../helpers/app.js";
+import { openEvents, type OpenEvents } from "../../helpers/thread-events.js";
 import { leaksIn } from "./mark.js";
 
 const PATTERNS = ROUTES.map(({ id, method, path }) => ({
@@ -54,6 +55,12 @@ export class Walker {
     this.look(`${route?.id ?? path}${query} ${shortly(body)}`, answer.text);
     return answer;
   };
+
+  /** The events of the thread at `path`, as they come. */
+  follow(path: string): Promise<OpenEvents> {
+    this.routes.add("stream_thread_events");
+    return openEvents(this.#server, path.slice("/threads/".length));
+  }
 
   /** As `ask`, with the body of the answer yet to come. */
   async begin(request: string, headers?: Record<string, string>): Promise<() => Promise<void>> {

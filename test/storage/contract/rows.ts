@@ -44,6 +44,8 @@ export function runRow(thread_id: string, fields: Partial<RunRow> = {}): RunRow 
     usage: null,
     owner: "process-1",
     fault: null,
+    attempt: 1,
+    resumption: null,
     ...fields,
   };
 }

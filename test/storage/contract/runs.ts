@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RunTasks } from "../../../src/models/run.js";
 import { newId } from "../../../src/support/ids.js";
 import type {
   Owner,
@@ -19,6 +20,22 @@ const FAULT: RunFault = {
   stack: [{ function: "work", file: "/a/graph.ts", line: 3, column: 9 }],
   folded: 7,
   cause: { name: "Error", message: "inner", stack: [], folded: 0 },
+};
+
+const TASKS: RunTasks = {
+  tasks: [
+    {
+      kind: "node",
+      name: 'ü "work"',
+      namespace: "work:1",
+      step: 1,
+      started_at: "2030-01-01T00:00:00.000Z",
+      ended_at: null,
+      state: "running",
+      usage: null,
+    },
+  ],
+  omitted: 3,
 };
 
 export function runTests(storage: () => Storage): void {
@@ -171,6 +188,23 @@ export function runTests(storage: () => Storage): void {
       expect(listed?.fault).toEqual(FAULT);
       const copied = await seedRun(run.thread_id, { status: "error", fault: FAULT });
       expect(await storage().runs.get(run.thread_id, copied.run_id)).toEqual(copied);
+    });
+
+    it("when what ran in it began and ended is kept with it, and read by itself", async () => {
+      const run = await seedRun((await seedThread()).thread_id);
+      if (!("tasks" in storage().runs)) return;
+      const read = (id: string) => storage().runs.tasks?.(run.thread_id, id);
+      expect(await read(run.run_id)).toBeNull();
+      const ended = outcome(run);
+      const { updated_at } = ended.run;
+      await storage().runs.settle([{ ...ended, run: { ...ended.run, tasks: TASKS } }]);
+      expect(await read(run.run_id)).toEqual(TASKS);
+      expect(await storage().runs.get(run.thread_id, run.run_id)).toEqual({ ...run, ...ended.run });
+      const copied = await seedRun(run.thread_id, { status: "success", updated_at, tasks: TASKS });
+      expect(await read(copied.run_id)).toEqual(TASKS);
+      const page = await storage().runs.list({ threadId: run.thread_id, limit: 2, offset: 0 });
+      for (const listed of page) expect(listed).not.toHaveProperty("tasks");
+      expect(await storage().runs.tasks?.(newId(), copied.run_id)).toBeNull();
     });
 
     it("a second outcome of a run is ignored", async () => {

@@ -1,0 +1,144 @@
+/**
+ * Runs on several servers while processes are killed, stand still or are told to end, and the database fails. By HTTP
+ * and by signals alone: `npm run test:all:chaos -- [--runs 1000] [--seconds 60] [--seed 31]`.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Settings } from "../../src/config/settings.js";
+import type { Run } from "../../src/models/run.js";
+import type { PostgresCluster } from "../helpers/postgres-cluster.js";
+import { Fleet } from "./fleet.js";
+import { type Evidence, judge, type Verdict } from "./judge.js";
+import { type Random, randomOf } from "./random.js";
+import { type Accepted, Traffic } from "./traffic.js";
+
+export interface ChaosOptions {
+  database: PostgresCluster;
+  settings?: Partial<Settings>;
+  servers: number;
+  runs: number;
+  threads: number;
+  seconds: number;
+  seed: number;
+  /** How often the database fails. */
+  restarts: number;
+  /** Time for everything to end after the last fault. */
+  settleSeconds: number;
+  /** Hears what is done. */
+  say?: (text: string) => void;
+}
+
+const FAULTS = ["SIGKILL", "SIGSTOP", "SIGTERM"] as const;
+/** Between two faults. */
+const FAULT_MS = 3000;
+const FROZEN_MS = 8000;
+
+/** What became of the runs. */
+export async function chaos(options: ChaosOptions): Promise<Verdict> {
+  const { database, seconds, seed, settleSeconds } = options;
+  const stored = { checkpointer_scheme: "postgres", checkpointer_uri: database.uri };
+  const fleet = await Fleet.start(options.servers, { ...stored, ...options.settings });
+  try {
+    const random = randomOf(seed);
+    const ms = seconds * 1000;
+    const traffic = new Traffic({
+      ...options,
+      urls: fleet.servers.map(({ url }) => url),
+      random,
+      ms,
+      patienceMs: ms + settleSeconds * 1000,
+    });
+    const made = traffic.make();
+    const disturbed = await disturb(fleet, options, randomOf(seed + 1));
+    // Who was frozen may accept some when the last fault is over.
+    await made;
+    options.say?.(`the last fault is over, ${traffic.accepted.length} runs were accepted`);
+    const rows = await settled(fleet, traffic.accepted, settleSeconds * 1000);
+    await traffic.followers();
+    return judge({
+      ...traffic,
+      disturbed,
+      rows,
+      trails: await trailsOf(fleet, traffic.accepted),
+      turns: fleet.turns(),
+    });
+  } finally {
+    await fleet.stop();
+  }
+}
+
+/** One fault after another until the time is over; the processes that they befell. */
+async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Promise<Set<number>> {
+  const { database, seconds, restarts, say = () => undefined } = options;
+  const disturbed = new Set<number>();
+  const faults: Promise<void>[] = [];
+  const count = Math.floor((seconds * 1000) / FAULT_MS);
+  const restartAt = new Set(
+    Array.from({ length: restarts }, (_, index) => Math.floor(((index + 1) * count) / (restarts + 1))),
+  );
+  const free = new Set(fleet.servers);
+  for (let index = 0; index < count; index += 1) {
+    await sleep(FAULT_MS);
+    if (restartAt.has(index)) {
+      say("the database fails");
+      await database.restart();
+      continue;
+    }
+    // One is left that nothing befalls at the time.
+    const choice = [...free];
+    if (choice.length < 2) continue;
+    const server = choice[Math.floor(random() * choice.length)];
+    const fault = FAULTS[Math.floor(random() * FAULTS.length)] ?? "SIGKILL";
+    if (!server) continue;
+    free.delete(server);
+    say(`${fault} ${server.url}`);
+    const done = fault === "SIGSTOP" ? server.freeze(FROZEN_MS) : server.replace(fault);
+    faults.push(
+      done.then((pid) => {
+        disturbed.add(pid);
+        free.add(server);
+      }),
+    );
+  }
+  await Promise.all(faults);
+  return disturbed;
+}
+
+/** The rows of all runs once none changes any more, or the time is over; read twice. */
+async function settled(fleet: Fleet, accepted: readonly Accepted[], ms: number): Promise<Evidence["rows"]> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const first = await rowsOf(fleet, accepted);
+    const isOver = performance.now() > end;
+    const isSettled = first.every((row) => row !== undefined && !["pending", "running"].includes(row.status));
+    await sleep(500);
+    if (!isSettled && !isOver) continue;
+    const second = await rowsOf(fleet, accepted);
+    return new Map(accepted.map(({ run }, index) => [run, [first[index], second[index]]]));
+  }
+}
+
+/** A server may stand at the time: another is asked then. */
+async function ask<T>(fleet: Fleet, path: string): Promise<T | undefined> {
+  for (const { url } of [...fleet.servers, ...fleet.servers]) {
+    try {
+      const answer = await fetch(url + path, { signal: AbortSignal.timeout(10_000) });
+      if (answer.ok) return (await answer.json()) as T;
+      if (answer.status === 404) return undefined;
+    } catch {
+      continue;
+    }
+  }
+  throw new Error(`no server answers ${path}`);
+}
+
+const rowsOf = (fleet: Fleet, accepted: readonly Accepted[]): Promise<(Run | undefined)[]> =>
+  Promise.all(accepted.map(({ thread, run }) => ask<Run>(fleet, `/threads/${thread}/runs/${run}`)));
+
+async function trailsOf(fleet: Fleet, accepted: readonly Accepted[]): Promise<Map<string, string[]>> {
+  const trails = new Map<string, string[]>();
+  for (const thread of new Set(accepted.map((one) => one.thread))) {
+    const state = await ask<{ values?: { trail?: string[] } }>(fleet, `/threads/${thread}/state`);
+    trails.set(thread, state?.values?.trail ?? []);
+  }
+  return trails;
+}

@@ -1,0 +1,49 @@
+/** Three nodes that write down each of their turns in the file CHAOS_LOG, and tell of themselves in frames. */
+import { appendFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+
+export const NODES = ["a", "b", "c"] as const;
+/** Frames that each node writes. */
+export const FRAMES = 10;
+const TURN_MS = 60;
+
+/** A line of the log: a node of a run began or ended its turn. */
+export interface Turn {
+  what: "begin" | "end";
+  thread: string;
+  run: string;
+  node: string;
+  pid: number;
+}
+
+const State = Annotation.Root({
+  /** `tag:in`, `tag:a`, `tag:b`, `tag:c` of each run, in the order in which it came about. */
+  trail: Annotation<string[]>({ reducer: (trail, more) => [...trail, ...more], default: () => [] }),
+  tag: Annotation<string>,
+});
+
+async function turn(node: string, tag: string, { configurable = {}, writer }: LangGraphRunnableConfig) {
+  const write = (what: Turn["what"]) => {
+    const { thread_id, run_id } = configurable as { thread_id: string; run_id: string };
+    const line: Turn = { what, thread: thread_id, run: run_id, node, pid: process.pid };
+    appendFileSync(process.env.CHAOS_LOG ?? "", `${JSON.stringify(line)}\n`);
+  };
+  write("begin");
+  for (let index = 0; index < FRAMES; index += 1) {
+    await sleep(TURN_MS / FRAMES);
+    writer?.({ frame: `${tag}:${node}:${index}` });
+  }
+  write("end");
+  return { trail: [`${tag}:${node}`] };
+}
+
+export const graph = new StateGraph(State)
+  .addNode("a", ({ tag }, config: LangGraphRunnableConfig) => turn("a", tag, config))
+  .addNode("b", ({ tag }, config: LangGraphRunnableConfig) => turn("b", tag, config))
+  .addNode("c", ({ tag }, config: LangGraphRunnableConfig) => turn("c", tag, config))
+  .addEdge(START, "a")
+  .addEdge("a", "b")
+  .addEdge("b", "c")
+  .addEdge("c", END)
+  .compile({ name: "chain" });

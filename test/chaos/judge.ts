@@ -1,0 +1,138 @@
+/** What went wrong: read from the servers, from the graphs' own log, and from what clients were told. */
+import type { Run } from "../../src/models/run.js";
+import { FRAMES, NODES, type Turn } from "./graph.js";
+import type { Accepted, Followed } from "./traffic.js";
+
+/** What a fault may do to no run; each with what was seen. */
+export interface Verdict {
+  accepted: number;
+  /** Runs that did not end well, with their status and error. */
+  notSurvived: string[];
+  /** Runs that are gone. */
+  lost: string[];
+  /** Runs that have not ended, or ended twice. */
+  unended: string[];
+  /** Runs that are not in the state of their thread as they should be: once, whole, and together. */
+  state: string[];
+  /** Runs that began before one that was accepted earlier. */
+  order: string[];
+  /** Two runs of a thread at once. */
+  inFlight: string[];
+  /** Readers that were not told all, or not in order. */
+  frames: string[];
+}
+
+export interface Evidence {
+  accepted: readonly Accepted[];
+  /** Of requests that had no answer. */
+  unknown: readonly string[];
+  followed: readonly Followed[];
+  turns: readonly Turn[];
+  /** Processes that were killed, or stood still for a while: what they did at the end is nobody's. */
+  disturbed: ReadonlySet<number>;
+  /** The rows of runs, by id, read twice. */
+  rows: ReadonlyMap<string, readonly [Run | undefined, Run | undefined]>;
+  /** `trail` of each thread. */
+  trails: ReadonlyMap<string, readonly string[]>;
+}
+
+const ENDED = new Set(["success", "error", "timeout", "interrupted"]);
+
+export function judge(evidence: Evidence): Verdict {
+  const { accepted } = evidence;
+  const verdict: Verdict = {
+    accepted: accepted.length,
+    notSurvived: [],
+    lost: [],
+    unended: [],
+    state: [],
+    order: orderBroken(evidence),
+    inFlight: overlapping(evidence),
+    frames: evidence.followed.flatMap(framesMissing),
+  };
+  for (const { run, thread, tag } of accepted) {
+    const [first, second] = evidence.rows.get(run) ?? [];
+    const name = `${tag} (${run} of ${thread})`;
+    if (!first || !second) verdict.lost.push(name);
+    else if (!ENDED.has(second.status) || (ENDED.has(first.status) && first.status !== second.status))
+      verdict.unended.push(`${name}: ${first.status}, ${second.status}`);
+    else if (second.status !== "success")
+      verdict.notSurvived.push(`${name}: ${second.status}: ${second.error ?? ""}`);
+  }
+  for (const [thread, trail] of evidence.trails)
+    verdict.state.push(...stateBroken(trail, tagsOf(evidence, thread)).map((what) => `${thread}: ${what}`));
+  return verdict;
+}
+
+/** Tags of the runs of a thread that ended well, in the order in which they were accepted. */
+function tagsOf({ accepted, rows }: Evidence, thread: string): string[] {
+  return accepted
+    .filter((one) => one.thread === thread && rows.get(one.run)?.[1]?.status === "success")
+    .map(({ tag }) => tag);
+}
+
+const STEPS = ["in", ...NODES];
+
+function stateBroken(trail: readonly string[], tags: readonly string[]): string[] {
+  const broken: string[] = [];
+  const doubled = trail.filter((entry, index) => trail.indexOf(entry) !== index);
+  if (doubled.length > 0) broken.push(`twice in the state: ${doubled.join(", ")}`);
+  for (const tag of tags) {
+    const at = trail.indexOf(`${tag}:in`);
+    const own = trail.slice(at, at + STEPS.length).join();
+    if (at < 0) broken.push(`${tag} is not in the state`);
+    else if (own !== STEPS.map((step) => `${tag}:${step}`).join())
+      broken.push(`${tag} is in the state as ${own}`);
+  }
+  return broken;
+}
+
+/** By the state, and by the log of the nodes. */
+function orderBroken({ accepted, trails, turns }: Evidence): string[] {
+  return [...trails].flatMap(([thread, trail]) => {
+    const wanted = accepted.filter((one) => one.thread === thread);
+    const inState = wanted.map(({ tag }) => trail.indexOf(`${tag}:in`)).filter((at) => at >= 0);
+    const begun = wanted
+      .map(({ run }) => turns.findIndex((turn) => turn.run === run))
+      .filter((at) => at >= 0);
+    return [
+      ...(isRising(inState) ? [] : [`${thread}: in the state`]),
+      ...(isRising(begun) ? [] : [`${thread}: in its beginnings`]),
+    ];
+  });
+}
+
+const isRising = (numbers: readonly number[]): boolean =>
+  numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
+
+/** A node that began while one of another run had not ended, in processes that nothing befell. */
+function overlapping({ turns, disturbed }: Evidence): string[] {
+  const open = new Map<string, Turn>();
+  const found: string[] = [];
+  for (const turn of turns) {
+    const before = open.get(turn.thread);
+    if (turn.what === "end") open.delete(turn.thread);
+    else {
+      if (before && before.run !== turn.run && !disturbed.has(before.pid) && !disturbed.has(turn.pid))
+        found.push(`${turn.thread}: ${turn.run} began during ${before.run}`);
+      open.set(turn.thread, turn);
+    }
+  }
+  return found;
+}
+
+/** What its reader lacks of the last attempt of a run. */
+function framesMissing({ events, isWhole, tag, run }: Followed): string[] {
+  const name = `${tag} (${run})`;
+  if (!isWhole) return [`${name}: the end did not come`];
+  const ids = events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+  if (!isRising(ids)) return [`${name}: ids are not in order: ${ids.join()}`];
+  const told = events.flatMap(({ event, data }) =>
+    event === "custom" ? [(data as { frame: string }).frame] : [],
+  );
+  const wanted = NODES.flatMap((node) =>
+    Array.from({ length: FRAMES }, (_, index) => `${tag}:${node}:${index}`),
+  );
+  const missing = wanted.filter((frame) => !told.includes(frame));
+  return missing.length === 0 ? [] : [`${name}: ${missing.length} of ${wanted.length} frames are missing`];
+}

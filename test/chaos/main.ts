@@ -1,0 +1,38 @@
+/** `npm run test:all:chaos -- [--runs 1000] [--threads 100] [--seconds 60] [--seed 31] [--servers 4] [--restarts 2]` */
+import { parseArgs } from "node:util";
+import { PostgresCluster } from "../helpers/postgres-cluster.js";
+import { chaos } from "./chaos.js";
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "1000" },
+    threads: { type: "string", default: "100" },
+    seconds: { type: "string", default: "60" },
+    seed: { type: "string", default: "31" },
+    servers: { type: "string", default: "4" },
+    restarts: { type: "string", default: "2" },
+    settings: { type: "string", default: "{}" },
+  },
+});
+const say = (text: string) => process.stdout.write(`${text}\n`);
+const database = await PostgresCluster.start();
+try {
+  const verdict = await chaos({
+    database,
+    settings: JSON.parse(values.settings) as object,
+    servers: Number(values.servers),
+    runs: Number(values.runs),
+    threads: Number(values.threads),
+    seconds: Number(values.seconds),
+    seed: Number(values.seed),
+    restarts: Number(values.restarts),
+    settleSeconds: 90,
+    say,
+  });
+  for (const [name, found] of Object.entries(verdict)) {
+    say(`${name}: ${Array.isArray(found) ? found.length : String(found)}`);
+    if (Array.isArray(found)) for (const one of (found as string[]).slice(0, 5)) say(`  ${one}`);
+  }
+} finally {
+  await database.stop();
+}

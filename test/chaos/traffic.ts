@@ -1,0 +1,123 @@
+/** Clients: runs are made one after another on each thread, and most are followed, wherever they execute. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { newId } from "../../src/support/ids.js";
+import { readEvents, type SseEvent } from "../helpers/sse.js";
+import type { Random } from "./random.js";
+
+/** A run that a server said yes to. */
+export interface Accepted {
+  thread: string;
+  run: string;
+  /** What its input and its nodes are called in the state. */
+  tag: string;
+}
+
+/** What came to the reader of a run, over all its connections. */
+export interface Followed extends Accepted {
+  events: SseEvent[];
+  connections: number;
+  /** Whether the last frame came. */
+  isWhole: boolean;
+}
+
+export interface TrafficOptions {
+  urls: readonly string[];
+  runs: number;
+  threads: number;
+  random: Random;
+  /** Time over which the runs are made. */
+  ms: number;
+  /** Readers go on until then at the latest. */
+  patienceMs: number;
+}
+
+const FOLLOWED = 0.7;
+const PAUSE_MS = 250;
+const ASK_MS = 10_000;
+
+export class Traffic {
+  readonly accepted: Accepted[] = [];
+  readonly followed: Followed[] = [];
+  /** Requests that had no answer: whether their runs were made is not known. */
+  readonly unknown: string[] = [];
+  readonly #options: TrafficOptions;
+  readonly #readers: Promise<void>[] = [];
+  #made = 0;
+
+  constructor(options: TrafficOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all runs have been made. */
+  async make(): Promise<void> {
+    const { threads } = this.#options;
+    await Promise.all(Array.from({ length: threads }, () => this.#thread(newId())));
+  }
+
+  /** Resolves when those who follow the runs are done. */
+  async followers(): Promise<void> {
+    await Promise.all(this.#readers);
+  }
+
+  async #thread(thread: string): Promise<void> {
+    const { runs, threads, ms, random } = this.#options;
+    const pauseMs = (ms / runs) * threads;
+    while (this.#made < runs) {
+      this.#made += 1;
+      await this.#make(thread, String(this.#made));
+      await sleep(random() * 2 * pauseMs);
+    }
+  }
+
+  async #make(thread: string, tag: string): Promise<void> {
+    const { random } = this.#options;
+    const body = { assistant_id: "chain", input: { tag, trail: [`${tag}:in`] }, if_not_exists: "create" };
+    try {
+      const answer = await fetch(`${this.#anyUrl()}/threads/${thread}/runs`, {
+        method: "POST",
+        headers: { "content-type": "application/json", prefer: "respond-async" },
+        body: JSON.stringify({ ...body, stream_mode: ["custom", "values"], stream_resumable: true }),
+        signal: AbortSignal.timeout(ASK_MS),
+      });
+      const { run_id } = (await answer.json()) as { run_id?: string };
+      // A refusal is an answer: there is no such run.
+      if (!answer.ok || run_id === undefined) return;
+      const accepted = { thread, run: run_id, tag };
+      this.accepted.push(accepted);
+      if (random() < FOLLOWED) this.#readers.push(this.#follow(accepted));
+    } catch {
+      this.unknown.push(tag);
+    }
+  }
+
+  /** Goes on elsewhere where a connection ends, after the last frame that came. */
+  async #follow(accepted: Accepted): Promise<void> {
+    const followed: Followed = { ...accepted, events: [], connections: 0, isWhole: false };
+    this.followed.push(followed);
+    const end = performance.now() + this.#options.patienceMs;
+    while (!followed.isWhole && performance.now() < end) {
+      followed.connections += 1;
+      await this.#read(followed).catch(() => undefined);
+      if (!followed.isWhole) await sleep(PAUSE_MS);
+    }
+  }
+
+  async #read(followed: Followed): Promise<void> {
+    const { thread, run, events } = followed;
+    const last = events.findLast(({ id }) => id !== undefined)?.id ?? "-1";
+    const answer = await fetch(`${this.#anyUrl()}/threads/${thread}/runs/${run}/stream`, {
+      headers: { "last-event-id": last },
+      signal: AbortSignal.timeout(this.#options.patienceMs),
+    });
+    if (!answer.ok) return void (await answer.body?.cancel());
+    for await (const event of readEvents(answer)) {
+      events.push(event);
+      if (event.event === "end" || event.event === "error") followed.isWhole = true;
+    }
+  }
+
+  #anyUrl(): string {
+    const { urls, random } = this.#options;
+    return urls[Math.floor(random() * urls.length)] ?? "";
+  }
+}

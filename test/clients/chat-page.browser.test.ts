@@ -1,0 +1,279 @@
+/** What people do on a page made with `@langchain/react`, in Chromium, from another origin than the server's. */
+import type { Locator, Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/support/ids.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as asking } from "../fixtures/graphs/asking.js";
+import { startTestServer } from "../helpers/app.js";
+import { describeWithChromium, type Tab, useChromium } from "../helpers/chromium.js";
+import { journey } from "./journey.js";
+import { clientOf, graphs } from "./open.js";
+import { bundlePage, type PageFiles, servePage } from "./page/serve.js";
+
+describeWithChromium("a chat in Chromium", () => {
+  const show = useChromium();
+  let files: PageFiles = new Map();
+  beforeAll(async () => {
+    files = await bundlePage();
+  });
+
+  // By WebSocket, about one page in ten does not show an answer, and it is not known why yet: all pages of the suite read
+  // server-sent events. To look for it: CHAT_PAGE_TRANSPORT=websocket.
+  describe.each([process.env.CHAT_PAGE_TRANSPORT ?? "sse"])("over %s", (transport) => {
+    const open = async () => {
+      const origin = await servePage(files);
+      const server = await startTestServer({
+        graphs: { ...graphs, agent, asking, journey },
+        settings: { cors_origins: [origin] },
+      });
+      const page = async (assistant: string, thread = "") => {
+        const query = new URLSearchParams({
+          api: server.url,
+          transport,
+          assistant,
+          ...(thread && { thread }),
+        });
+        return new ChatPage(await show(), `${origin}/?${query.toString()}`).load();
+      };
+      return { page, client: clientOf(server.url) };
+    };
+
+    it("goes on for several turns", async () => {
+      const { page } = await open();
+      const chat = await page("chat");
+      await chat.say("one");
+      await chat.shows(["one", "You said: one"]);
+      await chat.say("two words");
+      await chat.shows(["one", "You said: one", "two words", "You said: two words"]);
+      chat.expectSound();
+    });
+
+    it("shows tools with what came of them, and graphs inside with what they say", async () => {
+      const { page } = await open();
+      const sums = await page("agent");
+      await sums.say("2 and 3?");
+      await sums.shows(["2 and 3?", "", "5", "The sum is 5"]);
+      await expect
+        .poll(() => sums.items("#calls"))
+        .toEqual([expect.stringContaining('add({"a":2,"b":3}) = ')]);
+      const nested = await page("subgraph");
+      await nested.say("hi");
+      await nested.ready();
+      await expect.poll(() => nested.items("#inside")).toContainEqual(expect.stringContaining("child: "));
+      sums.expectSound();
+      nested.expectSound();
+    });
+
+    it("shows what is said while it is said", async () => {
+      const { page } = await open();
+      const chat = await page("journey");
+      const name = newId();
+      await chat.send({ messages: [{ type: "human", content: "go" }], name });
+      await gateOf(name).entered;
+      await expect.poll(() => chat.texts()).toEqual(["go", expect.stringMatching(/^one two .* eleven$/)]);
+      expect(await chat.status()).toBe("running");
+      gateOf(name).open();
+      await chat.ready();
+      expect(await chat.texts()).toHaveLength(3);
+      chat.expectSound();
+    });
+
+    it("asks, several things at once and inside of a graph, and takes answers of any form", async () => {
+      const { page } = await open();
+      const chat = await page("asking");
+      await chat.say("go");
+      await expect.poll(() => chat.questions.count()).toBe(2);
+      await chat.ready();
+      await chat.press("Answer all");
+      await expect
+        .poll(() => chat.items("#questions code"))
+        .toEqual(['{"from":"within","question":"within?"}']);
+      await chat.ready();
+      await chat.answer("within?", "false");
+      await chat.ready();
+      await expect.poll(() => chat.questions.count()).toBe(0);
+      await expect.poll(() => chat.answers()).toContain("within: false");
+      expect(await chat.answers()).toContain('left: {"to":{"from":"left","question":"left?"}}');
+      chat.expectSound();
+    });
+
+    it("asks two things that are answered one after the other", async () => {
+      const { page } = await open();
+      const chat = await page("asking");
+      await chat.say("go");
+      await expect.poll(() => chat.questions.count()).toBe(2);
+      await chat.ready();
+      await chat.answer("left?", '["a", 1]');
+      await expect.poll(() => chat.items("#questions code")).toEqual([expect.stringContaining("right?")]);
+      await chat.ready();
+      await chat.answer("right?", "as you like");
+      await expect.poll(() => chat.items("#questions code")).toEqual([expect.stringContaining("within?")]);
+      await chat.ready();
+      await chat.answer("within?", '{"ok": true}');
+      await expect.poll(() => chat.answers()).toContain('within: {"ok":true}');
+      expect(await chat.answers()).toEqual(expect.arrayContaining(['left: ["a",1]', 'right: "as you like"']));
+      chat.expectSound();
+    });
+
+    it("is stopped, and goes on", async () => {
+      const { page, client } = await open();
+      const chat = await page("gate");
+      const name = newId();
+      await chat.send({ gate: name });
+      await gateOf(name).entered;
+      await chat.press("Stop");
+      await gateOf(name).aborted;
+      await chat.ready();
+      await expect.poll(async () => (await client.runs.list(chat.thread))[0]?.status).toBe("interrupted");
+      const next = newId();
+      gateOf(next).open();
+      await chat.send({ gate: next });
+      await expect.poll(async () => JSON.stringify(await chat.values())).toContain(`after ${next}`);
+      chat.expectSound();
+    });
+
+    it("is asked another question, and for another answer, from where the first was asked", async () => {
+      const { page, client } = await open();
+      const chat = await page("chat");
+      await chat.say("one");
+      await chat.shows(["one", "You said: one"]);
+      await chat.say("two");
+      await chat.shows(["one", "You said: one", "two", "You said: two"]);
+      const second = chat.message("two");
+      await second.getByLabel("Another question").fill("three");
+      await second.getByRole("button", { name: "Ask that instead" }).click();
+      await chat.shows(["one", "You said: one", "three", "You said: three"]);
+      const states = await client.threads.getHistory(chat.thread, { limit: 100 });
+      await chat.message("You said: three").getByRole("button", { name: "Regenerate" }).click();
+      await expect
+        .poll(async () => (await client.threads.getHistory(chat.thread, { limit: 100 })).length)
+        .toBeGreaterThan(states.length);
+      await chat.shows(["one", "You said: one", "three", "You said: three"]);
+      chat.expectSound();
+    });
+
+    it("is loaded again in mid-run, and shows the run to its end", async () => {
+      const { page } = await open();
+      const chat = await page("journey");
+      const name = newId();
+      await chat.send({ messages: [{ type: "human", content: "go" }], name });
+      await gateOf(name).entered;
+      await expect.poll(() => chat.thread).not.toBe("");
+      await chat.load();
+      await expect.poll(() => chat.status()).toBe("running");
+      await expect.poll(async () => (await chat.texts())[0]).toBe("go");
+      gateOf(name).open();
+      await chat.ready();
+      await expect.poll(() => chat.texts()).toHaveLength(3);
+      chat.expectSound();
+    });
+
+    it("is seen alike in two tabs: turns, and questions that one of them answers", async () => {
+      const { page } = await open();
+      const first = await page("chat");
+      await first.say("one");
+      await first.shows(["one", "You said: one"]);
+      const second = await page("chat", first.thread);
+      await second.shows(["one", "You said: one"]);
+      await second.say("two");
+      for (const tab of [first, second]) await tab.shows(["one", "You said: one", "two", "You said: two"]);
+      const asks = await page("hitl");
+      await asks.send({ topic: "tea" });
+      await expect.poll(() => asks.questions.count()).toBe(1);
+      const other = await page("hitl", asks.thread);
+      await expect.poll(() => other.questions.count()).toBe(1);
+      await other.answer("Approve?", "yes");
+      for (const tab of [asks, other]) await expect.poll(() => tab.values()).toMatchObject({ answer: "yes" });
+      await expect.poll(() => other.questions.count()).toBe(0);
+      // This client does not read `input.answered`: the tab that did not answer shows the form until it is loaded again.
+      await asks.load();
+      await asks.ready();
+      await expect.poll(() => asks.questions.count()).toBe(0);
+      asks.expectSound();
+      other.expectSound();
+    });
+
+    it("shows what went wrong", async () => {
+      const { page } = await open();
+      const chat = await page("fail");
+      await chat.send({ x: 0 });
+      await expect.poll(() => chat.page.getByRole("alert").textContent()).toContain("kaboom");
+      await chat.ready();
+    });
+  });
+});
+
+/** The page as people see and use it. */
+class ChatPage {
+  readonly page: Page;
+  readonly #tab: Tab;
+  #address: string;
+
+  constructor(tab: Tab, address: string) {
+    this.page = tab.page;
+    this.#tab = tab;
+    this.#address = address;
+  }
+
+  /** Load it, or load it again where it is. */
+  async load(): Promise<this> {
+    await this.page.goto(this.#address);
+    await this.page.locator("main").waitFor();
+    this.#address = this.page.url();
+    return this;
+  }
+
+  get thread(): string {
+    this.#address = this.page.url();
+    return new URL(this.#address).searchParams.get("thread") ?? "";
+  }
+
+  get questions(): Locator {
+    return this.page.locator("#questions li");
+  }
+
+  async say(text: string): Promise<void> {
+    await this.page.getByLabel("Message", { exact: true }).fill(text);
+    await this.press("Send");
+  }
+
+  async send(input: object): Promise<void> {
+    await this.page.getByLabel("Message", { exact: true }).fill(JSON.stringify(input));
+    await this.press("Send as it is");
+  }
+
+  async answer(question: string, answer: string): Promise<void> {
+    const asked = this.questions.filter({ hasText: question });
+    await asked.getByLabel("Answer").fill(answer);
+    await asked.getByRole("button").click();
+  }
+
+  press(name: string): Promise<void> {
+    return this.page.getByRole("button", { name, exact: true }).click();
+  }
+
+  message(text: string): Locator {
+    return this.page.locator("#messages li").filter({ has: this.page.getByText(text, { exact: true }) });
+  }
+
+  status = (): Promise<string | null> => this.page.locator("output").textContent();
+  texts = (): Promise<string[]> => this.page.locator("#messages li p").allTextContents();
+  items = (list: string): Promise<string[]> =>
+    this.page.locator(list.includes(" ") ? list : `${list} li`).allTextContents();
+  values = async (): Promise<unknown> => JSON.parse((await this.page.locator("pre").textContent()) ?? "null");
+
+  answers = async (): Promise<string[]> => ((await this.values()) as { answers?: string[] }).answers ?? [];
+
+  ready = (): Promise<void> => expect.poll(this.status).toBe("ready");
+
+  async shows(texts: string[]): Promise<void> {
+    await expect.poll(this.texts).toEqual(texts);
+    await this.ready();
+  }
+
+  /** Nothing on the console, no error that nobody caught, nothing refused. */
+  expectSound(): void {
+    expect(this.#tab.faults).toEqual([]);
+  }
+}

@@ -1,0 +1,43 @@
+/** The chat page of this folder, bundled as an application bundles it, on an origin of its own. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { build, type Rolldown } from "vite";
+import { onTestFinished } from "vitest";
+
+/** Files of the page by path. */
+export type PageFiles = ReadonlyMap<string, string | Uint8Array>;
+
+/** Bundles the page with the packages as they are installed. */
+export async function bundlePage(): Promise<PageFiles> {
+  const built = (await build({
+    root: import.meta.dirname,
+    configFile: false,
+    logLevel: "error",
+    mode: "production",
+    // Whoever runs the tests has another.
+    define: { "process.env.NODE_ENV": '"production"' },
+    oxc: { jsx: { runtime: "automatic", development: false } },
+    build: { write: false, target: "es2022", minify: false, modulePreload: false },
+  })) as Rolldown.RolldownOutput;
+  return new Map(
+    built.output.map((file) => [`/${file.fileName}`, file.type === "chunk" ? file.code : file.source]),
+  );
+}
+
+const TYPES: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
+
+/** Serves the page until the test ends; gives its origin. */
+export async function servePage(files: PageFiles): Promise<string> {
+  const server = createServer((req, res) => {
+    const path = new URL(req.url ?? "/", "http://page").pathname;
+    const file = files.get(path === "/" ? "/index.html" : path);
+    const type = TYPES[path === "/" ? "html" : (path.split(".").pop() ?? "")] ?? "application/octet-stream";
+    res.writeHead(file === undefined ? 404 : 200, { "Content-Type": type }).end(file);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,202 @@
+/** A thread's events and commands over a WebSocket. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { gateOf } from "../fixtures/gates.js";
+import { graphs } from "../clients/open.js";
+import { startTestServer, type TestServer } from "../helpers/app.js";
+import { EVERY_CHANNEL, isLast, openEvents, type ThreadEvent } from "../helpers/thread-events.js";
+import { byHeader } from "../helpers/two-users.js";
+
+const says = (content: string) => ({ messages: [{ role: "user", content }] });
+const newThread = (): string => crypto.randomUUID();
+
+type Message = Partial<ThreadEvent> & { type: string; id?: number | null; error?: string } & {
+  result?: Record<string, unknown>;
+};
+
+function open(server: TestServer, thread: string, headers: Record<string, string> = {}) {
+  const url = `${server.url.replace("http", "ws")}/threads/${thread}/stream/events`;
+  const socket = new WebSocket(url, { headers });
+  onTestFinished(() => socket.terminate());
+  const messages: Message[] = [];
+  const watchers = new Set<() => void>();
+  socket.on("message", (data: Buffer, isBinary: boolean) => {
+    expect(isBinary).toBe(false);
+    messages.push(JSON.parse(data.toString()) as Message);
+    for (const watch of [...watchers]) watch();
+  });
+  const until = (seen: (message: Message) => boolean) =>
+    new Promise<Message>((resolve) => {
+      const look = () => {
+        const found = messages.find(seen);
+        if (!found) return;
+        watchers.delete(look);
+        resolve(found);
+      };
+      watchers.add(look);
+      look();
+    });
+  let last = 0;
+  const send = (method: string, params: object = {}) => {
+    const id = (last += 1);
+    socket.send(JSON.stringify({ id, method, params }));
+    return until((message) => message.id === id);
+  };
+  return { socket, messages, until, send, opened: once(socket, "open"), closed: once(socket, "close") };
+}
+
+const events = (messages: readonly Message[]) =>
+  messages.filter(({ type }) => type === "event") as (Message & ThreadEvent)[];
+
+describe("a socket", () => {
+  it("gives what a stream gives, after the answer to its subscription", async () => {
+    const server = await startTestServer({ graphs });
+    const thread = newThread();
+    const { send, until, messages, opened } = open(server, thread);
+    await opened;
+    const stream = await openEvents(server, thread);
+    const subscribed = await send("subscription.subscribe", { channels: EVERY_CHANNEL });
+    expect(subscribed.result).toEqual({ subscription_id: expect.any(String) as string, replayed_events: 0 });
+    const { result } = await send("run.start", { assistant_id: "subgraph", input: says("hi") });
+    await until(
+      (message) => message.type === "event" && isLast(String(result?.run_id))(message as ThreadEvent),
+    );
+    const streamed = await stream.until(isLast());
+    expect(events(messages)).toEqual(streamed);
+    expect((await send("state.get")).result).toHaveProperty("values");
+  });
+
+  it("replays to who subscribes late, and sends once what two subscriptions ask for", async () => {
+    const server = await startTestServer({ graphs });
+    const thread = newThread();
+    const { send, until, messages, opened } = open(server, thread);
+    await opened;
+    const { result } = await send("run.start", { assistant_id: "chat", input: says("hi") });
+    const ended = (message: Message) =>
+      message.type === "event" && isLast(String(result?.run_id))(message as ThreadEvent);
+    const stream = await openEvents(server, thread, { channels: ["lifecycle", "values"] });
+    const streamed = await stream.until(isLast());
+    const late = await send("subscription.subscribe", { channels: ["lifecycle", "values"] });
+    expect(late.result?.replayed_events).toBe(streamed.length);
+    expect(messages.indexOf(late)).toBeLessThan(messages.indexOf(await until(ended)));
+    const again = await send("subscription.subscribe", { channels: ["values"] });
+    const { result: next } = await send("run.start", { assistant_id: "chat", input: says("more") });
+    await until(
+      (message) => message.type === "event" && isLast(String(next?.run_id))(message as ThreadEvent),
+    );
+    const ids = events(messages).map(({ event_id }) => event_id);
+    expect(ids).toEqual([...new Set(ids)]);
+    const { subscription_id } = again.result as { subscription_id: string };
+    expect((await send("subscription.unsubscribe", { subscription_id })).result).toEqual({});
+    expect(await send("subscription.unsubscribe", { subscription_id })).toMatchObject({
+      type: "error",
+      error: "no_such_subscription",
+    });
+  });
+
+  it("tells the end of a run after all of it, whichever subscriptions they are of", async () => {
+    const server = await startTestServer({ graphs });
+    const { send, until, messages, opened } = open(server, newThread());
+    await opened;
+    await send("subscription.subscribe", { channels: ["lifecycle"] });
+    await send("subscription.subscribe", { channels: ["messages", "values"] });
+    const { result } = await send("run.start", { assistant_id: "chat", input: says("word ".repeat(300)) });
+    await until(
+      (message) => message.type === "event" && isLast(String(result?.run_id))(message as ThreadEvent),
+    );
+    await send("state.get");
+    const told = events(messages);
+    expect(told.filter(({ method }) => method === "messages").length).toBeGreaterThan(300);
+    expect(isLast(String(result?.run_id))(told.at(-1) as ThreadEvent)).toBe(true);
+  });
+
+  it("tells what is wrong with a message, and lives on", async () => {
+    const server = await startTestServer({ graphs });
+    const { socket, messages, until, send, opened } = open(server, newThread());
+    await opened;
+    socket.send("{");
+    await until(({ id }) => id === null);
+    socket.send("null");
+    socket.send(JSON.stringify({ id: 7 }));
+    await until(({ id }) => id === 7);
+    expect(messages.map(({ error }) => error)).toEqual(Array(3).fill("invalid_argument"));
+    const wrong = await send("subscription.subscribe", { channels: ["vlaues"] });
+    expect(wrong).toMatchObject({ type: "error", error: "invalid_argument" });
+    expect(await send("run.stop")).toMatchObject({ error: "unknown_command" });
+  });
+
+  it.each([
+    ["no thread's id", "mine", {}, 4422],
+    ["another user's thread", undefined, { user: "anna" }, 4404],
+  ])("for %s is closed for good", async (_, given, headers, code) => {
+    const server = await startTestServer({ graphs, authenticate: byHeader });
+    const user = { user: "ann" };
+    const { body } = await server.request("POST", "/threads", {}, user);
+    const thread = given ?? (body as { thread_id: string }).thread_id;
+    const { closed } = open(server, thread, { ...user, ...headers });
+    expect((await closed)[0]).toBe(code);
+  });
+
+  it.each([
+    ["who is not known", {}, 401],
+    ["a page of another origin", { user: "ann", origin: "https://evil.example" }, 403],
+    ["another name of the host", { user: "ann", host: "evil.example" }, 403],
+  ])("is refused to %s", async (_, headers, status) => {
+    const server = await startTestServer({ graphs, authenticate: byHeader });
+    const url = `${server.url.replace("http", "ws")}/threads/${newThread()}/stream/events`;
+    const socket = new WebSocket(url, { headers });
+    const [error] = (await once(socket, "error")) as [Error];
+    expect(error.message).toContain(String(status));
+  });
+
+  it("is there at its own route alone, and a plain request is refused", async () => {
+    const server = await startTestServer({ graphs });
+    const socket = new WebSocket(`${server.url.replace("http", "ws")}/ok`);
+    const [error] = (await once(socket, "error")) as [Error];
+    expect(error.message).toContain("200");
+    const plain = await server.request("GET", `/threads/${newThread()}/stream/events`);
+    expect(plain).toMatchObject({ status: 404, body: { code: "route_not_found" } });
+  });
+
+  it("ends with the server, and with its thread", async () => {
+    const server = await startTestServer({ graphs });
+    const thread = newThread();
+    const one = open(server, thread);
+    const idle = open(server, newThread());
+    await Promise.all([one.opened, idle.opened]);
+    await one.send("subscription.subscribe", { channels: ["values"] });
+    await one.send("run.start", { assistant_id: "chat", input: says("hi") });
+    await one.until(({ method }) => method === "values");
+    await expect.poll(async () => (await server.request("DELETE", `/threads/${thread}`)).status).toBe(204);
+    expect((await one.closed)[0]).toBe(1001);
+    const name = newThread();
+    await idle.send("run.start", { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    await Promise.all([server.close(0), idle.closed]);
+  });
+
+  it("leaves requests for other protocols as they are", async () => {
+    const server = await startTestServer({ graphs });
+    const { port } = new URL(server.url);
+    const body = JSON.stringify({ metadata: { topic: "upgrade" } });
+    const socket = connect(Number(port), "127.0.0.1");
+    const head = [
+      "POST /threads HTTP/1.1",
+      `Host: 127.0.0.1:${port}`,
+      "Connection: Upgrade, HTTP2-Settings",
+      "Upgrade: h2c",
+      "HTTP2-Settings: AAMAAABkAAQAAP__",
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, 10)}`);
+    socket.write(body.slice(10));
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(answer.toString()).toContain('"topic":"upgrade"');
+    socket.destroy();
+  });
+});

@@ -1,0 +1,44 @@
+/** The settings mcp and a2a without a package that loads. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { openService } from "../../src/service.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+
+vi.mock("node:module", async (original) => {
+  const module = await original<{ createRequire: typeof createRequire }>();
+  const create = (from: string | URL) => {
+    const require = module.createRequire(from);
+    return Object.assign((id: string): unknown => {
+      if (!/^@(modelcontextprotocol|a2a-js)\/sdk/.test(id)) return require(id);
+      throw Object.assign(new Error(`Cannot find module '${id}'`), { code: "MODULE_NOT_FOUND" });
+    }, require);
+  };
+  return { ...module, default: module, createRequire: create };
+});
+
+it.each([
+  ["mcp", "@modelcontextprotocol/sdk"],
+  ["a2a", "@a2a-js/sdk"],
+])(
+  "a missing package of %s is an error, with the command of the project's manager",
+  async (setting, name) => {
+    const cwd = await mkdtemp(join(tmpdir(), "graph-serve-packages-"));
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+    await writeFile(join(cwd, "pnpm-lock.yaml"), "");
+    const opened = openService({ graphs: { chat }, settings: { [setting]: true }, cwd });
+    await expect(opened).rejects.toMatchObject({
+      code: "config_invalid",
+      message: `${setting}: the package ${name} is not installed`,
+      hint: `install it in your project: pnpm add ${name}`,
+    });
+  },
+);
+
+it("nothing is asked of them while the settings are off", async () => {
+  const service = await openService({ graphs: { chat } });
+  await service.close(0);
+  expect([service.mcpSdk, service.a2aSdk]).toEqual([undefined, undefined]);
+});

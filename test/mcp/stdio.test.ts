@@ -1,0 +1,155 @@
+/** `graph-serve mcp`: graphs as tools over stdin and stdout. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { cli, createProject, type Project, startCli } from "../cli/harness.js";
+import { TestClient } from "./client.js";
+
+/** Prints by every way, and asks before it ends. */
+const PRINTING = `
+import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
+console.log("loaded");
+const State = Annotation.Root({ topic: Annotation(), answer: Annotation() });
+export const graph = new StateGraph(State)
+  .addNode("ask", ({ topic }, { writer }) => {
+    console.log("asks\\nabout %s", topic);
+    process.stdout.write('{"jsonrpc":"2.0","method":"forged"}\\n');
+    writer?.("on its way");
+    return { answer: interrupt("about " + topic + "?") };
+  })
+  .addEdge(START, "ask").addEdge("ask", END).compile();
+`;
+const WAITING = `
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { writeFileSync } from "node:fs";
+export const graph = new StateGraph(Annotation.Root({ n: Annotation() }))
+  .addNode("wait", (_, { signal }) => new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => {
+      writeFileSync("stopped", "by its client");
+      reject(signal.reason);
+    });
+    process.stderr.write("it waits\\n");
+  }))
+  .addEdge(START, "wait").addEdge("wait", END).compile();
+`;
+
+let project: Project;
+beforeAll(async () => {
+  project = await createProject({
+    "graph.ts": PRINTING,
+    "wait.ts": WAITING,
+    "broken.ts": "throw new Error('no key');",
+  });
+});
+afterAll(() => project.remove());
+
+const MAIN = [`--import=${import.meta.resolve("tsx")}`, join(process.cwd(), "src/cli/main.ts")];
+const LINES = {
+  initialize: {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  },
+  list: { jsonrpc: "2.0", id: 2, method: "tools/list" },
+};
+const line = (message: unknown) => `${JSON.stringify(message)}\n`;
+
+it("the official client lists and calls the tools of a process, and is asked; stdout has the protocol alone", async () => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...MAIN, "mcp", "./graph.ts", "./broken.ts"],
+    cwd: project.dir,
+    stderr: "pipe",
+  });
+  const faults: Error[] = [];
+  const test = new TestClient({
+    onAsk: ({ message }) => ({ action: "accept", content: { answer: `yes, ${message}` } }),
+  });
+  // The client tells progress a moment late: what arrives together with the answer finds nobody waiting.
+  test.client.onerror = (error) => {
+    if (!error.message.startsWith("Received a progress notification for an unknown token"))
+      faults.push(error);
+  };
+  let stderr = "";
+  transport.stderr?.on("data", (chunk) => (stderr += String(chunk)));
+  await test.connect(transport);
+  expect((await test.client.listTools()).tools.map(({ name }) => name)).toEqual([
+    "agent",
+    "broken",
+    "resume_thread",
+  ]);
+
+  const told: unknown[] = [];
+  const answer = await test.call(
+    "agent",
+    { topic: "cats" },
+    { onprogress: ({ message }) => told.push(message) },
+  );
+  expect(answer.data).toMatchObject({
+    status: "success",
+    output: { topic: "cats", answer: "yes, about cats?" },
+  });
+  expect(told).toContain("on its way");
+  expect(await test.call("broken", {})).toMatchObject({
+    isError: true,
+    texts: [expect.stringContaining("Error: no key")],
+  });
+  expect((await test.client.listResources()).resources).toHaveLength(1);
+  expect(faults).toEqual([]);
+  for (const printed of ["loaded", "asks", "about cats", "forged"]) expect(stderr).toContain(printed);
+});
+
+it("a call in flight is stopped when its client goes", async () => {
+  const child = spawn(process.execPath, [...MAIN, "mcp", "./wait.ts"], { cwd: project.dir });
+  const stderr = (async () => {
+    for await (const chunk of child.stderr) if (String(chunk).includes("it waits")) break;
+  })();
+  const stdout = text(child.stdout);
+  const call = { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "wait", arguments: {} } };
+  child.stdin.write(line(LINES.initialize) + line(call));
+  await stderr;
+  child.stdin.end();
+  const [code] = (await once(child, "exit")) as [number | null];
+  expect(code).toBe(0);
+  expect(await readFile(join(project.dir, "stopped"), "utf8")).toBe("by its client");
+  for (const each of (await stdout).trim().split("\n"))
+    expect(JSON.parse(each)).toMatchObject({ jsonrpc: "2.0" });
+});
+
+it("what is no message is passed over, and told on stderr", async () => {
+  const running = startCli(["mcp", "./graph.ts"], { cwd: project.dir });
+  const { stdin, stdout, stderr } = running;
+  stdin.push("hello\n{\n[]\n" + line({ jsonrpc: "2.0", id: 9 }) + line(LINES.initialize) + line(LINES.list));
+  await stdout.until(/"id":2/);
+  const answers = stdout.text
+    .trim()
+    .split("\n")
+    .map((each) => JSON.parse(each) as { id: unknown });
+  expect(answers.map(({ id }) => id)).toEqual([1, 2]);
+  expect(stderr.text.match(/a message was not taken/g)).toHaveLength(4);
+  running.stop();
+  expect(await running.exit).toBe(0);
+});
+
+it("a message that is too large ends it", async () => {
+  const { stdin, stderr, exit } = startCli(["mcp", "./graph.ts"], {
+    cwd: project.dir,
+    env: { GRAPH_SERVE_BODY_LIMIT: "2000" },
+  });
+  stdin.push("x".repeat(3000));
+  expect(await exit).toBe(2);
+  expect(stderr.text).toContain("larger than 2000 bytes");
+});
+
+it("without a graph there is nothing to serve", async () => {
+  const empty = await createProject();
+  const { code, stdout, stderr } = await cli(["mcp"], { cwd: empty.dir });
+  await empty.remove();
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("there is no graph");
+});

@@ -1,0 +1,160 @@
+/** What is due, on every backend: once, whoever looks, and whatever became of the one who looked before. */
+import { expect, it } from "vitest";
+import { openService, type Service } from "../../src/service.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { graphs, says } from "../clients/open.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { openTestService } from "../helpers/service.js";
+
+const AT = `${new Date().getUTCFullYear() + 1}-01-01T00:00:00.000Z`;
+const after = (seconds: number) => new Date(Date.parse(AT) + seconds * 1000).toISOString();
+const settings = { crons: true };
+const MEMORY = { checkpointer_scheme: "memory", checkpointer_options: {} } as const;
+const NEW_YEAR = "0 0 1 1 *";
+
+const runsOf = (service: Service, threadId: string) => service.runs.list(threadId, { limit: 100 });
+
+onEveryBackend("a cron", (backend) => {
+  const open = async () => {
+    const storage = await keptStorage(backend());
+    return { storage, service: await openTestService({ graphs, settings, storage }) };
+  };
+  const ownThreads = { assistant_id: "chat", schedule: NEW_YEAR, input: says("hello") };
+  const withCron = async (service: Service) => {
+    const { thread_id } = await service.threads.create({});
+    const { cron_id } = await (await service.crons).create(ownThreads, thread_id);
+    return { thread_id, cron_id };
+  };
+  /** What a storage without timers leaves out. */
+  const skip = () => backend().name === "a storage of one's own";
+  /** Where a test can stand between the service and its rows, and several servers share those. */
+  const isBetween = () => ["sqlite", "postgres"].includes(backend().name);
+
+  it("fires a slot once, however many look at the same time", async () => {
+    if (skip()) return;
+    const { service, storage } = await open();
+    const others = await Promise.all([1, 2].map(() => openTestService({ graphs, settings, storage })));
+    const { thread_id } = await withCron(service);
+    await Promise.all([service, ...others].map((each) => each.fireDue(AT)));
+    await Promise.all([service, ...others].map((each) => each.fireDue(after(1))));
+    expect(await runsOf(service, thread_id)).toHaveLength(1);
+  });
+
+  it("one that a server took and died over is fired by another when its time is up", async () => {
+    if (skip()) return;
+    const { service, storage } = await open();
+    const { thread_id, cron_id } = await withCron(service);
+    const row = (await storage.timers!.get("cron", cron_id))!;
+    // Taken as the dead one takes it, and no more.
+    expect(await storage.timers!.replace({ ...row, due_at: after(60) })).toBe(true);
+    await service.fireDue(after(59));
+    expect(await runsOf(service, thread_id)).toEqual([]);
+    await service.fireDue(after(61));
+    expect(await runsOf(service, thread_id)).toHaveLength(1);
+  });
+
+  it("one that died after the run was accepted does not make it run again", async () => {
+    if (skip()) return;
+    const { service, storage } = await open();
+    const { thread_id, cron_id } = await withCron(service);
+    const row = (await storage.timers!.get("cron", cron_id))!;
+    await service.fireDue(AT);
+    const fired = (await storage.timers!.get("cron", cron_id))!;
+    expect(await storage.timers!.replace({ ...row, version: fired.version, due_at: after(60) })).toBe(true);
+    await service.fireDue(after(61));
+    expect(await runsOf(service, thread_id)).toHaveLength(1);
+    expect((await storage.timers!.get("cron", cron_id))?.due_at).not.toBe(after(60));
+  });
+
+  it("one that is changed while a server fires it stays that server's", async () => {
+    if (skip()) return;
+    const { service, storage } = await open();
+    const { thread_id, cron_id } = await withCron(service);
+    const row = (await storage.timers!.get("cron", cron_id))!;
+    expect(await storage.timers!.replace({ ...row, due_at: after(60) })).toBe(true);
+    await (await service.crons).update(cron_id, { metadata: { a: 1 } });
+    await service.fireDue(after(59));
+    expect(await runsOf(service, thread_id)).toEqual([]);
+    const { next_run_date } = await (await service.crons).update(cron_id, { schedule: "30 0 1 1 *" });
+    expect((await storage.timers!.get("cron", cron_id))?.due_at).toBe(next_run_date);
+  });
+
+  it("one that is changed while its run is accepted waits for the next slot, as changed", async () => {
+    if (!isBetween()) return;
+    const { service, storage } = await open();
+    const { thread_id, cron_id } = await withCron(service);
+    const crons = await service.crons;
+    // A change comes in between the run and what is noted of it.
+    const insert = storage.runs.insert.bind(storage.runs);
+    storage.runs.insert = async (row, thread) => {
+      const isStored = await insert(row, thread);
+      if (row.thread_id === thread_id) await crons.update(cron_id, { metadata: { a: 1 } });
+      return isStored;
+    };
+    await service.fireDue(AT);
+    expect(await runsOf(service, thread_id)).toHaveLength(1);
+    const { data, due_at } = (await storage.timers!.get("cron", cron_id))!;
+    expect(data).toMatchObject({ metadata: { a: 1 }, next_run_date: due_at });
+    expect(due_at! > after(3600)).toBe(true);
+  });
+
+  it("who was too slow to accept the run leaves it to the one who was not", async () => {
+    if (!isBetween()) return;
+    const { service, storage } = await open();
+    const faster = await openTestService({ graphs, settings, storage: { ...storage } });
+    const { cron_id } = await (await service.crons).create({ ...ownThreads, on_run_completed: "keep" });
+    const insert = storage.runs.insert.bind(storage.runs);
+    let threadId = "";
+    storage.runs.insert = async (row, thread) => {
+      if (threadId === "" && row.metadata.cron_id === cron_id) {
+        threadId = row.thread_id;
+        await faster.fireDue(after(61));
+      }
+      return insert(row, thread);
+    };
+    await service.fireDue(AT);
+    const status = async () => (await runsOf(service, threadId)).map((run) => run.status);
+    await expect.poll(status, { timeout: 20_000 }).toEqual(["success"]);
+  });
+});
+
+it("a server that stops begins nothing more, however much is due", async () => {
+  const storage = await keptStorage({ name: "memory", durable: false, settings: MEMORY, cwd: "." });
+  const service = await openTestService({ graphs, settings, storage });
+  const crons = await service.crons;
+  const request = { assistant_id: "chat", schedule: NEW_YEAR, input: says("hello") };
+  for (let made = 0; made < 25; made += 1) await crons.create(request);
+  const timers = storage.timers!;
+  const due = timers.due.bind(timers);
+  let looks = 0;
+  timers.due = (...asked) => {
+    looks += 1;
+    if (looks > 5) throw new Error("it is looked for again and again");
+    return due(...asked);
+  };
+  void service.close(0);
+  await service.fireDue(AT);
+  expect(await service.threads.count({})).toBe(0);
+  const rows = await timers.list({ kind: "cron", limit: 100, offset: 0 });
+  expect(rows.map(({ due_at, version }) => `${due_at} ${version}`)).toEqual(rows.map(() => `${AT} 1`));
+});
+
+it("a storage that keeps no timers is refused when a setting asks for them", async () => {
+  const { openMemory } = await import("../../src/storage/memory/open.js");
+  const memory = await openMemory({
+    checkpointer_scheme: "memory",
+    checkpointer_options: {},
+    max_queued_runs: 1,
+  });
+  const storage: Storage = { ...memory, timers: undefined };
+  await expect(openService({ graphs, settings, storage })).rejects.toThrow(
+    "the setting crons needs a storage that keeps timers, which memory does not",
+  );
+});
+
+it("clients are told whether there are crons", async () => {
+  expect((await openTestService({ graphs, settings })).info().flags.crons).toBe(true);
+  const service = await openTestService({ graphs });
+  expect(service.info().flags.crons).toBe(false);
+  await expect((await service.crons).search({})).rejects.toThrow("the setting crons is off");
+});

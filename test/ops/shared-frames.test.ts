@@ -1,0 +1,113 @@
+/** What a process puts on the bus of frames, and what it makes of a bus that fails. */
+import { expect, it } from "vitest";
+import { wideFrames } from "../../src/ops/frames-elsewhere.js";
+import type { EngineContext } from "../../src/ops/live-runs.js";
+import { RunLog } from "../../src/ops/run-log.js";
+import { SharedFrames } from "../../src/ops/shared-frames.js";
+import { FramesLostError } from "../../src/models/run-stream.js";
+import type { Run } from "../../src/models/run.js";
+import type { FrameBus, FramePart } from "../../src/storage/frame-bus.js";
+import { GraphServeError, StorageUnavailableError } from "../../src/support/errors.js";
+import { recordingLogger } from "../helpers/service.js";
+
+/** A bus that takes everything, unless a test lets it refuse. */
+class TestBus implements FrameBus {
+  readonly kind = "redis";
+  readonly location = "memory";
+  readonly paceMs = 0;
+  readonly pollMs = 3_600_000;
+  readonly calls: (readonly FramePart[])[] = [];
+  refusal: (parts: readonly FramePart[]) => Error | undefined = () => undefined;
+
+  append(parts: readonly FramePart[]): Promise<number[]> {
+    const error = this.refusal(parts);
+    if (error) return Promise.reject(error);
+    this.calls.push(parts);
+    return Promise.resolve(parts.map(({ from, frames }) => from + frames.length));
+  }
+  read = () => Promise.resolve(undefined);
+  listen = () => () => undefined;
+  onLoss = () => undefined;
+  close = () => Promise.resolve();
+
+  get parts(): FramePart[] {
+    return this.calls.flat();
+  }
+}
+
+function open() {
+  const [bus, logger] = [new TestBus(), recordingLogger()];
+  return { bus, logger, shared: new SharedFrames(bus, logger) };
+}
+
+/** A run that has told some texts, and ended with the last. */
+function ended(...texts: string[]) {
+  const log = new RunLog();
+  for (const text of texts) log.push("custom", text);
+  log.close();
+  return {
+    run: { run_id: crypto.randomUUID(), thread_id: "t" },
+    ...{ log, holder: { owner: "o", attempt: 1 }, endedAt: new Date().toISOString(), isTaken: false },
+    onEnd: () => undefined,
+  };
+}
+
+const charactersOf = (parts: readonly FramePart[]) =>
+  parts.flatMap(({ frames }) => frames).reduce((sum, { data }) => sum + data.length, 0);
+
+it("goes in calls of a size that servers take", async () => {
+  const { bus, shared } = open();
+  const large = "x".repeat(1_500_000);
+  const runs = Array.from({ length: 6 }, () => ended(large));
+  for (const run of runs) shared.publish(run);
+  await shared.close();
+  expect(bus.parts.map(({ run_id }) => run_id)).toEqual(runs.map(({ run }) => run.run_id));
+  expect(bus.calls.map(charactersOf)).toEqual([3_000_000, 3_000_000, 3_000_000]);
+});
+
+it("gives up a run whose frames are refused, and no other", async () => {
+  const { bus, shared, logger } = open();
+  bus.refusal = (parts) =>
+    JSON.stringify(parts).includes("poison")
+      ? new GraphServeError("payload_too_large", "no room")
+      : undefined;
+  const runs = [ended("a"), ended("poison"), ended("b"), ended("c")];
+  for (const run of runs) shared.publish(run);
+  await shared.close();
+  const told = bus.parts.filter(({ is_last }) => is_last).map(({ run_id }) => run_id);
+  expect(told).toEqual([runs[0], runs[2], runs[3]].map((run) => run?.run.run_id));
+  expect(logger.lines).toMatchObject([
+    { level: "warn", fields: { run_id: runs[1]?.run.run_id, reason: "no room" } },
+  ]);
+  expect(shared.isAway).toBe(false);
+});
+
+it("is away until it takes frames again, whatever can be read of it", async () => {
+  const { bus, shared, logger } = open();
+  let [failures, isAway] = [0, true];
+  bus.refusal = () => {
+    failures += 1;
+    return isAway ? new StorageUnavailableError("is a read-only replica") : undefined;
+  };
+  shared.publish(ended("a"));
+  await expect.poll(() => failures).toBe(3);
+  await shared.read("other", -1);
+  expect(shared.isAway).toBe(true);
+  await expect.poll(() => failures).toBe(4);
+  expect(logger.lines.length).toBe(1);
+  isAway = false;
+  await expect.poll(() => bus.parts.length).toBe(1);
+  expect(shared.isAway).toBe(false);
+  expect(logger.lines.map(({ level }) => level)).toEqual(["warn", "info"]);
+  await shared.close();
+});
+
+it("is not waited for where a run has long ended", async () => {
+  const { shared } = open();
+  const context = { live: { logOf: () => undefined } } as unknown as EngineContext;
+  const run = { run_id: "r", thread_id: "t", attempt: 1, status: "success", kwargs: {} } as unknown as Run;
+  const left = new AbortController();
+  const old = { ...run, updated_at: "2026-01-01T10:00:00.000Z" };
+  await expect(wideFrames(context, shared, old, left.signal).next()).rejects.toThrow(FramesLostError);
+  await shared.close();
+});

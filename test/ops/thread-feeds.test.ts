@@ -1,0 +1,38 @@
+/** Feeds of threads together: what nobody reads must not fill the memory. */
+import { expect, it } from "vitest";
+import type { EngineContext } from "../../src/ops/live-runs.js";
+import { RunLog, RunLogs } from "../../src/ops/run-log.js";
+import { ThreadFeeds } from "../../src/ops/thread-feeds.js";
+import { silentLogger } from "../../src/support/log.js";
+
+const AT = "2026-01-01T10:00:00.000Z";
+
+it("those left longest are forgotten when unread ones are too large together, and come back whole", async () => {
+  const logs = new RunLogs();
+  const live = { logs, ofThread: () => [] };
+  const feeds = new ThreadFeeds({
+    live,
+    storage: { durable: false },
+    logger: silentLogger,
+  } as unknown as EngineContext);
+  const threads = ["a", "b", "c"];
+  for (const thread_id of threads) {
+    const log = new RunLog({ isWide: true });
+    log.push("custom", JSON.stringify("x".repeat(14_000_000)));
+    log.push("end", JSON.stringify({ status: "success" }));
+    log.close();
+    const ended = { run_id: `run-${thread_id}`, thread_id, created_at: AT, updated_at: AT, graph_id: "g" };
+    logs.keep(ended, log);
+  }
+  const readAndLeave = async (threadId: string): Promise<string> => {
+    const reader = feeds.read(threadId, { channels: ["custom"] });
+    for await (const [event] of reader) return event?.id ?? "";
+    return "";
+  };
+  const [id] = [await readAndLeave("a"), await readAndLeave("b")];
+  expect(threads.map((each) => feeds.follows(each))).toEqual([true, true, false]);
+  await readAndLeave("c");
+  expect(threads.map((each) => feeds.follows(each))).toEqual([false, true, true]);
+  expect(await readAndLeave("a")).toBe(id);
+  feeds.stop();
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import type { Storage, TimerRow, TimerTable } from "../../../src/storage/storage.js";
+import { newId } from "../../../src/support/ids.js";
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+
+const timer = (fields: Partial<TimerRow> = {}): TimerRow => ({
+  kind: "cron",
+  id: newId(),
+  thread_id: null,
+  scope: null,
+  due_at: at(10),
+  created_at: at(0),
+  version: 1,
+  data: { "a.b": ["$x", null], text: "ü" },
+  ...fields,
+});
+
+/** For backends that keep what is to be done at a time. */
+export function timerTests(storage: () => Storage): void {
+  const timers = (): TimerTable => {
+    const table = storage().timers;
+    if (!table) throw new Error("this backend keeps no timers");
+    return table;
+  };
+  const inserted = async (fields: Partial<TimerRow>[]): Promise<string[]> => {
+    const rows = fields.map(timer);
+    for (const row of rows) expect(await timers().insert(row)).toBe(true);
+    return rows.map(({ id }) => id);
+  };
+  const idsOf = (rows: readonly TimerRow[]) => rows.map(({ id }) => id);
+
+  describe("timers", () => {
+    it("are found as they were stored; an id is taken once in its kind", async () => {
+      const row = timer({ thread_id: newId(), scope: '{"owner":"ann"}' });
+      expect(await timers().insert(row)).toBe(true);
+      expect(await timers().insert({ ...row, due_at: null })).toBe(false);
+      expect(await timers().get("cron", row.id)).toEqual(row);
+      expect(await timers().get("run", row.id)).toBeUndefined();
+      expect(await timers().insert({ ...row, kind: "run" })).toBe(true);
+    });
+
+    it("of many who write over the same version, one succeeds", async () => {
+      const row = timer();
+      await timers().insert(row);
+      const writes = Array.from({ length: 8 }, (_, writer) => timers().replace({ ...row, data: { writer } }));
+      const succeeded = (await Promise.all(writes)).flatMap((isWritten, writer) =>
+        isWritten ? [writer] : [],
+      );
+      expect(succeeded).toHaveLength(1);
+      expect(await timers().get("cron", row.id)).toEqual({
+        ...row,
+        version: 2,
+        data: { writer: succeeded[0] },
+      });
+      expect(await timers().replace(timer())).toBe(false);
+    });
+
+    it("are deleted, of one version where it is named", async () => {
+      const row = timer();
+      await timers().insert(row);
+      await timers().replace(row);
+      expect(await timers().delete("cron", row.id, 1)).toBe(false);
+      expect(await timers().delete("cron", row.id, 2)).toBe(true);
+      expect(await timers().delete("cron", row.id)).toBe(false);
+      expect(await timers().replace({ ...row, version: 2 })).toBe(false);
+    });
+
+    it("those due come first that are due longest; others, and other kinds, are left out", async () => {
+      const [late, never, early, later] = await inserted([
+        { due_at: at(9) },
+        { due_at: null },
+        { due_at: at(3), kind: "run" },
+        { due_at: at(11) },
+      ]);
+      const known = new Set([late, never, early, later]);
+      const due = async (...args: Parameters<TimerTable["due"]>) =>
+        idsOf(await timers().due(...args)).filter((id) => known.has(id));
+      expect(await due(["cron", "run"], at(9), 10)).toEqual([early, late]);
+      expect(await due(["cron"], at(9), 10)).toEqual([late]);
+      expect(await due(["cron", "run", "webhook"], at(20), 2)).toEqual([early, late]);
+      expect(await timers().next(["cron", "run"])).toBe(at(3));
+      expect(await timers().next(["cron"])).toBe(at(9));
+      expect(await timers().next(["webhook"])).toBeUndefined();
+    });
+
+    it("are listed in the order of their making, a page, of a thread", async () => {
+      const thread_id = newId();
+      const [second, first, other] = await inserted([
+        { created_at: at(2), thread_id, due_at: null },
+        { created_at: at(1), thread_id },
+        { created_at: at(3) },
+      ]);
+      const list = async (query: object) =>
+        idsOf(await timers().list({ kind: "cron", limit: 10, offset: 0, ...query }));
+      expect(await list({})).toEqual([first, second, other]);
+      expect(await list({ limit: 1, offset: 1 })).toEqual([second]);
+      expect(await list({ threadId: thread_id })).toEqual([first, second]);
+      expect(await list({ kind: "webhook" })).toEqual([]);
+    });
+  });
+}

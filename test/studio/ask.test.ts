@@ -1,0 +1,220 @@
+/** Questions of graphs, answered from the page; breakpoints, and one superstep at a time. */
+import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
+import { createAgent, humanInTheLoopMiddleware, tool } from "langchain";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { questionOf, resumeOf, reviewAnswer } from "../../studio/state/questions.js";
+import { FakeModel } from "../fixtures/fake-model.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+
+const State = Annotation.Root({
+  question: Annotation<unknown>,
+  answers: Annotation<unknown[]>({ reducer: (all, more) => all.concat(more), default: () => [] }),
+});
+
+/** Asks what its input says. */
+const asker = new StateGraph(State)
+  .addNode("ask", ({ question }) => ({ answers: [interrupt(question)] }))
+  .addEdge(START, "ask")
+  .addEdge("ask", END)
+  .compile({ name: "asker" });
+
+/** Asks two things at once. */
+const two = new StateGraph(State)
+  .addNode("left", () => ({ answers: [{ left: interrupt<string, string>("Left?") }] }))
+  .addNode("right", () => ({ answers: [{ right: interrupt<string, string>("Right?") }] }))
+  .addEdge(START, "left")
+  .addEdge(START, "right")
+  .compile({ name: "two" });
+
+const sent: unknown[] = [];
+const reviewed = createAgent({
+  model: new FakeModel((messages) => {
+    if (messages.at(-1)?.type === "tool") return "It is done.";
+    const call = (id: string, to: string) => ({ name: "send", args: { to }, id, type: "tool_call" as const });
+    return { text: "", toolCalls: [call("c1", "ada"), call("c2", "bo")] };
+  }),
+  tools: [
+    tool(
+      (input) => {
+        sent.push(input);
+        return "sent";
+      },
+      { name: "send", description: "Sends a letter.", schema: z.object({ to: z.string() }) },
+    ),
+  ],
+  middleware: [
+    humanInTheLoopMiddleware({ interruptOn: { send: { allowedDecisions: ["approve", "edit", "reject"] } } }),
+  ],
+});
+
+const answersOf = async (
+  page: Page,
+  service: ReturnType<ReturnType<typeof useServer>>["service"],
+  id: string,
+) => {
+  await page.getByText(/^done/).first().waitFor();
+  return ((await service.state.get(id)).values as { answers: unknown[] }).answers;
+};
+const answer = (page: Page) => page.getByRole("button", { name: "Answer", exact: true });
+
+describeWithChromium("a graph that asks", () => {
+  const open = useBrowser();
+  const server = useServer({
+    graphs: { asker, hitl, reviewed, steps, two },
+    settings: { list_all_assistants: true },
+  });
+
+  it("is answered with a text or JSON, a choice, or what a schema asks for", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    const asked = (question: unknown) => ranThread(service, "asker", { question });
+    const free = await asked({ question: "How many?" });
+    await visit(`#/run/${free}`);
+    await page.getByText("How many?").first().waitFor();
+    await page.getByRole("group", { name: "The graph asks" }).getByLabel("Answer").fill("3");
+    await answer(page).click();
+    expect(await answersOf(page, service, free)).toEqual([3]);
+
+    const choice = await asked({ question: "Which?", options: ["red", "blue"] });
+    await visit(`#/run/${choice}`);
+    await page.getByLabel("blue").check();
+    await answer(page).click();
+    expect(await answersOf(page, service, choice)).toEqual(["blue"]);
+
+    const schema = {
+      type: "object",
+      properties: { name: { type: "string" }, age: { type: "integer" } },
+      required: ["name"],
+    };
+    const form = await asked({ question: "Who?", schema });
+    await visit(`#/run/${form}`);
+    await page.getByLabel(/^name/).fill("Ada");
+    await page.getByLabel("age", { exact: true }).fill("36");
+    await answer(page).click();
+    expect(await answersOf(page, service, form)).toEqual([{ name: "Ada", age: 36 }]);
+  });
+
+  it("is answered on each call of a tool as its middleware wants it: approved, edited or rejected", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "reviewed", { messages: [{ role: "user", content: "write" }] });
+    const { page, visit } = await open(url);
+    await visit(`#/run/${id}`);
+    const first = page.locator(".request").nth(0);
+    const second = page.locator(".request").nth(1);
+    await first.getByLabel("Edit").check();
+    await first.getByLabel("Arguments of send").fill('{"to": "grace"}');
+    expect(await answer(page).getAttribute("aria-disabled")).toBe("true");
+    await second.getByLabel("Approve").check();
+    await answer(page).click();
+    await page.getByText("It is done.").waitFor();
+    expect(sent).toEqual(expect.arrayContaining([{ to: "grace" }, { to: "bo" }]));
+    const other = await ranThread(service, "reviewed", { messages: [{ role: "user", content: "write" }] });
+    await visit(`#/run/${other}`);
+    await first.getByLabel("Approve").check();
+    await second.getByLabel("Reject").check();
+    await second.getByLabel("Why").fill("not today");
+    await answer(page).click();
+    await page.getByRole("region", { name: "calls send" }).getByText("not today").waitFor();
+  });
+
+  it("is answered on several questions at once, by their ids", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "two", {});
+    const { page, visit } = await open(url);
+    await visit(`#/run/${id}`);
+    await page.getByRole("group", { name: "Question 1 of 2" }).getByLabel("Answer").fill("one");
+    await page.getByText("1 of 2 answered").waitFor();
+    await page.getByRole("group", { name: "Question 2 of 2" }).getByLabel("Answer").fill("two");
+    await answer(page).click();
+    const answers = await answersOf(page, service, id);
+    expect(answers).toHaveLength(2);
+    const texts = answers.flatMap((each) => Object.values(each as Record<string, string>));
+    expect(texts.sort()).toEqual(["one", "two"]);
+  });
+
+  it("stands in the inbox with all that wait, and is answered there", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "hitl", { topic: "tea" });
+    const { page, visit } = await open(url);
+    await visit("#/inbox");
+    const asking = page.locator(".asker").filter({ hasText: id.slice(0, 13) });
+    await asking.getByText("Approve?").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await asking.getByLabel("Answer", { exact: true }).fill("yes");
+    await asking.getByRole("button", { name: "Answer", exact: true }).click();
+    await expect.poll(() => asking.count()).toBe(0);
+    await expect.poll(async () => (await service.state.get(id)).values).toMatchObject({ answer: "yes" });
+  });
+
+  it("stops at breakpoints of the drawing, goes on by one superstep, and to its end", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=hitl");
+    const node = page.getByRole("button", { name: "Stop before plan" });
+    await node.focus();
+    await page.keyboard.press("b");
+    await expect.poll(() => node.getAttribute("aria-pressed")).toBe("true");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("Stopped before plan").waitFor();
+    await page.locator("main").press(".");
+    await page.getByText("Stopped before ask").waitFor();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("Approve?").first().waitFor();
+  });
+});
+
+describe("an answer", () => {
+  const config = { allow_accept: true, allow_edit: true, allow_respond: true, allow_ignore: false };
+  const request = { action_request: { action: "send", args: { to: "ada" } }, config };
+
+  it("to an agent inbox's request is a list of responses, as its agents read them", () => {
+    const question = questionOf([request]);
+    if (question.kind !== "review") throw new Error("this is a review");
+    expect(question.requests[0]?.allowed).toEqual(["approve", "edit", "respond"]);
+    const answers = [
+      { kind: "approve" as const },
+      { kind: "edit" as const, args: { to: "bo" } },
+      { kind: "respond" as const, message: "later" },
+      { kind: "ignore" as const },
+    ].map((decision) => reviewAnswer(question, [decision]));
+    expect(answers).toEqual([
+      [{ type: "accept", args: { action: "send", args: { to: "ada" } } }],
+      [{ type: "edit", args: { action: "send", args: { to: "bo" } } }],
+      [{ type: "response", args: "later" }],
+      [{ type: "ignore", args: null }],
+    ]);
+    expect(questionOf(request).kind).toBe("review");
+  });
+
+  it("to Python's middleware is spelled as Python does", () => {
+    const question = questionOf({
+      action_requests: [{ name: "send", args: {} }],
+      review_configs: [{ action_name: "send", allowed_decisions: ["edit"] }],
+    });
+    if (question.kind !== "review") throw new Error("this is a review");
+    expect(question.requests[0]?.allowed).toEqual(["edit"]);
+    expect(reviewAnswer(question, [{ kind: "edit", args: { a: 1 } }])).toEqual({
+      decisions: [{ type: "edit", edited_action: { name: "send", args: { a: 1 } } }],
+    });
+  });
+
+  it("stands by itself where one was asked, else by the ids of the questions", () => {
+    expect(resumeOf(new Map([["a", 1]]), 1)).toBe(1);
+    expect(resumeOf(new Map([["a", null]]), 1)).toEqual({ a: null });
+    expect(resumeOf(new Map([["a", 1]]), 2)).toEqual({ a: 1 });
+  });
+
+  it.each([
+    ["text"],
+    [{ question: "x" }],
+    [[1]],
+    [null],
+    [{ schema: "users" }],
+    [{ options: [{}] }],
+    [{ action_request: 1, config: {} }],
+  ])("to %j is free", (value) => expect(questionOf(value).kind).toBe("any"));
+});

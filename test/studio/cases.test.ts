@@ -1,0 +1,136 @@
+/** A run becomes a case file of the project from its page in `dev`, as `graph-serve test --from-run` makes it. */
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli, echoGraph } from "../cli/harness.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { askHelper, OWN, ran, useDev } from "./dev.js";
+import { useBrowser, violationsOf } from "./open.js";
+
+const dev = useDev(() => ({ "graph.ts": echoGraph() }));
+
+const SECRET = "sk-abcdefghijklmnopqrstuv";
+
+const said = (content: string) => ({ messages: [{ role: "user", content }] });
+
+const inProject = (path: string): Promise<string> => readFile(join(dev.project.dir, path), "utf8");
+
+describeWithChromium("a case file of a run", () => {
+  const open = useBrowser();
+
+  it("is shown, then written, opened in the editor, and passes", async () => {
+    const { project } = dev;
+    const editor = await project.put("editor.sh", `#!/bin/sh\necho "$@" > "${project.dir}/opened"\n`);
+    await chmod(editor, 0o755);
+    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: editor } });
+    const { thread_id, run_id } = await ran(url, said(`my key is ${SECRET}`));
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Case file/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Keep this run as a test" });
+    const usual = `agent-${run_id.slice(-8)}.graph.yaml`;
+    await expect.poll(() => dialog.getByLabel("File").inputValue()).toBe(usual);
+    await dialog.getByText(`# Made from run ${run_id}`).waitFor();
+    await dialog.getByText(/secrets? (is|are) left out/).waitFor();
+    expect(await dialog.textContent()).not.toContain(SECRET);
+    expect(await readdir(project.dir)).not.toContain(usual);
+    expect(await violationsOf(page)).toEqual([]);
+    // In a folder of its own, the path to the graph is another.
+    await dialog.getByLabel("File").fill("cases/kept.graph.yaml");
+    await dialog.getByLabel("File").press("Tab");
+    await dialog.getByText("graph: ../graph.ts").waitFor();
+    await dialog.getByRole("button", { name: "Write" }).click();
+    await dialog.getByText(join(project.dir, "cases/kept.graph.yaml")).waitFor();
+    expect(await inProject("cases/kept.graph.yaml")).toContain("graph: ../graph.ts");
+    await dialog.getByRole("button", { name: "Open in the editor" }).click();
+    await expect
+      .poll(() => readFile(join(project.dir, "opened"), "utf8").catch(() => ""))
+      .toContain("cases/kept.graph.yaml");
+    expect(await cli(["test", "cases/kept.graph.yaml", "--ci"], { cwd: project.dir })).toMatchObject({
+      code: 0,
+    });
+  });
+
+  it("takes no file's place unless that is asked", async () => {
+    const { project } = dev;
+    await project.put("mine.graph.yaml", "mine");
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, said("hello"));
+    const { page, visit } = await open(url, { width: 320 });
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Case file/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("File").fill("mine.graph.yaml");
+    await dialog.getByLabel("File").press("Tab");
+    await dialog.getByText("There already: mine.graph.yaml.").waitFor();
+    expect(await dialog.getByRole("button", { name: "Write" }).isDisabled()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByLabel("Write over it").check();
+    await dialog.getByRole("button", { name: "Write" }).click();
+    await dialog.getByText("Written:").waitFor();
+    expect(await inProject("mine.graph.yaml")).toContain("content: hello");
+  });
+});
+
+describe("POST /studio/api/cases", () => {
+  it("writes case files of the project alone", async () => {
+    const { project } = dev;
+    const { url, token } = await dev.start();
+    const run = await ran(url, said("hello"));
+    const outside = await mkdtemp(join(tmpdir(), "outside-"));
+    try {
+      await symlink(outside, join(project.dir, "away"));
+      await symlink(join(outside, "x.graph.yaml"), join(project.dir, "link.graph.yaml"));
+      await symlink(join(outside, "gone"), join(project.dir, "dangling"));
+      await mkdir(join(project.dir, ".git"));
+      const own = { ...OWN, "x-studio-token": token };
+      const ask = (more: object) =>
+        askHelper(url, "/studio/api/cases", own, JSON.stringify({ ...run, write: true, ...more }));
+      const refused = [
+        ["../a.graph.yaml", /must lie in the project's folder/],
+        ["/tmp/a.graph.yaml", /must lie in the project's folder/],
+        ["cases/../../a.graph.yaml", /must lie in the project's folder/],
+        ["graph.ts", /must end in \.graph\.yaml/],
+        ["package.json", /must end in \.graph\.yaml/],
+        [".git/a.graph.yaml", /must not lie in \.git/],
+        ["node_modules/a/a.graph.yaml", /must not lie in node_modules/],
+        ["away/deeper/a.graph.yaml", /a link leads out of it/],
+        ["link.graph.yaml", /is a link/],
+        ["dangling/a.graph.yaml", /dangling is a link that leads nowhere/],
+        ["a\0b.graph.yaml", /NUL character/],
+      ] as const;
+      for (const [file, why] of refused) {
+        const { status, body } = await ask({ file, replace: true });
+        expect([file, status]).toEqual([file, 422]);
+        expect(JSON.stringify(body)).toMatch(why);
+      }
+      expect(await readdir(outside)).toEqual([]);
+      expect(await ask({ file: "deep/er/a.graph.json" })).toMatchObject({
+        status: 200,
+        body: { path: "deep/er/a.graph.json", written: true, taken: [] },
+      });
+      const again = await ask({ file: "deep/er/a.graph.json" });
+      expect(JSON.stringify(again.body)).toContain("there is already deep/er/a.graph.json");
+      expect(again.status).toBe(422);
+      const unknown = await ask({ run_id: "00000000-0000-4000-8000-000000000000" });
+      expect(unknown.status).toBe(404);
+    } finally {
+      await rm(outside, { recursive: true });
+    }
+  });
+
+  it("shows what is there already, and where the recorded answers go, and writes nothing of itself", async () => {
+    const { project } = dev;
+    const { url, token } = await dev.start();
+    const run = await ran(url, said("hello"));
+    const own = { ...OWN, "x-studio-token": token };
+    const { body } = await askHelper(url, "/studio/api/cases", own, JSON.stringify(run));
+    expect(body).toMatchObject({ written: false, taken: [], mock: null, notes: [] });
+    expect((await readdir(project.dir)).some((name) => name.endsWith(".graph.yaml"))).toBe(false);
+  });
+});

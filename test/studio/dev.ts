@@ -1,0 +1,90 @@
+/** `dev` of a project of its own, with the token of its Studio. */
+import { once } from "node:events";
+import { type IncomingMessage, request as send } from "node:http";
+import { afterEach, beforeEach, expect } from "vitest";
+import { createProject, type Project, type RunningCli, startCli } from "../cli/harness.js";
+
+interface DevOptions {
+  env?: Record<string, string>;
+  flags?: readonly string[];
+}
+
+/** A project for each test of a file, and what starts `dev` in it; each ends well when the test does. */
+export function useDev(files: () => Record<string, string>) {
+  let project: Project;
+  const running: RunningCli[] = [];
+  beforeEach(async () => {
+    project = await createProject(files());
+  });
+  afterEach(async () => {
+    for (const each of running.splice(0)) {
+      each.stop();
+      expect(await each.exit).toBe(0);
+    }
+    await project.remove();
+  });
+  return {
+    get project(): Project {
+      return project;
+    },
+    async start({ env = {}, flags = [] }: DevOptions = {}): Promise<{ url: string; token: string }> {
+      const dev = startCli(["dev", "./graph.ts", "-p", "0", ...flags], { cwd: project.dir, env });
+      running.push(dev);
+      const failed = dev.exit.then((code) => {
+        throw new Error(`dev ended with ${code}: ${dev.stderr.text}`);
+      });
+      const [, url = "", token = ""] = await Promise.race([
+        dev.stderr.until(/studio (http:\S+)\/studio\/#token=([\da-f]{32})\n/),
+        failed,
+      ]);
+      return { url, token };
+    },
+  };
+}
+
+/** What browsers say of a request that the page itself makes. */
+export const OWN = { "sec-fetch-site": "same-origin" };
+
+interface HelperAnswer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** A request as the page makes it; headers of browsers cannot be set with `fetch`. */
+export async function askHelper(
+  url: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<HelperAnswer> {
+  const { hostname: host, port } = new URL(url);
+  const method = body === undefined ? "GET" : "POST";
+  const [response] = (await once(send({ host, port, path, headers, method }).end(body), "response")) as [
+    IncomingMessage,
+  ];
+  const isJson = String(response.headers["content-type"]).startsWith("application/json");
+  const parts: Buffer[] = [];
+  if (!isJson) response.resume();
+  else for await (const part of response) parts.push(part as Buffer);
+  const text = Buffer.concat(parts).toString("utf8");
+  return {
+    status: response.statusCode ?? 0,
+    body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+  };
+}
+
+/** A run of the graph on a new thread, or on one that is there; its ids, once it has ended. */
+export async function ran(
+  url: string,
+  input: unknown,
+  { threadId, ...more }: { threadId?: string; command?: object } = {},
+): Promise<{ thread_id: string; run_id: string }> {
+  const post = async (path: string, body: object) =>
+    (await (await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) })).json()) as Record<
+      string,
+      string
+    >;
+  const thread_id = threadId ?? (await post("/threads", {})).thread_id ?? "";
+  const { run_id = "" } = await post(`/threads/${thread_id}/runs`, { assistant_id: "agent", input, ...more });
+  return { thread_id, run_id };
+}

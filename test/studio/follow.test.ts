@@ -1,0 +1,132 @@
+/** Runs beside the steps of their thread, in many tabs, and faster than a screen. */
+import { AIMessageChunk } from "@langchain/core/messages";
+import { ChatGenerationChunk } from "@langchain/core/outputs";
+import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { FakeModel } from "../fixtures/fake-model.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer } from "./open.js";
+
+const TOKENS = 600;
+const MS_A_TOKEN = 5;
+
+/** Tells its words as fast as a fast model does. */
+class FastModel extends FakeModel {
+  override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
+    for (let count = 1; count <= TOKENS; count += 1) {
+      await new Promise((resolve) => setTimeout(resolve, MS_A_TOKEN));
+      const text = count % 20 === 0 ? `**${count}**\n\n` : `word ${count} `;
+      const message = new AIMessageChunk({ content: text });
+      yield new ChatGenerationChunk({ text, message });
+    }
+  }
+}
+
+const model = new FastModel();
+const fast = new StateGraph(MessagesAnnotation)
+  .addNode("write", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+  .addEdge(START, "write")
+  .addEdge("write", END)
+  .compile({ name: "fast" });
+
+const setVisibility = (page: Page, state: "visible" | "hidden") =>
+  page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));`);
+const stepsOf = (page: Page) => page.getByRole("listbox", { name: "Steps" }).getByRole("option");
+
+describeWithChromium("a thread that is run", () => {
+  const open = useBrowser();
+  const server = useServer({
+    graphs: { agent, fast, gate },
+    settings: { list_all_assistants: true },
+  });
+
+  it("is run from beside its steps, which come as they are made", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "two and three" }] });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    await expect.poll(() => stepsOf(page).count()).toBe(5);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("again");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => stepsOf(page).count()).toBe(10);
+    await page.getByRole("button", { name: "Runs", exact: true }).click();
+    await expect
+      .poll(() => page.locator(".runs li").allTextContents())
+      .toEqual([expect.stringContaining("done"), expect.stringContaining("done")]);
+  });
+
+  it("is read, not asked for again and again, while somebody else runs it; the run can be cancelled", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    const run = service.runs.create(thread_id, {
+      assistant_id: "gate",
+      input: { gate: `read-${thread_id}` },
+    });
+    await gateOf(`read-${thread_id}`).entered;
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByText(/^\W*running/).waitFor();
+    await expect.poll(() => stepsOf(page).count()).toBe(3);
+    await page.getByRole("button", { name: "Runs", exact: true }).click();
+    await page.getByRole("button", { name: "Cancel", exact: true }).waitFor();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    // Twice as long as it takes to be asked again.
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 6500))");
+    expect(asked).toEqual([]);
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await expect.poll(() => page.locator(".runs li").textContent()).toContain("stopped");
+    await run;
+  });
+
+  it("is read to its end in eight tabs, of which those that are not seen hold no connection", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    const name = `eight-${thread_id}`;
+    const run = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    // The tabs of one window share its connections.
+    const window = await (await open(url)).page.context().browser()?.newContext();
+    const pages: Page[] = [];
+    for (let tab = 1; tab <= 8; tab += 1) {
+      if (pages.length > 0) await setVisibility(pages.at(-1) as Page, "hidden");
+      const page = (await window?.newPage()) as Page;
+      await page.goto(`${url}/studio/#/run/${thread_id}`);
+      await page.getByText(/^\W*running/).waitFor();
+      pages.push(page);
+    }
+    gateOf(name).open();
+    await run;
+    for (const page of pages) {
+      await setVisibility(page, "visible");
+      await page.getByText(/^done/).waitFor();
+      await page.getByText(`after ${name}`).waitFor();
+    }
+    await window?.close();
+  });
+
+  it("is drawn at most once a frame, however fast its words come", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=fast");
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("go");
+    await page.evaluate(`globalThis.seen = { frames: 0, paints: 0 };
+      (function frame() { seen.frames += 1; requestAnimationFrame(frame); })();
+      let last = -1;
+      new MutationObserver(() => {
+        if (last !== seen.frames) { last = seen.frames; seen.paints += 1; }
+        else seen.again = (seen.again ?? 0) + 1;
+      }).observe(document.querySelector("main"), { childList: true, characterData: true, subtree: true });`);
+    await page.keyboard.press("Enter");
+    await page.locator(".said strong", { hasText: String(TOKENS) }).waitFor({ timeout: 60_000 });
+    const { frames, again = 0 } = await page.evaluate<{ frames: number; again?: number }>("seen");
+    expect(frames).toBeGreaterThan(30);
+    // Each word by itself would be 600 changes of the page.
+    expect(again).toBeLessThan(TOKENS / 4);
+  });
+});

@@ -1,0 +1,97 @@
+/** Going on from a step in another way: edits that know of messages, what they did, runs from there, and the way back. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import type { Service } from "../../src/service.js";
+import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+
+const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
+
+const stepsOf = (page: Page, which: Parameters<Page["getByRole"]>[1] = {}) =>
+  page.getByRole("listbox", { name: "Steps" }).getByRole("option", which);
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+const contents = async ({ state }: Service, thread: string): Promise<unknown[]> =>
+  ((await state.get(thread)).values as { messages: { content: unknown }[] }).messages.map(
+    ({ content }) => content,
+  );
+
+describeWithChromium("a fork", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, steps }, settings: { list_all_assistants: true } });
+
+  it("writes one message anew by its id and deletes another, shows what it did, and is undone", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const before = await contents(service, id);
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    await stepsOf(page).first().waitFor();
+    await page.keyboard.press("f");
+    await page.getByRole("heading", { name: "From step 3" }).waitFor();
+    await button(page, "Edit messages").click();
+    await button(page, "Delete message 3").click();
+    await button(page, "Change message 4").click();
+    const editor = page.getByLabel("What is written to messages");
+    await editor.fill((await editor.inputValue()).replace("The sum is 5", "The sum is six"));
+    await page.getByText("Will be sent:").click();
+    await page.getByText('"type": "remove"').last().waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await button(page, "Write").click();
+    await page.getByText("Written.").waitFor();
+    await expect.poll(() => page.locator(".change.is-remove").count()).toBe(1);
+    await page.locator(".change.is-replace").getByText("The sum is six").waitFor();
+    expect(await contents(service, id)).toEqual([...before.slice(0, 2), "The sum is six"]);
+    expect(await violationsOf(page)).toEqual([]);
+    await button(page, "Undo: back to the other branch").click();
+    await expect.poll(() => contents(service, id)).toEqual(before);
+    await expect.poll(() => stepsOf(page).count()).toBe(7);
+    expect(await stepsOf(page).first().textContent()).toMatch(/^4edited/);
+  });
+
+  it("tells where a value is no JSON, and what the server refuses", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", { n: 8 });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?fork=1`);
+    await button(page, "Edit n").click();
+    const editor = page.getByLabel("What is written to n");
+    await editor.fill("[1,\n 2,");
+    await page.getByRole("alert").getByText("No JSON: line 2, column 4").waitFor();
+    expect(await button(page, "Write").isDisabled()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await button(page, "Leave as it is").click();
+    const chat = await ranThread(service, "agent", ask("two and three"));
+    await visit(`#/threads/${chat}?fork=1`);
+    await button(page, "Edit messages").click();
+    const message = { type: "remove", id: HOSTILE, content: "" };
+    await page.getByLabel("What is written to messages").fill(JSON.stringify([message]));
+    await button(page, "Write").click();
+    await page.getByRole("alert").filter({ hasText: HOSTILE }).waitFor();
+    expect(await page.locator("main :is(img, iframe, script, b)").count()).toBe(0);
+  });
+
+  it("runs from where it wrote, counted as a node, and from a step as it is; the old steps stay", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", { n: 8 });
+    const before = (await service.state.history(id, { limit: 100 })).length;
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?fork=1`);
+    await button(page, "Edit n").click();
+    await page.getByLabel("What is written to n").fill("6");
+    await page.getByLabel("Counts as written by").selectOption("step");
+    await button(page, "Write and run").click();
+    await expect.poll(async () => ((await service.state.get(id)).values as { n: number }).n).toBe(10);
+    await expect.poll(() => stepsOf(page).count()).toBe(before + 5);
+    await expect.poll(() => stepsOf(page, { selected: true }).textContent()).toMatch(/^7step/);
+    await page.getByRole("listbox", { name: "Steps" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("f");
+    await button(page, "Run unchanged").click();
+    // A copy of the step, and the one after it.
+    await expect.poll(() => stepsOf(page).count()).toBe(before + 7);
+    expect(await page.locator(".step .dot:not(.is-path)").count()).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,99 @@
+/** What `dev` tells its Studio: faults with their place in the code, and reloads; and who else is told nothing. */
+import { chmod, readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { editorCall } from "../../src/cli/dev/studio-helpers.js";
+import { echoGraph } from "../cli/harness.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { askHelper, OWN, useDev } from "./dev.js";
+import { useBrowser, violationsOf } from "./open.js";
+
+const dev = useDev(() => ({ "graph.ts": echoGraph() }));
+
+const statusOf = async (...asked: Parameters<typeof askHelper>): Promise<number> =>
+  (await askHelper(...asked)).status;
+
+const BROKEN = `${echoGraph()}\nexport const more = ;\n`;
+
+describeWithChromium("the Studio of dev", () => {
+  const open = useBrowser();
+
+  it("shows why a graph does not load, opens the place in the editor, and says when it is mended", async () => {
+    const { project } = dev;
+    const editor = await project.put("editor.sh", `#!/bin/sh\necho "$@" > "${project.dir}/opened"\n`);
+    await chmod(editor, 0o755);
+    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: editor } });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    expect(page.url()).toBe(`${url}/studio/`);
+    await page.getByRole("textbox", { name: "Message to the graph" }).waitFor();
+    await project.put("graph.ts", BROKEN);
+    const problems = page.getByRole("complementary", { name: "Graphs that do not load" });
+    await problems.getByText("agent does not load").waitFor();
+    await problems.getByText("The last version that loaded goes on serving.").waitFor();
+    await problems.getByText("export const more = ;").first().waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await problems.getByRole("button", { name: /^Open graph\.ts:\d+$/ }).click();
+    await expect.poll(() => readFile(`${project.dir}/opened`, "utf8").catch(() => "")).toContain("graph.ts");
+    // The graph of before answers meanwhile.
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");
+    await page.keyboard.press("Enter");
+    await page.getByText("echo: hello").waitFor();
+    await project.put("graph.ts", echoGraph("mended"));
+    await expect.poll(() => problems.count()).toBe(0);
+    await page.getByText(/^reloaded/).waitFor();
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("again");
+    await page.keyboard.press("Enter");
+    await page.getByText("mended: again").waitFor();
+  });
+});
+
+describe("the helpers of the Studio", () => {
+  it("answer to the page of this server with the token alone, which stands in no page", async () => {
+    const { url, token } = await dev.start();
+    const own = { ...OWN, "x-studio-token": token };
+    expect(await (await fetch(`${url}/studio/`)).text()).not.toContain(token);
+    expect(await statusOf(url, "/studio/api/hello", own)).toBe(200);
+    const refused: Record<string, string>[] = [
+      OWN,
+      { "x-studio-token": token },
+      { ...own, "x-studio-token": token.replace(/./, "x") },
+      { ...own, "sec-fetch-site": "cross-site" },
+      { ...own, "sec-fetch-site": "same-site" },
+      { ...own, "sec-fetch-site": "none" },
+      { ...own, host: "evil.example" },
+    ];
+    for (const headers of refused) {
+      expect(await statusOf(url, "/studio/api/hello", headers)).toBe(403);
+      expect(await statusOf(url, "/studio/api/events", headers)).toBe(403);
+      for (const path of ["open", "cases", "states/threads/x/history", "states/threads/x/state/checkpoint"])
+        expect(await statusOf(url, `/studio/api/${path}`, headers, "{}")).toBe(403);
+      for (const path of ["states/threads/x/state", "threads/x/page"])
+        expect(await statusOf(url, `/studio/api/${path}`, headers)).toBe(403);
+    }
+  });
+
+  it("open files of the graphs alone", async () => {
+    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: "no-such-editor-here" } });
+    const own = { ...OWN, "x-studio-token": token };
+    const { project } = dev;
+    const ask = (body: object) => statusOf(url, "/studio/api/open", own, JSON.stringify(body));
+    expect(await ask({ file: "/etc/passwd", line: 1 })).toBe(422);
+    expect(await ask({ file: `${project.dir}/../graph.ts`, line: 1 })).toBe(422);
+    expect(await ask({ file: `${project.dir}/graph.ts`, line: 0 })).toBe(422);
+    expect(await ask({ file: `${project.dir}/graph.ts`, line: 1, flags: "-x" })).toBe(422);
+    expect(await statusOf(url, "/studio/api/open", own)).toBe(404);
+  });
+
+  it.each([
+    ["code --wait", "code", ["--wait", "-g", "/a b/$(x).ts:3:4"]],
+    ["/opt/cursor", "/opt/cursor", ["-g", "/a b/$(x).ts:3:4"]],
+    ["subl", "subl", ["/a b/$(x).ts:3:4"]],
+    ["webstorm", "webstorm", ["--line", "3", "/a b/$(x).ts"]],
+    ["other", "other", ["/a b/$(x).ts"]],
+  ])("call the editor %s with a list of arguments", (named, command, args) => {
+    const place = { file: "/a b/$(x).ts", line: 3, column: 4 };
+    expect(editorCall({ LAUNCH_EDITOR: named, EDITOR: "vim" }, place)).toEqual([command, args]);
+    expect(() => editorCall({ EDITOR: "vim" }, place)).toThrow(/vim needs a terminal.*LAUNCH_EDITOR=code/);
+    expect(editorCall({}, place)[0]).toBe("code");
+  });
+});

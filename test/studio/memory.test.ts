@@ -1,0 +1,166 @@
+/** The long-term memory in the Studio, and what is deleted with time to think again. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+
+const rows = (page: Page) => page.locator("[data-list] li");
+const tree = (page: Page) => page.getByRole("navigation", { name: "Namespaces" }).getByRole("link");
+/** So that nobody waits for the seconds in which a deletion can be undone. */
+const CLOCK = Date.parse("2030-01-01T00:00:00.000Z");
+
+describeWithChromium("the memory", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { steps } });
+
+  it("is gone through by namespaces, filtered, written and deleted, by keys alone", async () => {
+    const { service, url } = server();
+    const { store } = service;
+    const ada = ["users", "ada"];
+    await store.put({ namespace: ada, key: "prefs", value: { tone: "dry" }, ttl: 90 });
+    await store.put({ namespace: [...ada, "trips"], key: "rome", value: { year: 2024 } });
+    await store.put({ namespace: ["users", "bo"], key: "prefs", value: { tone: "warm" } });
+    await store.put({ namespace: ["rules"], key: "first", value: { text: "be kind" } });
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    await page.keyboard.press("g");
+    await page.keyboard.press("m");
+    await expect.poll(() => tree(page).allTextContents()).toEqual(["all of it", "rules", "users"]);
+    await expect.poll(() => rows(page).count()).toBe(4);
+    await page.getByLabel("Value").fill("tone=dry");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => rows(page).allTextContents())
+      .toEqual([expect.stringContaining("lives 90 minutes")]);
+
+    await tree(page).filter({ hasText: "users" }).press("Enter");
+    await expect
+      .poll(() => tree(page).allTextContents())
+      .toEqual(["all of it", "rules", "users", "ada", "bo"]);
+    await tree(page).filter({ hasText: "ada" }).press("Enter");
+    await expect.poll(() => rows(page).count()).toBe(2);
+    expect(await rows(page).last().textContent()).toMatch(/rome.*2024.*trips/);
+    await page.getByLabel("Filter what is loaded").fill("ROME");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.getByLabel("Filter what is loaded").fill("");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+
+    const json = page.getByLabel("Value as JSON");
+    await expect.poll(() => json.inputValue()).toBe(JSON.stringify({ tone: "dry" }, null, 2));
+    expect(await page.getByLabel(/Minutes to live/).inputValue()).toBe("90");
+    await json.fill('{\n  "tone": dry }');
+    await page.getByText("No JSON: line 2, column 11").waitFor();
+    await json.fill("[1]");
+    await page.getByText("The value has to be an object").waitFor();
+    await json.fill('{ "tone": "calm" }');
+    await page.getByRole("button", { name: "Save" }).press("Enter");
+    await expect.poll(() => rows(page).first().textContent()).toContain("calm");
+    expect(await store.get(ada, "prefs")).toMatchObject({ value: { tone: "calm" }, ttl_minutes: 90 });
+
+    await page.getByRole("button", { name: "New item" }).press("Enter");
+    expect(await page.getByLabel(/Namespace, with/).inputValue()).toBe("users.ada");
+    await page.getByLabel("Key", { exact: true }).fill("pets");
+    await json.fill('{ "cat": "Tom" }');
+    await page.getByRole("button", { name: "Save" }).press("Enter");
+    await expect.poll(() => rows(page).count()).toBe(3);
+    expect(await store.get(ada, "pets")).toMatchObject({ value: { cat: "Tom" }, ttl_minutes: null });
+  });
+
+  it("says what the server refuses, and what is gone", async () => {
+    const { url } = server();
+    const { page, visit } = await open(url);
+    await visit("#/store?edit=new");
+    await page.getByLabel(/Namespace, with/).fill("a..b");
+    await page.getByLabel("Key", { exact: true }).fill("k");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").filter({ hasText: "labels are texts" }).waitFor();
+    await visit("#/store/nobody?key=nothing");
+    await page.getByText("This item is not there any more").waitFor();
+  });
+
+  it("deletes an item once there was time to undo it", async () => {
+    const { service, url } = server();
+    await service.store.put({ namespace: ["bin"], key: "old", value: {} });
+    const { page, visit } = await open(url);
+    await page.clock.install({ time: CLOCK });
+    const remove = async () => {
+      await visit("#/store/bin?key=old");
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("status", { name: "Deleted" }).getByText("old is deleted").waitFor();
+      expect(await rows(page).count()).toBe(0);
+    };
+    await remove();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.clock.runFor(10_000);
+    expect(await service.store.get(["bin"], "old")).not.toBeNull();
+    await remove();
+    await page.mouse.move(1, 1);
+    await page.clock.runFor(10_000);
+    await expect.poll(() => service.store.get(["bin"], "old")).toBeNull();
+    await expect.poll(() => page.getByText("old is deleted").count()).toBe(0);
+  });
+
+  it.each([{ scheme: "light" }, { scheme: "dark" }, { scheme: "dark", width: 320 }] as const)(
+    "has no violation of WCAG 2.2 AA, and shows what is hostile as text: %j",
+    async (look) => {
+      const { service, url } = server();
+      const hostile = '<img src=x onerror="alert(1)">\u202e';
+      await service.store.put({
+        namespace: [hostile, "x/y?z#"],
+        key: hostile,
+        value: { [hostile]: hostile },
+        ttl: 5,
+      });
+      const { page, visit } = await open(url, look);
+      await visit(`#/store/${encodeURIComponent(hostile)}`);
+      await rows(page).first().waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await rows(page).getByRole("link").click();
+      await page.getByRole("heading", { level: 2 }).filter({ hasText: "<img" }).waitFor();
+      await expect.poll(() => tree(page).count()).toBeGreaterThan(2);
+      expect(await violationsOf(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("button", { name: "Undo" }).waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      expect(await page.locator("img").count()).toBe(0);
+    },
+  );
+});
+
+describeWithChromium("the list of threads", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { steps } });
+
+  it("finds threads that are not loaded, and deletes one once there was time to undo it", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", {}, { topic: "rhubarb" });
+    await Promise.all(Array.from({ length: 60 }, () => service.threads.create({})));
+    const { page, visit } = await open(url);
+    await page.clock.install({ time: CLOCK });
+    await visit("#/threads");
+    await expect.poll(() => rows(page).count()).toBe(50);
+    await page.getByLabel("Search", { exact: true }).fill("RHUBARB");
+    await page.clock.runFor(1000);
+    await expect.poll(() => rows(page).count()).toBe(1);
+    expect(page.url()).toContain("q=RHUBARB");
+    await rows(page)
+      .getByRole("button", { name: /^Delete/ })
+      .press("Enter");
+    await expect.poll(() => rows(page).count()).toBe(0);
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await rows(page)
+      .getByRole("button", { name: /^Delete/ })
+      .press("Enter");
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    await page.clock.runFor(10_000);
+    await expect.poll(() => service.threads.count({ ids: [id] })).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+/** The page of one file that carries its thread: it opens without a server, and asks nobody. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { answererOf } from "../../studio/parts/answers.js";
+import type { PageData } from "../../src/view/replay-data.js";
+import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { useBrowser, violationsOf } from "./open.js";
+
+const HOSTILE =
+  "</script><script>window.pwned = 1</script><img src=x onerror='window.pwned=2'> ${alert(1)} \u001b[2J\u202eevil";
+
+interface Item {
+  values: unknown;
+  checkpoint: { checkpoint_id: string };
+}
+
+let project: ThreadProject;
+let html: string;
+beforeAll(async () => {
+  project = await createThreadProject(HOSTILE);
+  html = (await project.run(["replay", project.threadId, "--format", "html"])).stdout;
+});
+afterAll(() => project.remove());
+
+async function written(text: string): Promise<string> {
+  const file = join(project.dir, "page.html");
+  await writeFile(file, text);
+  return pathToFileURL(file).href;
+}
+
+const dataOf = (text: string): PageData =>
+  JSON.parse(
+    /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(text)?.[1] ?? "{}",
+  ) as PageData;
+
+const stored = async (...argv: string[]): Promise<Item[]> =>
+  (await project.json<{ items: Item[] }>(["replay", project.threadId, ...argv])).document.items;
+
+describe("the data of a page", () => {
+  const statesOf = (data: PageData, items: readonly Item[]) => {
+    const answer = answererOf(data);
+    return items.map(({ checkpoint: { checkpoint_id } }) => {
+      const body = { checkpoint: { checkpoint_id } };
+      return (answer("/threads/x/state/checkpoint", body) as { values: unknown }).values;
+    });
+  };
+
+  it("gives each state as it is stored, also of a part of the thread", async () => {
+    for (const argv of [[], ["--checkpoint", "1"]]) {
+      const items = await stored(...argv);
+      const { stdout } = await project.run(["replay", project.threadId, ...argv, "--format", "html"]);
+      const values = statesOf(dataOf(stdout), items);
+      expect(items.length).toBeGreaterThan(0);
+      expect(values.map((each) => JSON.stringify(each).replaceAll("\\\\u202e", "\u202e"))).toEqual(
+        items.map((each) => JSON.stringify(each.values)),
+      );
+    }
+  });
+
+  it("has no raw control characters, no hidden keys, and nothing that ends its element", () => {
+    expect(html).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
+    expect(html).not.toContain("internal");
+    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html.match(/<\/script/g)).toHaveLength(2);
+    const policy = /Content-Security-Policy" content="([^"]+)"/.exec(html)?.[1] ?? "";
+    expect(policy).toMatch(/^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+';/);
+    expect(policy).not.toMatch(/unsafe|connect-src/);
+  });
+});
+
+describeWithChromium("a page of one file", () => {
+  const open = useBrowser();
+  const stepsOf = (page: Page) => page.getByRole("listbox", { name: "Steps" }).getByRole("option");
+
+  it("shows the thread: branches, changes, messages, drawing, the question", async () => {
+    const address = await written(html);
+    const { page } = await open(address);
+    await page.goto(address);
+    const items = await stored();
+    await expect.poll(() => stepsOf(page).count()).toBe(items.length);
+    expect(await stepsOf(page).first().textContent()).toContain("asks");
+    expect(await page.locator(".step .visually-hidden").allTextContents()).toContain("branch");
+    await page.getByRole("tab", { name: "Tasks" }).click();
+    await page.getByText("how much?").waitFor();
+    await page.getByRole("tab", { name: "Messages" }).click();
+    await page.locator(".message").getByText("echo: pay 5").waitFor();
+    await page.getByRole("tab", { name: "Drawing" }).click();
+    await page.getByText("The graph is not here").waitFor();
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await stepsOf(page).nth(-2).click();
+    await page
+      .locator(".inspector")
+      .getByText("</script><script>window.pwned = 1</script><img src=x")
+      .first()
+      .waitFor();
+    expect(await page.locator("img, iframe, object, embed").count()).toBe(0);
+    expect(await page.evaluate("'pwned' in window")).toBe(false);
+    expect(await violationsOf(page)).toEqual([]);
+    const place = page.url();
+    expect(place).toMatch(/page\.html#\/threads\/.+\/at\/.+/);
+    await page.reload();
+    await expect.poll(() => stepsOf(page).nth(-2).getAttribute("aria-selected")).toBe("true");
+    for (const name of ["Fork (f)", "Graphs", "Times"]) expect(await page.getByText(name).count()).toBe(0);
+  });
+
+  it("of a thread without steps says so", async () => {
+    const { document } = await project.json<{ thread_id: string }>(["threads", "create"]);
+    const { stdout } = await project.run(["replay", document.thread_id, "--format", "html"]);
+    const address = await written(stdout);
+    const { page } = await open(address, { width: 320, scheme: "dark" });
+    await page.goto(address);
+    await page.getByText("Nothing ran on this thread yet").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+/** A run is run again from its page in `dev`: with what was recorded of it, or with the code as it is now. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { askingGraph, echoGraph } from "../cli/harness.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { httpGraph, type ModelServer, startModelServer } from "../testing/model-server.js";
+import { askHelper, OWN, ran, useDev } from "./dev.js";
+import { useBrowser, violationsOf } from "./open.js";
+
+const dev = useDev(() => ({ "graph.ts": echoGraph() }));
+
+const json = async (url: string, init?: RequestInit): Promise<Record<string, unknown>> =>
+  (await (await fetch(url, init)).json()) as Record<string, unknown>;
+
+const said = (content: string) => ({ messages: [{ role: "user", content }] });
+
+describeWithChromium("a run that is run again", () => {
+  const open = useBrowser();
+
+  it("goes by the code as it is now, on a copy of its thread, and is compared with the old one", async () => {
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, said("hello"));
+    const before = await json(`${url}/threads/${thread_id}`);
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await dev.project.put("graph.ts", echoGraph("mended"));
+    await page.getByText(/^reloaded/).waitFor();
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    expect(await page.getByRole("button", { name: /^Replay/ }).count()).toBe(0);
+    await page.getByRole("button", { name: /^Run again/ }).click();
+    const note = page.getByRole("complementary", { name: "Run again" });
+    await note.getByText("Run again with the code as it is now").waitFor();
+    await note.getByRole("link", { name: "Compare old and new" }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    const copy = /#\/threads\/([\w-]+)/.exec(page.url())?.[1] ?? "";
+    expect(copy).not.toBe(thread_id);
+    await note.getByRole("link", { name: "Compare old and new" }).click();
+    await page.getByText("mended: hello").first().waitFor();
+    await page.getByText("echo: hello").first().waitFor();
+    await page.getByText("Steps in common: 1").waitFor();
+    expect(await json(`${url}/threads/${copy}`)).toMatchObject({
+      metadata: { replay_of: { thread_id, recorded: false } },
+      ttl: { ttl_minutes: 1440 },
+    });
+    expect(await json(`${url}/threads/${thread_id}`)).toEqual(before);
+  });
+});
+
+describeWithChromium("a run that was recorded", () => {
+  const open = useBrowser();
+  let model: ModelServer;
+  beforeEach(async () => {
+    model = await startModelServer();
+    process.env.MODEL_URL = model.url;
+    await dev.project.put("graph.ts", httpGraph);
+  });
+  afterEach(async () => {
+    delete process.env.MODEL_URL;
+    await model.close();
+  });
+
+  it("is replayed without its model, and tells where it asks something else", async () => {
+    const { url, token } = await dev.start({ flags: ["--record"] });
+    const { thread_id } = await ran(url, said("what is the weather"));
+    await model.close();
+    const asked = model.requests.length;
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Replay/ }).click();
+    const note = page.getByRole("complementary", { name: "Run again" });
+    await note.getByText("Replayed with what was recorded").waitFor();
+    await note.getByText("Models and tools were asked what was recorded.").waitFor();
+    const copy = /#\/threads\/([\w-]+)/.exec(page.url())?.[1] ?? "";
+    const textsOf = async (id: string) => {
+      const { values } = (await json(`${url}/threads/${id}`)) as {
+        values: { messages: { type: string; content: string }[] };
+      };
+      return values.messages.map(({ type, content }) => [type, content]);
+    };
+    expect(await textsOf(copy)).toEqual(await textsOf(thread_id));
+    expect(model.requests).toHaveLength(asked);
+    // Another prompt is another question.
+    await dev.project.put("graph.ts", httpGraph.replace("Be brief.", "Be kind."));
+    await page.getByText(/^reloaded/).waitFor();
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Replay/ }).click();
+    await note
+      .getByText(/asks something else than recorded, at messages\.0\.content/)
+      .first()
+      .waitFor();
+    await note.getByText("Be kind.").first().waitFor({ state: "attached" });
+    expect(await violationsOf(page)).toEqual([]);
+    expect(model.requests).toHaveLength(asked);
+  });
+});
+
+describe("POST /studio/api/replays", () => {
+  it("gives the answers again that people gave, and refuses what is not recorded, or not there", async () => {
+    await dev.project.put("graph.ts", askingGraph);
+    const { url, token } = await dev.start();
+    const own = { ...OWN, "x-studio-token": token };
+    const first = await ran(url, { topic: "cats" });
+    const { run_id } = await ran(url, undefined, { threadId: first.thread_id, command: { resume: "yes" } });
+    const ask = (body: object) => askHelper(url, "/studio/api/replays", own, JSON.stringify(body));
+    const { thread_id } = first;
+    const { status, body } = await ask({ thread_id, run_id });
+    expect([status, body.of]).toMatchObject([201, { thread_id, run_id, recorded: false }]);
+    const copy = String(body.thread_id);
+    await expect
+      .poll(async () => (await askHelper(url, `/studio/api/replays/${copy}`, own)).body)
+      .toMatchObject({ status: "success", error: null, differences: [] });
+    const valuesOf = async (id: string) => (await json(`${url}/threads/${id}`)).values;
+    expect(await valuesOf(copy)).toEqual(await valuesOf(thread_id));
+    const threads = async () =>
+      (await json(`${url}/threads/count`, { method: "POST", body: "{}" })) as unknown;
+    const count = await threads();
+    const refused = await ask({ thread_id, run_id, recorded: true });
+    expect(refused.status).toBe(422);
+    expect(JSON.stringify(refused.body)).toContain(`nothing is recorded of run ${run_id}`);
+    expect(await threads()).toEqual(count);
+    expect((await ask({ thread_id, run_id: thread_id })).status).toBe(404);
+    expect((await askHelper(url, `/studio/api/replays/${thread_id}`, own)).status).toBe(404);
+    expect((await askHelper(url, "/studio/api/recordings", own)).status).toBe(200);
+    expect((await askHelper(url, "/studio/api/recordings", OWN)).status).toBe(403);
+  });
+});

@@ -1,0 +1,173 @@
+/** What is made of the frames of a run, and of what is written in the composer. */
+import { describe, expect, it } from "vitest";
+import { Draft, messageOf, withMessage } from "../../studio/state/draft.js";
+import { jsonFault } from "../../studio/state/json-fault.js";
+import { RunView } from "../../studio/state/run-view.js";
+import { anyText, anyValue, blankOf, shapeOf } from "../../studio/state/shape.js";
+
+const NONE: ReadonlySet<string> = new Set();
+
+function viewOf(...frames: [event: string, data: unknown][]): RunView {
+  const view = new RunView({}, NONE);
+  frames.forEach(([event, data], id) => view.take({ id, event, data }));
+  return view;
+}
+
+const chunk = (content: unknown, more: object = {}): [string, unknown] => [
+  "messages",
+  [{ type: "ai", id: "m1", content, tool_call_chunks: [], ...more }, { langgraph_node: "model" }],
+];
+const contents = (view: RunView) => view.picture().entries.map(({ message }) => message.content);
+
+describe("a run's picture", () => {
+  it("joins chunks of texts, of blocks by their index, and of the arguments of calls", () => {
+    expect(contents(viewOf(chunk("Hel"), chunk("lo")))).toEqual(["Hello"]);
+    const blocks = viewOf(
+      chunk([{ type: "thinking", thinking: "a", index: 0 }]),
+      chunk([{ type: "thinking", thinking: "b", index: 0 }]),
+      chunk([{ type: "text", text: "c", index: 1 }]),
+      chunk([{ type: "text", text: "d", index: 1 }]),
+    );
+    expect(contents(blocks)).toEqual([
+      [
+        { type: "thinking", thinking: "ab", index: 0 },
+        { type: "text", text: "cd", index: 1 },
+      ],
+    ]);
+    const calls = (args: string, more: object = {}) =>
+      chunk("", { tool_call_chunks: [{ index: 0, args, ...more }] });
+    const half = viewOf(calls('{"city": "Par', { id: "c", name: "weather" }));
+    expect(half.picture().entries[0]?.calls).toMatchObject([
+      { id: "c", name: "weather", args: '{"city": "Par' },
+    ]);
+    half.take({ id: 9, event: "messages", data: calls('is"}', { id: null, name: null })[1] });
+    expect(half.picture().entries[0]?.calls).toMatchObject([
+      { id: "c", name: "weather", args: { city: "Paris" } },
+    ]);
+  });
+
+  it("has one message where the state repeats what was streamed, and keeps what never came to stand there", () => {
+    const view = viewOf(chunk("Hello"), [
+      "values",
+      { messages: [{ type: "ai", id: "m1", content: "Hello" }] },
+    ]);
+    expect(contents(view)).toEqual(["Hello"]);
+    const inside = viewOf(chunk("secret thought"), [
+      "values",
+      { messages: [{ type: "ai", id: "m2", content: "Hi" }] },
+    ]);
+    inside.take({ id: 5, event: "end", data: { status: "success" } });
+    expect(inside.picture().entries.map(({ id, within }) => [id, within])).toEqual([
+      ["m2", undefined],
+      ["m1", "model"],
+    ]);
+  });
+
+  it("gives the same entry for what has not changed", () => {
+    const values = () => ({ messages: [{ type: "human", id: "h", content: "hi" }] });
+    const view = viewOf(["values", values()]);
+    const [before] = view.picture().entries;
+    view.take({ id: 1, event: "values", data: values() });
+    view.take({ id: 2, event: "messages", data: chunk("x")[1] });
+    expect(view.picture().entries[0]).toBe(before);
+  });
+
+  it("knows runs that others stream in other modes", () => {
+    const view = viewOf(
+      ["metadata", {}],
+      ["updates", { plan: { topic: "tea" } }],
+      ["messages/partial", [{ type: "ai", id: "p", content: "par" }]],
+      ["messages/complete", [{ type: "ai", id: "p", content: "partial" }]],
+      ["error", { status: "timeout", message: "too long" }],
+    );
+    expect(contents(view)).toEqual(["partial"]);
+    const { nodes, end } = view.picture();
+    expect([...nodes]).toEqual([["plan", "done"]]);
+    expect(end).toEqual({ status: "timeout", tokens: undefined, error: "too long" });
+  });
+});
+
+describe("a draft", () => {
+  it("changes parts of its value where they stand, and takes out what is undefined", () => {
+    const draft = new Draft();
+    draft.set({ a: 1, list: [1, 2, 3], b: { c: 1 } });
+    draft.setAt(["a"], 2);
+    draft.setAt(["list", 1], undefined);
+    draft.setAt(["b", "d"], true);
+    draft.setAt(["b", "c"], undefined);
+    expect(draft.text.value).toBe(JSON.stringify({ a: 2, list: [1, 3], b: { d: true } }, null, 2));
+    draft.write("{");
+    expect([draft.fault.value, draft.isReady.value]).toEqual([{ line: 1, column: 2 }, false]);
+    expect(draft.value.value).toEqual({ a: 2, list: [1, 3], b: { d: true } });
+  });
+
+  it("is a message where it holds one of a user", () => {
+    const hi = { text: "hi", files: [] };
+    expect(messageOf(withMessage({ topic: 1 }, hi))).toEqual(hi);
+    expect(withMessage({ topic: 1, messages: [] }, { text: "", files: [] })).toEqual({ topic: 1 });
+    expect(messageOf({ messages: [{ role: "system", content: "x" }] })).toBeUndefined();
+    expect(messageOf({ messages: [{ role: "user", content: [] }] })).toBeUndefined();
+    const picture = { type: "image", mimeType: "image/png", data: "iVBO" };
+    for (const text of ["", "look"]) {
+      const said = { text, files: [picture] };
+      expect(messageOf(withMessage({ topic: 1 }, said))).toEqual(said);
+    }
+    const far = { type: "image", url: "https://example.com/a.png" };
+    expect(messageOf({ messages: [{ role: "user", content: [far] }] })).toBeUndefined();
+  });
+
+  it.each([
+    ['{"a": 1,}', 1, 9],
+    ["[1, 2\n 3]", 2, 2],
+    ['{"a" 1}', 1, 6],
+    ["[1, tru]", 1, 5],
+    ['"open', 1, 1],
+    ["", 1, 1],
+    ["{} {}", 1, 4],
+    ['["\n"]', 1, 2],
+    ["[}", 1, 2],
+  ])("says where %j is no JSON", (text, line, column) => {
+    expect(() => JSON.parse(text) as unknown).toThrow();
+    expect(jsonFault(text)).toEqual({ line, column });
+  });
+});
+
+describe("a form's shape", () => {
+  it("knows references, what may be null, choices, lists and what it cannot show", () => {
+    const schema = {
+      type: "object",
+      required: ["size"],
+      properties: {
+        size: { anyOf: [{ $ref: "#/$defs/Size" }, { type: "null" }] },
+        tags: { type: "array", items: { type: "string" } },
+        mode: { anyOf: [{ const: "a" }, { const: "b" }] },
+        either: { anyOf: [{ type: "string" }, { type: "number" }] },
+        self: { $ref: "#" },
+      },
+      $defs: { Size: { type: "integer", description: "How large" } },
+    };
+    const { fields = [] } = shapeOf(schema);
+    const shapes = Object.fromEntries(fields.map(({ name, shape }) => [name, shape]));
+    expect(shapes.size).toEqual({
+      kind: "number",
+      isNullable: true,
+      isWhole: true,
+      description: "How large",
+    });
+    expect(shapes.tags).toEqual({
+      kind: "list",
+      isNullable: false,
+      item: { kind: "text", isNullable: false },
+    });
+    expect(shapes.mode).toEqual({ kind: "choice", isNullable: false, choices: ["a", "b"] });
+    expect(shapes.either).toEqual({ kind: "any", isNullable: false });
+    expect(shapes.self?.kind).toBe("object");
+    expect(blankOf(shapeOf(schema))).toEqual({ size: 0 });
+    expect(shapeOf({ $ref: "#/nowhere" }).kind).toBe("any");
+  });
+
+  it.each(["text", '"quoted"', "5", "", "{", "null"])("reads %j as it writes it", (text) => {
+    expect(anyText(anyValue(text))).toBe(text === '"quoted"' ? "quoted" : text);
+    expect(anyValue(anyText(text))).toBe(text);
+  });
+});

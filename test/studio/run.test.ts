@@ -1,0 +1,304 @@
+/** Running graphs from the page, and reading runs of others. */
+import { AIMessageChunk } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createAgent, tool } from "langchain";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { FakeModel } from "../fixtures/fake-model.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as custom } from "../fixtures/graphs/custom.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as zod } from "../fixtures/graphs/schemas-zod.js";
+import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { gatedChat } from "./gated-model.js";
+import { ranThread, useBrowser, useServer } from "./open.js";
+
+const box = (page: Page) => page.getByRole("textbox", { name: "Message to the graph" });
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const said = (page: Page) => page.locator(".said");
+const nodesThat = (page: Page, state: string) =>
+  page.locator(`.graph-node.is-${state} title`).allTextContents();
+
+async function say(page: Page, text: string): Promise<void> {
+  await box(page).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+const threadOf = (page: Page): string => /#\/run\/([\w-]+)/.exec(page.url())?.[1] ?? "";
+
+/** Tools of which one fails. */
+const failing = createAgent({
+  model: new FakeModel((messages) => {
+    if (messages.at(-1)?.type === "tool") return "There is no such city.";
+    const call = {
+      name: "weather",
+      args: { city: "Atlantis" },
+      id: "call_weather",
+      type: "tool_call" as const,
+    };
+    return { text: "", toolCalls: [call] };
+  }),
+  tools: [
+    tool(
+      () => {
+        throw new Error("no such city");
+      },
+      { name: "weather", description: "Tells the weather.", schema: z.object({ city: z.string() }) },
+    ),
+  ],
+});
+
+/** Thinks aloud first. */
+const thinking = new StateGraph(MessagesAnnotation)
+  .addNode("think", () => ({
+    messages: [
+      new AIMessageChunk({
+        content: [
+          { type: "thinking", thinking: "What is meant by that?" },
+          { type: "text", text: "Nothing." },
+        ],
+      }),
+    ],
+  }))
+  .addEdge(START, "think")
+  .compile({ name: "thinking" });
+
+describeWithChromium("running a graph", () => {
+  const open = useBrowser();
+  const server = useServer({
+    graphs: { agent, chat: gatedChat, custom, failing, gate, hitl, subgraph, thinking, zod },
+    settings: { list_all_assistants: true },
+  });
+
+  it("of a long thread is shown from its end", async () => {
+    const { service, url } = server();
+    const messages = Array.from({ length: 40 }, (_, index) => ({ role: "user", content: `number ${index}` }));
+    const id = await ranThread(service, "agent", { messages });
+    const { page, visit } = await open(url);
+    await visit(`#/run/${id}`);
+    await page.getByText("number 39").waitFor();
+    const box = 'document.querySelector(".scene")';
+    const above = () => page.evaluate<number>(`${box}.scrollTop`);
+    const all = () => page.evaluate<number>(`${box}.scrollHeight - ${box}.clientHeight`);
+    await expect.poll(async () => (await all()) - (await above())).toBeLessThan(60);
+    expect(await above()).toBeGreaterThan(0);
+  });
+
+  it("makes a thread with the first message, and shows calls of tools with what came of them", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    await visit("");
+    await say(page, "two and three");
+    await page.getByText("The sum is 5").waitFor();
+    await page.getByText("done · ").waitFor();
+    const id = threadOf(page);
+    expect((await service.threads.get(id)).metadata).toMatchObject({ graph_id: "agent" });
+    const card = page.getByRole("region", { name: "calls add" });
+    expect(await card.innerText()).toMatch(
+      /add\s+done\s+[\d.]+ m?s\s+arguments\s+\{\s+"a": 2,\s+"b": 3\s+\}\s+result\s+5$/,
+    );
+    // The answer of the tool stands in its card alone.
+    expect(await said(page).count()).toBe(3);
+    expect(await nodesThat(page, "ran")).toEqual(["model_request", "tools"]);
+    expect(await page.locator(".edge.is-taken").count()).toBe(4);
+    await say(page, "and again");
+    await expect.poll(() => said(page).count()).toBe(6);
+    expect(threadOf(page)).toBe(id);
+    await box(page).press("ArrowUp");
+    expect(await box(page).inputValue()).toBe("and again");
+    await page.getByRole("link", { name: "Steps" }).click();
+    await page.getByRole("listbox", { name: "Steps" }).waitFor();
+  });
+
+  it("shows which call failed, and why", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=failing");
+    await say(page, "weather?");
+    const card = page.getByRole("region", { name: "calls weather" });
+    await card.getByText("failed").waitFor();
+    expect(await card.innerText()).toMatch(/Atlantis[^]*error[^]*no such city/);
+  });
+
+  it("folds what a model thought", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=thinking");
+    await say(page, "well?");
+    await page.getByText("Nothing.").waitFor();
+    expect(await page.getByText("What is meant by that?").isVisible()).toBe(false);
+    await page.getByText("Reasoning").click();
+    expect(await page.getByText("What is meant by that?").isVisible()).toBe(true);
+  });
+
+  it("shows words as they come, as Markdown; reload and a second tab read on where it was", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    const name = `reload-${Date.now()}`;
+    await visit("#/run?graph=chat");
+    await say(page, `gate ${name}`);
+    await page.getByText("first words").waitFor();
+    expect(await nodesThat(page, "running")).toEqual(["write"]);
+    await page.reload();
+    await page.getByText("first words").waitFor();
+    expect(await page.getByText("running write").count()).toBe(1);
+    const other = await open(url);
+    await other.visit(`#/run/${threadOf(page)}`);
+    await other.page.getByText("first words").waitFor();
+    gateOf(name).open();
+    for (const each of [page, other.page]) {
+      await each.locator(".said strong", { hasText: "an answer" }).waitFor();
+      await each.getByText("done · ").waitFor();
+      expect(await said(each).count()).toBe(2);
+      expect(await nodesThat(each, "ran")).toEqual(["write", "close"]);
+    }
+    expect(await service.runs.list(threadOf(page), {})).toHaveLength(1);
+  });
+
+  it("goes on reading after its line broke, and asks for nothing while it is not seen", async () => {
+    const { url } = server();
+    const { page, visit } = await open(url);
+    const name = `hidden-${Date.now()}`;
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const last = request.headers()["last-event-id"];
+      if (last !== undefined) asked.push(last);
+    });
+    await visit("#/run?graph=chat");
+    await say(page, `gate ${name}`);
+    await page.getByText("first words").waitFor();
+    const show = (state: string) =>
+      page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));`);
+    await show("hidden");
+    gateOf(name).open();
+    await show("visible");
+    await page.getByText("done · ").waitFor();
+    expect(Number(asked[0])).toBeGreaterThan(0);
+    expect(await said(page).count()).toBe(2);
+  });
+
+  it("stops for good, or takes back what the run did", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    await visit("#/run?graph=chat");
+    await say(page, `gate stop-${Date.now()}`);
+    await page.getByText("first words").waitFor();
+    await button(page, "Stop").click();
+    await page.getByText("stopped", { exact: true }).waitFor();
+    const id = threadOf(page);
+    await expect
+      .poll(async () => (await service.runs.list(id, {})).map(({ status }) => status))
+      .toEqual(["interrupted"]);
+    await say(page, `gate back-${Date.now()}`);
+    await expect.poll(() => page.getByText("first words").count()).toBe(1);
+    await button(page, "Roll back").click();
+    await expect.poll(async () => (await service.runs.list(id, {})).length).toBe(1);
+    await expect.poll(() => said(page).filter({ hasText: "back-" }).count()).toBe(0);
+    await expect.poll(() => box(page).isEnabled()).toBe(true);
+  });
+
+  it("keeps message, form and JSON in step, and says where text is no JSON", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=agent");
+    await box(page).fill("hello");
+    await page.getByRole("tab", { name: "JSON" }).click();
+    const json = page.getByRole("textbox", { name: "Input as JSON" });
+    expect(JSON.parse(await json.inputValue())).toEqual({ messages: [{ role: "user", content: "hello" }] });
+    await json.fill('{\n  "messages": [{ "role": "user", "content": "hel" },]\n}');
+    await page.getByText("No JSON: line 2, column").waitFor();
+    await page.keyboard.press("Control+Enter");
+    expect(page.url()).not.toMatch(/run\/\w/);
+    await json.fill('{"messages": [{"role": "user", "content": "changed"}]}');
+    await page.getByRole("tab", { name: "Message" }).click();
+    expect(await box(page).inputValue()).toBe("changed");
+    await page.getByRole("tab", { name: "Form" }).click();
+    expect(await page.getByLabel("messages").inputValue()).toContain("changed");
+  });
+
+  it("asks in a form for what the schema declares, and shows at the field what the server finds wrong", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=zod");
+    await button(page, "Run").click();
+    const field = page.getByLabel("question");
+    await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
+    await page.locator(".field .bad").getByText("expected string").waitFor();
+    await field.fill("why?");
+    await button(page, "Run").click();
+    await page.getByText("done").first().waitFor();
+    await visit("#/run?graph=agent");
+    await page.getByRole("tab", { name: "Form" }).click();
+    await page.getByLabel("messages").fill('[{"role": "user", "content": 5}]');
+    await button(page, "Run").click();
+    await page.locator(".fault").getByText("content must be text").waitFor();
+    expect(page.url()).not.toMatch(/run\/\w/);
+  });
+
+  it("offers the inputs of before", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "custom", { count: 1 });
+    const { page, visit } = await open(url);
+    await visit(`#/run/${id}`);
+    await page.getByLabel("Earlier inputs").selectOption({ label: '{"count":1}' });
+    expect(await page.getByRole("textbox", { name: "count" }).inputValue()).toBe("1");
+  });
+
+  it("lights the nodes inside of subgraphs, and shows what nodes write to the stream", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=subgraph");
+    await say(page, "hello");
+    await page.getByText("done · ").waitFor();
+    expect(await nodesThat(page, "ran")).toEqual([
+      "child:inner_model",
+      "child:leaf:leaf_start",
+      "child:leaf:leaf_end",
+      "close",
+    ]);
+    expect(await page.locator(".edge.is-taken").count()).toBe(5);
+    await visit("#/run?graph=custom");
+    await page.getByRole("region", { name: "Drawing custom" }).waitFor();
+    await page.getByLabel("count").fill("3");
+    await button(page, "Run").click();
+    await page.getByText("Custom events").waitFor();
+    await page.locator(".custom li").first().waitFor();
+    await page.getByText("Frames").click();
+    await page.getByRole("option", { name: /^0 metadata/ }).click();
+    await page.getByText('"attempt": 1').waitFor();
+  });
+
+  it("joins a run that somebody else began, and asks nothing of it meanwhile", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    const name = `others-${thread_id}`;
+    const run = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    const { page, visit } = await open(url);
+    await visit(`#/run/${thread_id}`);
+    await page.getByText(/^\W*running/).waitFor();
+    gateOf(name).open();
+    await run;
+    await page.getByText("done").first().waitFor();
+    await page.getByText(`after ${name}`).waitFor();
+  });
+
+  it("can be said with curl, the SDK and the command line", async () => {
+    const { page, visit } = await open(server().url);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await visit("#/run?graph=agent");
+    await box(page).fill("it's");
+    const copied = async (name: string) => {
+      await button(page, name).click();
+      await expect.poll(() => page.getByText("Copied").count()).toBe(1);
+      const text = await page.evaluate<string>("navigator.clipboard.readText()");
+      await expect.poll(() => page.getByText("Copied").count()).toBe(0);
+      return text;
+    };
+    expect(await copied("curl")).toContain("/runs/stream");
+    expect(await copied("graph-serve")).toBe(
+      `npx graph-serve run agent --input '{"messages":[{"role":"user","content":"it'\\''s"}]}' --url ${server().url}`,
+    );
+    expect(await copied("SDK call")).toContain('client.runs.stream(null, "agent", {');
+  });
+});

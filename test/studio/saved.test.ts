@@ -1,0 +1,62 @@
+/** A thread that is saved from the page as one file: nothing that its graph hides, and no secret, is in it. */
+import { readFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import { expect, it } from "vitest";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { useDev } from "./dev.js";
+import { useBrowser } from "./open.js";
+
+const dev = useDev(() => ({ "graph.ts": HIDING }));
+
+/** Hides its plan, and says a key aloud. */
+const HIDING = `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ question: Annotation, plan: Annotation, api_key: Annotation, answer: Annotation });
+const Output = Annotation.Root({ answer: Annotation });
+const inner = new StateGraph({ stateSchema: State, output: Output })
+  .addNode("think", () => ({ plan: "think in secret" }))
+  .addNode("speak", () => ({ answer: "42 sk-0123456789abcdef0123" }))
+  .addEdge(START, "think").addEdge("think", "speak").addEdge("speak", END)
+  .compile();
+export const graph = new StateGraph({ stateSchema: State, output: Output })
+  .addNode("prepare", () => ({ plan: "plan in secret", api_key: "sk-0123456789abcdef0123" }))
+  .addNode("inner", inner)
+  .addEdge(START, "prepare").addEdge("prepare", "inner").addEdge("inner", END)
+  .compile();
+`;
+describeWithChromium("a thread that is saved from its page", () => {
+  const open = useBrowser();
+
+  async function ranHiding() {
+    const { url, token } = await dev.start();
+    const ask = async (path: string, body: object) =>
+      (
+        await fetch(url + path, {
+          method: "POST",
+          body: JSON.stringify(body),
+          headers: { "content-type": "application/json" },
+        })
+      ).json() as Promise<{ thread_id: string }>;
+    const { thread_id: id } = await ask("/threads", {});
+    await ask(`/threads/${id}/runs/wait`, { assistant_id: "agent", input: { question: "why?" } });
+    return { url, token, id };
+  }
+
+  it("has nothing in it that the graph hides, no secret, and opens without a server", async () => {
+    const { url, token, id } = await ranHiding();
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await page.goto(`${url}/studio/#/threads/${id}`);
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as one file" }).press("Enter");
+    const download = await saving;
+    expect(download.suggestedFilename()).toBe(`thread-agent-${id.slice(0, 8)}.html`);
+    const file = `${dev.project.dir}/saved.html`;
+    await download.saveAs(file);
+    const html = await readFile(file, "utf8");
+    expect(html).not.toMatch(/in secret|sk-0123456789/);
+    expect(html).toContain("42 [redacted]");
+    const { page: alone } = await open(pathToFileURL(file).href);
+    await alone.goto(pathToFileURL(file).href);
+    await alone.getByRole("listbox", { name: "Steps" }).getByText("inner", { exact: true }).waitFor();
+  });
+});

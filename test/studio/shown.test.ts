@@ -1,0 +1,171 @@
+/** What graphs hide from clients: seen by whoever has the token of the terminal, and by nobody else. */
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startServer } from "../../src/http/server.js";
+import { openService } from "../../src/service.js";
+import { cli, startCli } from "../cli/harness.js";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { askHelper, OWN, useDev } from "./dev.js";
+import { useBrowser, violationsOf } from "./open.js";
+
+const dev = useDev(() => ({ "graph.ts": HIDING }));
+
+/** Hides its plan, and a key, which its subgraph knows, too. */
+const HIDING = `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ question: Annotation, plan: Annotation, api_key: Annotation, answer: Annotation });
+const Output = Annotation.Root({ answer: Annotation });
+const inner = new StateGraph({ stateSchema: State, output: Output })
+  .addNode("think", () => ({ plan: "think in secret" }))
+  .addNode("speak", () => ({ answer: "42" }))
+  .addEdge(START, "think").addEdge("think", "speak").addEdge("speak", END)
+  .compile();
+export const graph = new StateGraph({ stateSchema: State, output: Output })
+  .addNode("prepare", () => ({ plan: "plan in secret", api_key: "sk-0123456789abcdef0123" }))
+  .addNode("inner", inner)
+  .addEdge(START, "prepare").addEdge("prepare", "inner").addEdge("inner", END)
+  .compile();
+`;
+const HIDDEN = [
+  ["GET", "/studio/api/states/threads/x/state"],
+  ["POST", "/studio/api/states/threads/x/state/checkpoint"],
+  ["POST", "/studio/api/states/threads/x/history"],
+  ["GET", "/studio/api/threads/x/page"],
+] as const;
+
+async function ranHiding() {
+  const { url, token } = await dev.start();
+  const ask = async (path: string, body: object) =>
+    (
+      await fetch(url + path, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      })
+    ).json() as Promise<{ thread_id: string }>;
+  const { thread_id: id } = await ask("/threads", {});
+  await ask(`/threads/${id}/runs/wait`, { assistant_id: "agent", input: { question: "why?" } });
+  return { url, token, id };
+}
+
+describeWithChromium("what a graph hides", () => {
+  const open = useBrowser();
+  const panel = (page: Page) => page.getByRole("tabpanel");
+
+  it("is seen with the token alone, in every tab of a step and inside of graphs, under a banner", async () => {
+    const { url, token, id } = await ranHiding();
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=raw`);
+    await panel(page).getByText('"answer": "42"').waitFor();
+    expect(await panel(page).textContent()).not.toContain("secret");
+    expect(await page.getByRole("group", { name: "What is shown of states" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Save as one file" }).count()).toBe(0);
+
+    await visit(`#token=${token}`);
+    await page.goto(`${url}/studio/#/threads/${id}?tab=raw`);
+    const all = page.getByRole("button", { name: "All values" });
+    expect(await page.getByRole("complementary", { name: "What is shown" }).count()).toBe(0);
+    await panel(page).getByText('"answer": "42"').waitFor();
+    await all.press("Enter");
+    await page.getByText("All values of states are shown, also those that the graph hides").waitFor();
+    await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
+    expect(await all.getAttribute("aria-pressed")).toBe("true");
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole("tab", { name: "State" }).click();
+    await expect.poll(() => panel(page).textContent()).toContain("sk-0123456789abcdef0123");
+    const steps = page.getByRole("listbox", { name: "Steps" });
+    await steps.getByRole("option").nth(1).click();
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
+    await page.getByRole("tab", { name: "Tasks" }).click();
+    await page.getByRole("link", { name: "Open its steps" }).click();
+    await steps
+      .getByText(/^changed .*plan/)
+      .first()
+      .waitFor();
+    await page.getByRole("tab", { name: "State" }).click();
+    await expect.poll(() => panel(page).textContent()).toContain("think in secret");
+    await page.getByRole("button", { name: "What clients see" }).click();
+    await expect.poll(() => panel(page).textContent()).not.toContain("secret");
+    await expect.poll(() => panel(page).textContent()).toContain("answer");
+    expect(await steps.textContent()).not.toContain("plan");
+    await all.click();
+    await expect.poll(() => panel(page).textContent()).toContain("think in secret");
+    // A reload shows again what clients see.
+    await page.reload();
+    await expect.poll(() => panel(page).textContent()).toContain("answer");
+    expect(await panel(page).textContent()).not.toContain("secret");
+  });
+
+  it("is shown by studio, which has all of a storage, and can be left out; secrets are in no file", async () => {
+    const ran = await cli(["run", "./graph.ts", "--input", "{}", "--db", "./kept.db"], {
+      cwd: dev.project.dir,
+    });
+    expect(ran.code).toBe(0);
+    await dev.project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
+    const started = startCli(["studio", "-p", "0", "--db", "./kept.db"], { cwd: dev.project.dir });
+    onTestFinished(async () => {
+      started.stop();
+      expect(await started.exit).toBe(0);
+    });
+    const [, url = "", key = ""] = await started.stderr.until(/studio (http:\S+)\/studio\/#key=(\w{32})\n/);
+    const { page, visit } = await open(url);
+    await visit(`#key=${key}`);
+    await page.locator("[data-list] a").first().click();
+    await page.getByRole("tab", { name: "State" }).click();
+    await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as one file" }).click();
+    await (await saving).saveAs(`${dev.project.dir}/saved.html`);
+    const html = await readFile(`${dev.project.dir}/saved.html`, "utf8");
+    expect(html).toContain("plan in secret");
+    expect(html).not.toContain("sk-0123456789");
+    await page.getByRole("button", { name: "What clients see" }).click();
+    await expect.poll(() => panel(page).textContent()).not.toContain("secret");
+    await page.getByText("Only what clients see is shown of states").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+  });
+});
+
+describe("the helper that shows it", () => {
+  const statusOf = async (...asked: Parameters<typeof askHelper>) => (await askHelper(...asked)).status;
+
+  it("tells what the public interface hides, as the same states, to the token alone", async () => {
+    const { url, token, id } = await ranHiding();
+    const own = { ...OWN, "x-studio-token": token };
+    const path = `/threads/${id}`;
+    const body = JSON.stringify({ select: ["checkpoint", "changed_keys", "values"] });
+    const told = async (asked: string, headers: Record<string, string>, body?: string) => {
+      const { status, body: states } = await askHelper(url, asked, headers, body);
+      expect(status).toBe(200);
+      return JSON.stringify(states);
+    };
+    const json = { ...OWN, "content-type": "application/json" };
+    expect(await told(`${path}/history`, json, body)).not.toMatch(/secret|plan/);
+    expect(await told(`/studio/api/states${path}/history`, own, body)).toMatch(/plan in secret/);
+    expect(await told(`/studio/api/states${path}/state`, own)).toMatch(/plan in secret/);
+    expect(await told(`/studio/api/states${path}/state/checkpoint`, own, "{}")).toMatch(/plan in secret/);
+    for (const headers of [OWN, { ...own, "sec-fetch-site": "cross-site" }, { "x-studio-token": token }])
+      for (const [method, hidden] of HIDDEN) {
+        const asked = hidden.replace("/x/", `/${id}/`);
+        const answer = await askHelper(url, asked, headers, method === "POST" ? "{}" : undefined);
+        expect(answer.status).toBe(403);
+        expect(JSON.stringify(answer.body)).not.toContain("secret");
+      }
+  });
+
+  it("shows what graphs hide on no server of start, whoever asks, and changes nothing", async () => {
+    const service = await openService({ graphs: { agent } });
+    const server = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
+    onTestFinished(() => server.close(0));
+    const own = { ...OWN, "x-studio-token": "0".repeat(32) };
+    for (const [method, path] of HIDDEN)
+      expect(await statusOf(server.url, path, own, method === "POST" ? "{}" : undefined)).toBe(404);
+    const { url, token } = await dev.start();
+    const write = JSON.stringify({ values: {} });
+    const headers = { ...OWN, "x-studio-token": token };
+    expect(await statusOf(url, "/studio/api/states/threads/x/state", headers, write)).toBe(404);
+    expect(await statusOf(url, "/studio/api/states/threads/x/runs", headers, write)).toBe(404);
+  });
+});

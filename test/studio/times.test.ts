@@ -1,0 +1,75 @@
+/** When what ran in a run began and ended, and what its tokens cost. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+
+const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+const bars = (page: Page) => page.getByRole("listbox", { name: "What ran, and when" }).getByRole("option");
+const tokens = (page: Page) =>
+  page
+    .getByRole("table", { name: "Tokens" })
+    .getByRole("row")
+    .allTextContents()
+    .then((rows) => rows.slice(1));
+
+describeWithChromium("the times of a run", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, hitl, subgraph }, settings: { list_all_assistants: true } });
+
+  it("are those of its nodes and calls, and lead to their steps by keys", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=times`);
+    await expect.poll(() => bars(page).count()).toBe(6);
+    const text = (await bars(page).allTextContents()).map((each) => each.replace(/ [\d.]+ m?s$/, ""));
+    const model = expect.stringMatching(/^model FakeModel\d+ tokens$/) as string;
+    expect(text).toEqual(["model_request", model, "tools", "tool add", "model_request", model]);
+    await page.getByRole("listbox", { name: "What ran, and when" }).focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    const chosen = page.getByRole("listbox", { name: "Steps" }).getByRole("option", { selected: true });
+    await expect.poll(() => chosen.textContent()).toContain("tools");
+    const waits = await ranThread(service, "hitl", { topic: "tea" });
+    await visit(`#/threads/${waits}?tab=times`);
+    await expect.poll(() => bars(page).last().textContent()).toContain("ask waits");
+  });
+
+  it("lead into graphs inside of the graph", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "subgraph", ask("hello"));
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=times`);
+    await bars(page).filter({ hasText: "leaf_end" }).click();
+    await page.getByText("Inside of child|leaf").waitFor();
+    await expect.poll(() => bars(page).count()).toBe(7);
+  });
+
+  it("have tokens of the step, the run and the thread, and their cost by the reader's prices", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    await service.runs.create(id, { assistant_id: "agent", input: ask("four and five") });
+    const [run, first] = await service.runs.list(id, {});
+    const total = (run?.usage?.total_tokens ?? 0) + (first?.usage?.total_tokens ?? 0);
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=times`);
+    await expect.poll(async () => (await tokens(page)).at(2)).toMatch(new RegExp(`${total}$`));
+    expect((await tokens(page)).at(1)).toMatch(new RegExp(`^its run.*${run?.usage?.total_tokens}$`));
+    await page.getByRole("button", { name: "Prices" }).click();
+    const list = page.getByLabel(/Model, and the prices/);
+    await list.fill("Fake* 1000000");
+    await page.getByRole("alert").getByText("Line 1 is no price").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await list.fill("Fake* 1000000 1000000");
+    await page.getByRole("button", { name: "Keep" }).click();
+    await expect.poll(async () => (await tokens(page)).at(2)).toMatch(new RegExp(`${total}$`));
+    await expect.poll(async () => (await tokens(page)).at(2)?.endsWith(`${total}${total}`)).toBe(true);
+    await page.reload();
+    await expect.poll(async () => (await tokens(page)).at(2)?.endsWith(`${total}${total}`)).toBe(true);
+    await visit("#/threads");
+    await page.getByRole("link", { name: new RegExp(`${id.slice(0, 13)}.* ${total} tokens`) }).waitFor();
+  });
+});

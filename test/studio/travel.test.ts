@@ -1,0 +1,175 @@
+/** Going through the history of a thread: its branches, the drawing of each step, graphs inside of graphs. */
+import { Annotation, END, Send, START, StateGraph } from "@langchain/langgraph";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import type { Service } from "../../src/service.js";
+import { ranThread, useBrowser, useServer } from "./open.js";
+
+const COUNTED = 9998;
+const Count = Annotation.Root({ n: Annotation<number>() });
+const counter = new StateGraph(Count)
+  .addNode("step", ({ n }) => ({ n: n + 1 }))
+  .addEdge(START, "step")
+  .addConditionalEdges("step", ({ n }) => (n < COUNTED ? "step" : END), ["step", END])
+  .compile({ name: "counter" });
+
+const one = new StateGraph(Count)
+  .addNode("only", ({ n }) => ({ n: n + 1 }))
+  .addEdge(START, "only")
+  .addEdge("only", END)
+  .compile({ name: "one" });
+const fan = new StateGraph(Count)
+  .addNode("one", one)
+  .addNode("other", () => ({}))
+  .addConditionalEdges(START, ({ n }) => [new Send("one", { n }), "other"], ["one", "other"])
+  .addEdge("one", END)
+  .addEdge("other", END)
+  .compile({ name: "fan" });
+
+const stepsOf = (page: Page, which: Parameters<Page["getByRole"]>[1] = {}) =>
+  page.getByRole("listbox", { name: "Steps" }).getByRole("option", which);
+const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+
+const idsOf = async (service: Service, thread: string): Promise<string[]> =>
+  (await service.state.history(thread, { limit: 100 })).map(
+    ({ checkpoint }) => checkpoint?.checkpoint_id ?? "",
+  );
+
+/** What the page is asked for, where the browser's types are not. */
+interface Dom {
+  scrollTop: number;
+  scrollHeight: number;
+  classList: { contains(name: string): boolean };
+  getAttribute(name: string): string | null;
+}
+
+describeWithChromium("a thread with branches", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent }, settings: { list_all_assistants: true } });
+
+  it("has a lane for each, and the one that led to the chosen step is marked", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const [newest = "", , forked] = await idsOf(service, id);
+    await service.runs.create(id, {
+      assistant_id: "agent",
+      input: null,
+      checkpoint: { checkpoint_id: forked },
+    });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    const dots = page.locator(".step .dot");
+    await expect.poll(() => dots.count()).toBe(8);
+    const lanes = () =>
+      dots.evaluateAll((all) => (all as unknown as Dom[]).map((dot) => Number(dot.getAttribute("cx"))));
+    const [first = 0] = await lanes();
+    expect((await lanes()).map((x) => (x - first) / 14)).toEqual([0, 0, 0, 1, 1, 0, 0, 0]);
+    const marked = () =>
+      dots.evaluateAll((all) =>
+        (all as unknown as Dom[]).map((dot) => Number(dot.classList.contains("is-path"))),
+      );
+    expect(await marked()).toEqual([1, 1, 1, 0, 0, 1, 1, 1]);
+    await visit(`#/threads/${id}/at/${newest}`);
+    await expect.poll(marked).toEqual([0, 0, 0, 1, 1, 1, 1, 1]);
+    expect(await stepsOf(page).nth(3).textContent()).toContain("branch");
+  });
+});
+
+describeWithChromium("the drawing of a step", () => {
+  const open = useBrowser();
+  const server = useServer({
+    graphs: { agent, hitl, subgraph, fan },
+    settings: { list_all_assistants: true },
+  });
+  const nodes = (page: Page, mark: string) => page.locator(`.graph-node.is-${mark} title`).allTextContents();
+
+  it("shows what ran, what runs next, and the ways between, and follows the steps", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=drawing`);
+    await expect.poll(() => nodes(page, "ran")).toEqual(["model_request"]);
+    expect(await nodes(page, "next")).toEqual([]);
+    expect(await page.locator(".edge.is-taken").count()).toBe(2);
+    await page.keyboard.press("j");
+    await expect.poll(() => nodes(page, "ran")).toEqual(["tools"]);
+    expect(await nodes(page, "next")).toEqual(["model_request"]);
+    const said = page.getByRole("img", { name: "ran: tools" });
+    expect(await said.getAttribute("aria-label")).toContain("runs next: model_request. ran: tools");
+    const waits = await ranThread(service, "hitl", { topic: "tea" });
+    await visit(`#/threads/${waits}?tab=drawing`);
+    await expect.poll(() => nodes(page, "asks")).toEqual(["ask"]);
+  });
+
+  it("leads into the graphs inside of a graph, also those of one node", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "subgraph", ask("hello"));
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=drawing`);
+    await stepsOf(page, { name: /child/ }).click();
+    await page.getByRole("link", { name: "Open the steps of child" }).click();
+    await expect.poll(() => nodes(page, "ran")).toEqual(["leaf"]);
+    await page.getByRole("link", { name: "Open the steps of leaf" }).click();
+    await expect.poll(() => nodes(page, "ran")).toEqual(["leaf_end"]);
+    expect(await page.locator(".graph-node title").allTextContents()).toEqual([
+      "__start__",
+      "leaf_start",
+      "leaf_end",
+      "__end__",
+    ]);
+    await page.keyboard.press("2");
+    await page.getByRole("treeitem", { name: /messages/ }).waitFor();
+    const fanned = await ranThread(service, "fan", { n: 1 });
+    await visit(`#/threads/${fanned}?tab=drawing`);
+    await expect.poll(() => nodes(page, "ran")).toEqual(["one", "other"]);
+    await page.getByRole("link", { name: "Open the steps of one" }).click();
+    await expect.poll(() => nodes(page, "ran")).toEqual(["only"]);
+  });
+});
+
+describeWithChromium("a thread of 10,000 steps", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { counter } });
+
+  it("is there from the first to the last, with little of it in the page", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    await service.runs.create(thread_id, {
+      assistant_id: "counter",
+      input: { n: 0 },
+      config: { recursion_limit: 20_000 },
+    });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${thread_id}`);
+    await stepsOf(page, { name: /^9998/ }).waitFor();
+    expect(await page.locator("#app *").count()).toBeLessThan(600);
+    const list = page.getByRole("listbox", { name: "Steps" });
+    const jump = (share: number) =>
+      list.evaluate((element, share) => {
+        const box = element as unknown as Dom;
+        box.scrollTop = box.scrollHeight * share;
+      }, share);
+    // The first jump takes a page along, and those after it come by themselves.
+    await jump(1);
+    await expect
+      .poll(() => list.evaluate((box) => Math.round((box as unknown as Dom).scrollHeight / 52)), {
+        timeout: 120_000,
+      })
+      .toBe(10_000);
+    for (const [share, step] of [
+      [0.5, 4998],
+      [1, -1],
+      [0.1, 8998],
+    ] as const) {
+      await jump(share);
+      await stepsOf(page)
+        .filter({ hasText: new RegExp(`^${step}(step|input)`) })
+        .waitFor({ timeout: 2000 });
+    }
+    expect(await page.locator("#app *").count()).toBeLessThan(600);
+  });
+});
