@@ -42,8 +42,13 @@ export type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
+  TimerKind,
+  TimerQuery,
+  TimerRow,
+  TimerTable,
   UnfinishedRun,
 } from "./storage/storage.js";
 export { createThreadLocks } from "./storage/thread-locks.js";
 export { VERSION } from "./support/version.js";
-export type { RunFault, StackFrame } from "./support/run-fault.js";
+export type { RunFault } from "./support/run-fault.js";
+export type { StackFrame } from "./support/stack.js";

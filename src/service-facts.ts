@@ -30,14 +30,20 @@ export async function graphSummaries(registry: GraphRegistry): Promise<GraphSumm
   );
 }
 
+interface InfoSettings {
+  crons: boolean;
+  body_limit: number;
+}
+
 /** Identity of the server (docs/specification.md#requests-and-answers). */
-export function serverInfo(langgraphVersion: string): ServerInfo {
+export function serverInfo(langgraphVersion: string, settings: InfoSettings): ServerInfo {
   return {
     status: "ok",
     name: "graph-serve",
     version: VERSION,
     langgraph_js_version: langgraphVersion,
     context: "js",
-    flags: { assistants: true, crons: false, langsmith: false },
+    flags: { assistants: true, crons: settings.crons, langsmith: false, strict_resume: true },
+    body_limit: settings.body_limit,
   };
 }

@@ -4,14 +4,16 @@ import { parseGraphTarget } from "./config/graph-target.js";
 import { defaultSettings, type Settings } from "./config/settings.js";
 import { type GraphSource, GraphSources } from "./graphs/load.js";
 import { provideSdkLogger } from "./graphs/sdk-logger.js";
-import type { Authenticate, Caller } from "./models/caller.js";
+import type { Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
 import type { RunActivity } from "./models/run-activity.js";
-import { createContext, type OpsContext } from "./ops/context.js";
+import { addLazily, createContext, type OpsContext, withParts } from "./ops/context.js";
 import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
 import { Maintenance, sweepThreads } from "./ops/maintenance.js";
 import { Operations } from "./ops/operations.js";
-import { cutOffRuns } from "./ops/recovery.js";
+import { type CutOffPolicy, recoverRuns } from "./ops/recover.js";
+import { cutOffRuns, type RecoverOptions } from "./ops/recovery.js";
+import type { ServiceOptions } from "./service-options.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.js";
 import { observeStorage } from "./storage/observed.js";
 import { openStorage } from "./storage/open.js";
@@ -24,9 +26,10 @@ import { VERSION } from "./support/version.js";
 import { UserHooks } from "./user-hooks.js";
 
 export type { GraphSummary } from "./service-facts.js";
+export type { ServiceOptions } from "./service-options.js";
 export type { RunActivity } from "./models/run-activity.js";
 export type { StorageFinding, UnfinishedRun } from "./storage/storage.js";
-export type { JoinedStream, RunFrame, RunStream, WaitingRun } from "./models/run-stream.js";
+export type { FrameStream, JoinedStream, RunFrame, RunStream, WaitingRun } from "./models/run-stream.js";
 
 interface Circumstances {
   cwd: string;
@@ -34,11 +37,18 @@ interface Circumstances {
   standIns: boolean;
   /** Whether the service maintains the storage: recovers, sweeps, and says that it lives. */
   maintains: boolean;
+  /** What becomes of the runs of dead processes. */
+  cutOffs: CutOffPolicy;
   /** Left out for a service that serves nobody. */
   hooks?: UserHooks;
+  mcpSdk?: object;
+  a2aSdk?: object;
   /** What is left to undo when the service has closed. */
   closed: () => void;
 }
+
+/** The graphs were loaded anew; or no run is left, and the service is about to close. */
+type ServiceEvent = "reloaded" | "closing";
 
 /** The service as one caller has it. */
 export type CallerService = Operations &
@@ -52,8 +62,14 @@ export class Service extends Operations {
   readonly metrics: Metrics | undefined;
   /** Who sends a request; undefined when nobody is asked. @throws UnauthorizedError (`unauthorized`) */
   readonly authenticate: UserHooks["authenticate"];
+  /** What serves /mcp; undefined while the setting mcp is off. @internal */
+  readonly mcpSdk: object | undefined;
+  /** As `mcpSdk`, of /a2a and the setting a2a. @internal */
+  readonly a2aSdk: object | undefined;
 
   readonly #context: EngineContext;
+  /** Undefined as long as nobody has asked for a run. */
+  #live: LiveRuns | undefined;
   readonly #sources: GraphSources;
   /** Undefined for a service that changes only what it is asked to. */
   readonly #maintenance: Maintenance | undefined;
@@ -61,6 +77,7 @@ export class Service extends Operations {
   readonly #standIns: boolean;
   readonly #hooks: UserHooks | undefined;
   readonly #closed: () => void;
+  readonly #listeners = new Set<(event: ServiceEvent) => void>();
   #closing: Promise<void> | undefined;
 
   /** @internal Use `openService`. */
@@ -68,12 +85,24 @@ export class Service extends Operations {
     settings: Settings,
     sources: GraphSources,
     context: OpsContext,
-    { cwd, standIns, maintains, hooks, closed }: Circumstances,
+    { cwd, standIns, maintains, cutOffs, hooks, mcpSdk, a2aSdk, closed }: Circumstances,
   ) {
-    const engine = { ...context, live: new LiveRuns(context) };
+    // A process that ends takes no more runs over.
+    const policy = () => (this.#closing && cutOffs === "resume" ? "leave" : cutOffs);
+    const engine = withParts(context, {
+      recover: (options?: RecoverOptions) => recoverRuns(engine, policy, options),
+      givesBack: cutOffs === "resume",
+    }) as EngineContext;
+    addLazily(engine, "live", () => {
+      this.#live = new LiveRuns(context);
+      if (this.#closing) this.#live.stopAccepting();
+      return this.#live;
+    });
     super(engine);
     this.#hooks = hooks;
     this.authenticate = hooks?.authenticate;
+    this.mcpSdk = mcpSdk;
+    this.a2aSdk = a2aSdk;
     this.#closed = closed;
     this.#standIns = standIns;
     this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
@@ -94,7 +123,7 @@ export class Service extends Operations {
   /** The operations on behalf of one caller: threads and memory of others are as if they were not there. */
   as(caller: Caller): CallerService {
     const { settings, logger, metrics } = this;
-    return Object.assign(new Operations({ ...this.#context, caller }), {
+    return Object.assign(new Operations(withParts(this.#context, { caller })), {
       settings,
       logger,
       metrics,
@@ -110,7 +139,7 @@ export class Service extends Operations {
 
   /** Identity of the server (docs/specification.md#requests-and-answers). */
   info(): ServerInfo {
-    return serverInfo(this.#langgraphVersion);
+    return serverInfo(this.#langgraphVersion, this.settings);
   }
 
   initialMessage(): InitialMessage {
@@ -147,6 +176,11 @@ export class Service extends Operations {
     return faults;
   }
 
+  /** Ids of the graphs served, default first. */
+  get graphIds(): readonly string[] {
+    return this.#context.registry.ids;
+  }
+
   /** The graphs served, default first. */
   graphs(): Promise<GraphSummary[]> {
     return graphSummaries(this.#context.registry);
@@ -162,7 +196,18 @@ export class Service extends Operations {
     const graphs = await (this.#standIns ? this.#sources.loadEach() : this.#sources.load());
     await this.#hooks?.reload();
     this.#context.registry.replace(graphs);
+    this.#tell("reloaded");
     return new Map([...graphs].flatMap(([id, each]) => (each.kind === "fault" ? [[id, each.fault]] : [])));
+  }
+
+  /** Hear of what becomes of the service; returns what stops it. */
+  listen(listener: (event: ServiceEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(event: ServiceEvent): void {
+    for (const listener of this.#listeners) listener(event);
   }
 
   /** Absolute paths of the graph files, the auth function's, the app's, and every file of the project they import. */
@@ -175,12 +220,18 @@ export class Service extends Operations {
     await sweepThreads(this.#context, at);
   }
 
+  /** Do what is due by `at` (ISO 8601), as is done by itself when its time comes. */
+  async fireDue(at?: string): Promise<void> {
+    const { fireDue } = await import("./ops/timekeeper.js");
+    await fireDue(this.#context, at);
+  }
+
   /**
    * Runs that a dead process left unfinished, of one thread where it is named, none of them settled yet: opening a
    * writing service settles them.
    */
   cutOffRuns(threadId?: string): Promise<UnfinishedRun[]> {
-    return cutOffRuns(this.#context, threadId);
+    return cutOffRuns(this.#context, { threadId });
   }
 
   /** What the storage has to say of its own setup. */
@@ -195,9 +246,14 @@ export class Service extends Operations {
   }
 
   async #close(graceSeconds: number): Promise<void> {
-    this.#context.live.stopAccepting();
-    await this.#context.live.stop(graceSeconds);
+    this.#live?.stopAccepting();
+    this.#maintenance?.stopFiring();
+    await this.#live?.stop(graceSeconds);
+    this.#tell("closing");
     await this.#maintenance?.stop();
+    // What was just being taken over, or accepted.
+    await this.#live?.stop(0);
+    await this.#context.frames?.close();
     await this.#context.storage.close();
     this.#closed();
   }
@@ -209,17 +265,23 @@ export class Service extends Operations {
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const logger = sturdyLogger(options.logger ?? silentLogger);
+  const sources = sourcesOf(options.graphs ?? options.settings?.graphs ?? {});
   // Graphs may ask for it while they are loaded.
-  const closed = provideSdkLogger(logger);
+  const closed = sources.size > 0 ? provideSdkLogger(logger) : () => undefined;
   try {
-    return await open(options, logger, closed);
+    return await open(options, sources, logger, closed);
   } catch (error) {
     closed();
     throw error;
   }
 }
 
-async function open(options: ServiceOptions, logger: Logger, closed: () => void): Promise<Service> {
+async function open(
+  options: ServiceOptions,
+  named: ReadonlyMap<string, GraphSource>,
+  logger: Logger,
+  closed: () => void,
+): Promise<Service> {
   const cwd = resolve(options.cwd ?? ".");
   const settings: Settings = Object.freeze({
     ...defaultSettings(options.settings?.compat),
@@ -232,15 +294,19 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
       hint: "open it with openService({ serves: true })",
     });
   }
-  const sources = new GraphSources(sourcesOf(options.graphs ?? settings.graphs), { cwd, callFactories });
+  const sources = new GraphSources(named, { cwd, callFactories });
   assertServable(settings, sources.ids, { mayBeEmpty: !serves });
   const graphs = await (standIns ? sources.loadEach() : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
   const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
+  const mcpSdk = settings.mcp && serves ? await mcpSdkOf(cwd) : undefined;
+  const a2aSdk = settings.a2a && serves ? await a2aSdkOf(cwd) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
+  let frames: OpsContext["frames"];
   try {
     const watch = options.onActivity && (await watchWith(options.onActivity));
+    frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
     const context = createContext({
       settings,
       graphs,
@@ -248,15 +314,38 @@ async function open(options: ServiceOptions, logger: Logger, closed: () => void)
       logger,
       standIns,
       unfiltered,
+      frames,
       metrics,
       watch,
     });
-    const circumstances = { cwd, standIns, maintains: !passive, hooks, closed };
+    const circumstances = {
+      cwd,
+      standIns,
+      maintains: !passive,
+      cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : "resume")) : "end",
+      hooks,
+      mcpSdk,
+      a2aSdk,
+      closed,
+    } as const;
     return await new Service(settings, sources, context, circumstances).start();
   } catch (error) {
+    await frames?.close();
     await storage.close();
     throw error;
   }
+}
+
+/** Loaded only where processes share them. @throws ConfigError (`config_invalid`) */
+async function shareFrames(
+  settings: Settings,
+  logger: Logger,
+  metrics: Metrics | undefined,
+): Promise<OpsContext["frames"]> {
+  if (settings.stream === "memory") return undefined;
+  const { openFrameBus } = await import("./storage/open-frames.js");
+  const { SharedFrames } = await import("./ops/shared-frames.js");
+  return new SharedFrames(await openFrameBus(settings), logger, metrics);
 }
 
 /** Loaded only where somebody watches. */
@@ -265,39 +354,19 @@ async function watchWith(tell: (activity: RunActivity) => void): Promise<OpsCont
   return (run) => new RunWatch(run, tell);
 }
 
-// What a service is opened with, and whether that can be served.
-
-export interface ServiceOptions {
-  /** Settings that differ from the defaults. */
-  settings?: Partial<Settings>;
-  /**
-   * The graphs to serve, by assistant id, the default first: a compiled graph, a factory, or `path:export`. Left out,
-   * `settings.graphs` says it.
-   */
-  graphs?: Readonly<Record<string, unknown>>;
-  /** Folder that relative paths start from; the working directory when left out. */
-  cwd?: string;
-  /** Verifies who sends a request, as the setting `auth` does; users then have threads and memory of their own. */
-  authenticate?: Authenticate;
-  /** An open storage to use instead of the one that the settings name; closed with the service. */
-  storage?: Storage;
-  /** Anything with pino's methods; nothing is logged when left out. */
-  logger?: Logger;
-  /** Only look: nothing is recovered, swept, created or changed. Graphs are stood in for as `standIns` says. */
-  readOnly?: boolean;
-  /** Change what is asked for and nothing else: nothing is recovered or swept, and no heartbeat is sent. */
-  passive?: boolean;
-  /** Go on without the graphs that do not load: their threads can be read, not run. */
-  standIns?: boolean;
-  /** Whether requests of others come: then there has to be a graph, users are verified, and figures are kept. */
-  serves?: boolean;
-  /** Call each factory when the graphs are loaded, as for a run without configuration: one that throws is found then. */
-  callFactories?: boolean;
-  /** Show every key of the state, also those that the graphs' output schemas hide. */
-  unfiltered?: boolean;
-  /** Told what each run does, node by node, unfiltered. It costs time in every node of every run. */
-  onActivity?: (activity: RunActivity) => void;
+/** Loaded only where it is served. @throws ConfigError (`config_invalid`) */
+async function mcpSdkOf(cwd: string): Promise<object> {
+  const { loadMcpSdk } = await import("./support/mcp-sdk.js");
+  return loadMcpSdk(cwd);
 }
+
+/** As `mcpSdkOf`. */
+async function a2aSdkOf(cwd: string): Promise<object> {
+  const { loadA2aSdk } = await import("./support/a2a-sdk.js");
+  return loadA2aSdk(cwd);
+}
+
+// Whether what a service is opened with can be served.
 
 /** Where each graph comes from: a text names a file and an export. */
 function sourcesOf(graphs: Readonly<Record<string, unknown>>): ReadonlyMap<string, GraphSource> {

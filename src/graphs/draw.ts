@@ -1,6 +1,7 @@
 /** The shape of a graph: its drawing, its subgraphs, and the line that sums it up. */
 import type { GraphDrawing, SubgraphSchemas } from "../models/assistant.js";
 import type { JsonObject } from "../models/common.js";
+import { InvalidRequestError } from "../support/errors.js";
 import type { ServedGraph } from "./graph.js";
 import { filterAt } from "./output-filter.js";
 import type { BoundGraph } from "./registry.js";
@@ -12,17 +13,38 @@ interface Drawing {
   edges: JsonObject[];
 }
 
-/** Nodes and edges; `xray` draws the nodes of subgraphs in their place, under ids such as `child:model`. */
-export async function drawGraph(
-  graph: ServedGraph,
-  { xray }: { xray: boolean | number },
-): Promise<GraphDrawing> {
-  const drawable = await graph.getGraphAsync({ xray });
+export interface DrawOptions {
+  xray: boolean | number;
+  /** Of the subgraph that is drawn alone, such as `child|leaf`. */
+  namespace?: string;
+}
+
+/**
+ * Nodes and edges; `xray` draws the nodes of subgraphs in their place, under ids such as `child:model`, where they have
+ * more than one.
+ * @throws InvalidRequestError when no subgraph has the namespace
+ */
+export async function drawGraph(graph: ServedGraph, { xray, namespace }: DrawOptions): Promise<GraphDrawing> {
+  const drawn = namespace === undefined ? graph : await subgraphAt(graph, namespace);
+  const drawable = await drawn.getGraphAsync({ xray });
   const { nodes, edges } = JSON.parse(JSON.stringify(drawable)) as Drawing;
   return {
     nodes: nodes.map((node) => ({ ...node, data: node.data ?? {} })),
     edges: edges.map((edge) => ({ ...edge, conditional: edge.conditional === true })),
   };
+}
+
+async function subgraphAt(graph: ServedGraph, namespace: string): Promise<ServedGraph> {
+  const names: string[] = [];
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(undefined, true)) {
+    if (name === namespace) return subgraph;
+    names.push(name);
+  }
+  const known = names.length === 0 ? "it has none" : `they are ${names.join(", ")}`;
+  throw InvalidRequestError.at(
+    ["query", "namespace"],
+    `the graph has no subgraph ${JSON.stringify(namespace)}: ${known}`,
+  );
 }
 
 /**

@@ -41,6 +41,9 @@ export interface ServedGraph {
   streamChannels?: unknown;
   channels?: Record<string, unknown>;
   nodes?: Record<string, unknown>;
+  /** Breakpoints that it was compiled with. */
+  interruptBefore?: readonly string[] | "*";
+  interruptAfter?: readonly string[] | "*";
   builder?: unknown;
   stream(input: unknown, options: GraphConfig): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: GraphConfig): AsyncIterable<unknown>;

@@ -1,9 +1,9 @@
 /** Turns whatever evaluating a graph module throws into an error that says what, where, why and how to fix it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { codeFrame } from "../support/code-frame.js";
 import { errorMessage, errorName, GraphLoadError, type SourceLocation } from "../support/errors.js";
+import { frameOf, plainPath } from "../support/stack.js";
 import { createLoader, isTypeScript } from "./module-loader.js";
 
 /** An error for a graph file that is not there, with the files of its folder that may have been meant. */
@@ -70,12 +70,9 @@ export function shownPath(path: string, baseDir: string): string {
 /** The first line of the stack that stands in the project's own files. */
 function ownFrame(error: unknown, files: readonly string[]): SourceLocation | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
-  for (const row of stack.split("\n")) {
-    const match = /(?:\(|at (?:async )?)([^()]*?):(\d+):\d+\)?$/.exec(row.trim());
-    const file = match?.[1] === undefined ? undefined : plainPath(match[1]);
-    if (file !== undefined && files.includes(file)) return locate(file, Number(match?.[2]));
-  }
-  return undefined;
+  const frames = stack.split("\n").flatMap((row) => frameOf(row) ?? []);
+  const own = frames.find(({ file }) => files.includes(file));
+  return own && locate(own.file, own.line);
 }
 
 /** The line that exports a name, where the module says so in plain words. */
@@ -88,11 +85,6 @@ export function exportLocation({ path, files }: FaultyModule, name: string): Sou
 }
 
 const namesOf = (row: string): Set<string> => new Set(row.match(/[\p{ID_Continue}$]+/gu));
-
-/** A path of a stack, where it may be a URL with a version. */
-export function plainPath(text: string): string {
-  return text.startsWith("file:") ? fileURLToPath(new URL(text)) : text;
-}
 
 function locate(file: string, line: number, column?: number): SourceLocation {
   const frame = codeFrame(readText(file), line, column);

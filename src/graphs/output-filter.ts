@@ -72,6 +72,9 @@ export function keysOnly(keys: ReadonlySet<string>): OutputFilter {
   return filter;
 }
 
+/** Shows nothing: of a graph that is not here nobody knows what it hides. */
+export const CLOSED_FILTER: OutputFilter = { ...keysOnly(new Set()), known: false };
+
 /** What a graph says of its own output. */
 export interface GraphOutput {
   /** Undefined when it cannot be read. */
@@ -229,4 +232,11 @@ export function nodesOf(namespace: string | readonly string[]): string[] {
   return parts
     .filter((part) => part !== "" && !/^\d+$/.test(part))
     .map((part) => part.split(":", 1)[0] ?? "");
+}
+
+/** The namespace of the task in which something was made, by its metadata. */
+export function taskOf(metadata: unknown): string {
+  const { langgraph_checkpoint_ns, checkpoint_ns } = isRecord(metadata) ? metadata : {};
+  const namespace = langgraph_checkpoint_ns ?? checkpoint_ns;
+  return typeof namespace === "string" ? namespace : "";
 }

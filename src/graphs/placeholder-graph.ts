@@ -145,7 +145,7 @@ function openTasks(tuple: CheckpointTuple): SnapshotTask[] {
 }
 
 /** True when the task has ended: its writes wait for the rest of its superstep. */
-function hasWrites({ pendingWrites = [] }: CheckpointTuple, task: SnapshotTask): boolean {
+export function hasWrites({ pendingWrites = [] }: CheckpointTuple, task: SnapshotTask): boolean {
   return pendingWrites.some(([id, channel]) => id === task.id && !MARKS.has(channel));
 }
 

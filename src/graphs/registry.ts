@@ -6,7 +6,7 @@ import { GraphLoadError, GraphNotLoadedError, NotFoundError } from "../support/e
 import { assistantUuid, canonicalUuid } from "../support/ids.js";
 import type { GraphConfig, LoadedGraph, ServedGraph } from "./graph.js";
 import { createOutputFilter } from "./graph-output.js";
-import { bothFilters, keysOnly, OPEN_FILTER, type OutputFilter } from "./output-filter.js";
+import { bothFilters, CLOSED_FILTER, keysOnly, OPEN_FILTER, type OutputFilter } from "./output-filter.js";
 import { PlaceholderGraph } from "./placeholder-graph.js";
 
 export interface RegistryOptions {
@@ -82,6 +82,11 @@ export class GraphRegistry {
     this.loadedAt = new Date();
   }
 
+  /** Reads the same graphs, as they are now, with what their output schemas hide or without. */
+  showing(all: boolean): GraphRegistry {
+    return new GraphRegistry({ ...this.#options, graphs: this.#graphs, unfiltered: all });
+  }
+
   uuidOf(graphId: string): string {
     return assistantUuid(this.#options.assistant_namespace, graphId);
   }
@@ -129,13 +134,12 @@ export class GraphRegistry {
     }
   }
 
-  async #standIn(graphId: string, reason: GraphNotLoadedError): Promise<BoundGraph> {
+  #standIn(graphId: string, reason: GraphNotLoadedError): BoundGraph {
     const graph = new PlaceholderGraph(reason);
     graph.checkpointer = this.#options.checkpointer;
     if (this.#options.unfiltered) return { id: graphId, graph, filter: OPEN_FILTER };
-    const filter = await createOutputFilter(graph);
-    if (!filter.known) this.#warn(graphId, []);
-    return { id: graphId, graph, filter };
+    this.#warn(graphId, []);
+    return { id: graphId, graph, filter: CLOSED_FILTER };
   }
 
   /**

@@ -1,11 +1,9 @@
 /** What a run threw -> what is kept of it for whoever develops the graph: where it was thrown, in which node, and why. */
-import { dirname, isAbsolute, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { codeFrame } from "../support/code-frame.js";
 import { attempt, errorMessage, errorName, GraphServeError, type SourceLocation } from "../support/errors.js";
-import type { RunFault, StackFrame } from "../support/run-fault.js";
+import type { RunFault } from "../support/run-fault.js";
+import { frameOf, isOwn, type StackFrame } from "../support/stack.js";
 import { type FaultyTask, likelyTask, markedTask } from "./faulty-tasks.js";
-import { plainPath } from "./load-errors.js";
 import { isAsLoaded } from "./module-loader.js";
 import { sourcePosition, sourceText } from "./source-positions.js";
 import { thrownMessage } from "./thrown.js";
@@ -81,16 +79,12 @@ const MOST_OWN = 10;
 /** Frames of libraries that are kept where no code of the user's is in the stack. */
 const MOST_LIBRARY = 3;
 
-/** `at name (file:1:2)` or `at file:1:2`. */
-const FRAME = /^\s*at (?:async )?(?:(.*?) \((.*):(\d+):(\d+)\)|(.*):(\d+):(\d+))$/;
 /** How LangGraph calls the function of a node; its own name is the second one, where it has one. */
 const NODE_FUNCTION = /^RunnableCallable\.(?:(\S+) \[as func\]|func)$/;
-/** `src` or `dist` of this package. */
-const OWN_PACKAGE = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 
 function framesOf(thrown: unknown): { own: StackFrame[]; others: StackFrame[] } {
   const rows = stackRows(thrown);
-  const frames = rows.flatMap((row) => frameOf(row) ?? []);
+  const frames = rows.flatMap((row) => frameOf(row) ?? []).map(named);
   const own = frames.filter(isOwn);
   return { own: own.slice(0, MOST_OWN), others: frames.filter((frame) => !isOwn(frame)) };
 }
@@ -108,19 +102,12 @@ function stackRows(thrown: unknown): string[] {
     .filter((row) => row.length <= LONGEST_ROW);
 }
 
-function frameOf(row: string): StackFrame | undefined {
-  const [matched, called, ...parts] = FRAME.exec(row) ?? [];
-  if (matched === undefined) return undefined;
-  const [place = "", line, column] = parts.filter((part) => part !== undefined);
+/** By the name that the user gave the function of a node. */
+function named({ function: called, ...place }: StackFrame): StackFrame {
   const wrapped = called === undefined ? null : NODE_FUNCTION.exec(called);
   const name = wrapped ? wrapped[1] : called;
-  const file = attempt(() => plainPath(place)) ?? place;
-  return { ...(name !== undefined && { function: name }), file, line: Number(line), column: Number(column) };
+  return { ...(name !== undefined && { function: name }), ...place };
 }
-
-/** Code of the user's project: no package, nothing of Node, nothing of ours. */
-const isOwn = ({ file }: StackFrame): boolean =>
-  isAbsolute(file) && !/[\\/]node_modules[\\/]/.test(file) && !file.startsWith(OWN_PACKAGE);
 
 async function sourceFrame(frame: StackFrame): Promise<StackFrame> {
   return { ...frame, ...(await sourcePosition(frame)) };

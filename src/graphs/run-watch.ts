@@ -6,8 +6,7 @@ import type { NodeActivity, RunActivity, ToolActivity } from "../models/run-acti
 import type { Run } from "../models/run.js";
 import { attempt, errorMessage, errorName } from "../support/errors.js";
 import { dueTurn } from "../support/event-loop.js";
-import { nodesOf } from "./output-filter.js";
-import { taskOf } from "./tool-places.js";
+import { nodesOf, taskOf } from "./output-filter.js";
 import { tokensOf } from "./usage.js";
 
 type Start<Name extends `handle${"Chain" | "Tool" | "LLM" | "ChatModel"}Start`> = Parameters<

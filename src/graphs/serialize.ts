@@ -28,7 +28,7 @@ const OPTIONAL_MESSAGE_FIELDS = [
   "role",
 ] as const;
 
-const KNOWN_MESSAGE_TYPES = new Set([
+export const MESSAGE_TYPES = new Set([
   "human",
   "ai",
   "system",
@@ -52,7 +52,7 @@ export function isMessage(value: unknown): value is MessageLike {
  */
 function messageToWire(message: MessageLike, walk: Walk): JsonObject {
   const type = message.type;
-  if (!KNOWN_MESSAGE_TYPES.has(type)) return dictToWire(message, walk);
+  if (!MESSAGE_TYPES.has(type)) return dictToWire(message, walk);
   const wire: JsonObject = {
     content: convert(message.content, walk),
     additional_kwargs: convert(message.additional_kwargs, walk),

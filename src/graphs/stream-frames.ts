@@ -7,12 +7,38 @@ import { shownEvent } from "./event-filter.js";
 import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
 import { HeldMessages } from "./held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
-import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter } from "./output-filter.js";
+import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter, taskOf } from "./output-filter.js";
 import { isMessage, messageTupleJson, metadataToWire, toJson } from "./serialize.js";
-import { taskOf, ToolPlaces } from "./tool-places.js";
+import { ToolPlaces } from "./tool-places.js";
 
 /** Modes whose chunks are told apart by those of `tasks`. */
 const NEED_TASKS: readonly StreamMode[] = ["updates", "messages", "messages-tuple"];
+
+/** What a run yields for the events of its thread, beside what its own client asks for. */
+export const WIDE_MODES: readonly StreamMode[] = [
+  "values",
+  "updates",
+  "messages-tuple",
+  "tools",
+  "custom",
+  "tasks",
+];
+
+const TUPLE_EVENT = "messages";
+const MESSAGE_EVENTS = {
+  metadata: "messages/metadata",
+  partial: "messages/partial",
+  complete: "messages/complete",
+} as const;
+
+/** The events of a mode, where they are not called by its name. */
+export const EVENTS_OF: Partial<Record<StreamMode, readonly string[]>> = {
+  "messages-tuple": [TUPLE_EVENT],
+  messages: Object.values(MESSAGE_EVENTS),
+};
+
+/** The event of a frame that says of which checkpoint the values after it are; no client of the runs' routes gets one. */
+export const CHECKPOINT_ID = "checkpoint-id";
 
 /**
  * The modes to ask LangGraph for. `values` is always among them: its last chunk is the run's answer and tells an
@@ -28,7 +54,7 @@ export function frameworkModes(modes: readonly StreamMode[]): string[] {
   return [...framework];
 }
 
-/** Through `streamEvents`, LangGraph adds bare checkpoint ids of its own to the stream: nobody asked for those. */
+/** Through `streamEvents`, LangGraph adds bare checkpoint ids of its own to the stream. */
 const isEnvelope = (mode: string, payload: unknown) =>
   mode === "checkpoints" && isRecord(payload) && !("values" in payload);
 
@@ -39,12 +65,20 @@ const isNothing = (shown: unknown): boolean =>
   shown === null || (isRecord(shown) && Object.keys(shown).length === 0);
 
 /** What a graph itself streams, and a graph inside of it only to clients that ask for subgraphs. */
-const STATE_MODES = new Set(["values", "updates", "tasks", "checkpoints", "debug"]);
+export const STATE_MODES: ReadonlySet<string> = new Set([
+  "values",
+  "updates",
+  "tasks",
+  "checkpoints",
+  "debug",
+]);
 
 interface StreamFramesOptions {
   modes: readonly StreamMode[];
   /** Show what graphs inside of the graph stream too. */
   subgraphs?: boolean;
+  /** Send of which checkpoint values are, too. */
+  checkpointIds?: boolean;
   filter: OutputFilter;
   /** Send messages and calls of tools as the graph makes them, wherever they may come to stand. */
   unfilteredMessages?: boolean;
@@ -164,7 +198,7 @@ export class StreamFrames {
 
   #sendMessage(namespace: readonly string[], message: unknown, metadata: unknown): void {
     if (this.#modes.has("messages-tuple"))
-      this.#send("messages", namespace, messageTupleJson(message, metadata));
+      this.#send(TUPLE_EVENT, namespace, messageTupleJson(message, metadata));
     this.#messages?.chunk(this.#suffix(namespace), message, metadata);
   }
 
@@ -175,8 +209,24 @@ export class StreamFrames {
   }
 
   #takeOther(namespace: readonly string[], mode: string, payload: unknown): void {
-    if (!this.#modes.has(mode as StreamMode) || isEnvelope(mode, payload)) return;
-    this.#send(mode, namespace, toJson(this.#shown(mode, payload, namespace), mode));
+    if (isEnvelope(mode, payload)) return this.#takeCheckpointId(namespace, payload);
+    if (!this.#modes.has(mode as StreamMode)) return;
+    const place = mode === "tools" ? this.#placeOfCall(namespace, payload) : namespace;
+    this.#send(mode, place, toJson(this.#shown(mode, payload, namespace), mode));
+  }
+
+  /** The task that made the call: newer releases name the graph that the task is of. */
+  #placeOfCall(graph: readonly string[], payload: unknown): readonly string[] {
+    const [task, ...others] = this.#tasksOf(payload).filter((each) => each.startsWith(graph.join("|")));
+    return task && others.length === 0 ? task.split("|") : graph;
+  }
+
+  #tasksOf(payload: unknown): readonly string[] {
+    return isRecord(payload) ? (this.#toolPlaces?.of(payload.toolCallId) ?? []) : [];
+  }
+
+  #takeCheckpointId(namespace: readonly string[], id: unknown): void {
+    if (this.#options.checkpointIds) this.#send(CHECKPOINT_ID, namespace, toJson(id, "checkpoints"));
   }
 
   #shown(mode: string, payload: unknown, namespace: readonly string[]): unknown {
@@ -196,7 +246,7 @@ export class StreamFrames {
 
   #isOpenCall(payload: unknown): boolean {
     if (this.#options.unfilteredMessages) return true;
-    const tasks = isRecord(payload) ? (this.#toolPlaces?.of(payload.toolCallId) ?? []) : [];
+    const tasks = this.#tasksOf(payload);
     return tasks.length > 0 && tasks.every((task) => this.#isOpen(task));
   }
 
@@ -247,7 +297,7 @@ class MessageFrames {
     if (!this.#announced.has(id)) {
       this.#announced.add(id);
       this.#sink(
-        `messages/metadata${suffix}`,
+        MESSAGE_EVENTS.metadata + suffix,
         toJson({ [id]: { metadata: metadataToWire(metadata) } }, "messages"),
       );
     }
@@ -259,7 +309,7 @@ class MessageFrames {
     const before = this.#growing.get(id);
     const whole = before ? (before.concat(chunk) as Chunk) : chunk;
     this.#growing.set(id, whole);
-    this.#sink(`messages/partial${suffix}`, toJson([whole], "messages"));
+    this.#sink(MESSAGE_EVENTS.partial + suffix, toJson([whole], "messages"));
   }
 
   /** Values after a superstep: messages seen there for the first time are complete. */
@@ -276,6 +326,6 @@ class MessageFrames {
       this.#growing.delete(message.id);
       return true;
     });
-    if (fresh.length > 0) this.#sink(`messages/complete${suffix}`, toJson(fresh, "messages"));
+    if (fresh.length > 0) this.#sink(MESSAGE_EVENTS.complete + suffix, toJson(fresh, "messages"));
   }
 }

@@ -1,6 +1,6 @@
 /** Where in a graph tools are called: in newer releases, LangGraph's stream of their calls does not name the task. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import { isRecord } from "../models/common.js";
+import { taskOf } from "./output-filter.js";
 
 type ToolStart = Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>;
 
@@ -24,11 +24,4 @@ export class ToolPlaces extends BaseCallbackHandler {
   of(callId: unknown): readonly string[] {
     return [...(this.#tasks.get(callId) ?? [])];
   }
-}
-
-/** The namespace of the task in which something was made, by its metadata. */
-export function taskOf(metadata: unknown): string {
-  const { langgraph_checkpoint_ns, checkpoint_ns } = isRecord(metadata) ? metadata : {};
-  const namespace = langgraph_checkpoint_ns ?? checkpoint_ns;
-  return typeof namespace === "string" ? namespace : "";
 }

@@ -1,10 +1,13 @@
-/** Counts the tokens of a run (docs/specification.md#token-usage). */
+/** Counts the tokens of a run (docs/specification.md#token-usage), and notes when what runs in it begins and ends. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/callbacks/manager";
 import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../models/common.js";
-import { NO_TOKENS, type TokenCounts, type TokenUsage } from "../models/run.js";
+import type { RunTask, RunTasks, TokenUsage } from "../models/run.js";
+import { NO_TOKENS, type TokenCounts } from "../models/token-counts.js";
+import { errorName } from "../support/errors.js";
 import { dueTurn } from "../support/event-loop.js";
+import { taskOf } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
 
 function firstNumber(source: Record<string, unknown>, ...keys: string[]): number | undefined {
@@ -71,24 +74,150 @@ export function tokensOf({ generations, llmOutput }: LLMResult): TokenCounts {
   return add(counts, normalise(llmOutput?.tokenUsage) ?? normalise(llmOutput?.token_usage));
 }
 
+// When what runs in a run begins and ends.
+
+/** Of one run; those that come later are counted. */
+const MOST_TASKS = 1000;
+
+/** As it is kept while the run goes on: times as `Date.now()` gives them. */
+interface Timed extends Omit<RunTask, "started_at" | "ended_at"> {
+  from: number;
+  to: number | undefined;
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString();
+
+export class RunTimes {
+  readonly #tasks: Timed[] = [];
+  #omitted = 0;
+
+  /** Undefined when there are too many. */
+  begin(kind: RunTask["kind"], name: string, metadata: unknown): Timed | undefined {
+    if (this.#tasks.length >= MOST_TASKS) return void (this.#omitted += 1);
+    const step = isRecord(metadata) ? metadata.langgraph_step : undefined;
+    const task: Timed = {
+      kind,
+      name,
+      namespace: taskOf(metadata),
+      step: typeof step === "number" ? step : null,
+      state: "running",
+      usage: null,
+      from: Date.now(),
+      to: undefined,
+    };
+    this.#tasks.push(task);
+    return task;
+  }
+
+  end(task: Timed | undefined, state: RunTask["state"], usage?: TokenCounts): void {
+    if (!task || task.to !== undefined) return;
+    task.to = Date.now();
+    task.state = state;
+    if (usage && usage.total_tokens > 0) task.usage = usage;
+  }
+
+  fail(task: Timed | undefined, error: unknown): void {
+    this.end(task, isBubble(error) ? "waits" : "failed");
+  }
+
+  list(): RunTasks {
+    const tasks = this.#tasks.map(({ from, to, kind, name, namespace, step, state, usage }) => ({
+      kind,
+      name,
+      namespace,
+      step,
+      started_at: timeOf(from),
+      ended_at: to === undefined ? null : timeOf(to),
+      state,
+      usage,
+    }));
+    return { tasks, omitted: this.#omitted };
+  }
+}
+
+/** What a node throws to ask, or to go on in the graph around its own. By name: of any copy of LangGraph. */
+const isBubble = (error: unknown): boolean =>
+  ["GraphInterrupt", "NodeInterrupt", "ParentCommand"].includes(errorName(error));
+
+/** LangGraph marks the callbacks of a task so; its own first one is no node. */
+const isTaskTag = (tag: string | undefined): boolean => tag?.startsWith("graph:step:") === true;
+const START = "__start__";
+
+type Start<Name extends `handle${"Chain" | "Tool" | "LLM" | "ChatModel"}Start`> = Parameters<
+  NonNullable<BaseCallbackHandler[Name]>
+>;
+
 /** Hears the end of every model call of one run, also of calls whose answers never reach the state. */
 export class RunUsage extends BaseCallbackHandler {
   override name = "graph_serve_usage";
   override awaitHandlers = true;
-  // Only models are of interest: for every other event the handler would cost each node of each graph.
-  override ignoreChain = true;
-  override ignoreAgent = true;
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
+  readonly times = new RunTimes();
   #counts = NO_TOKENS;
+  /** What has begun and not ended, by the id of the call. */
+  readonly #open = new Map<string, Timed | undefined>();
+
+  /** Heard where another handler hears of nodes: `ModelCallbacks` announces none. */
+  override handleChainStart(...[, , id, , tags, metadata, , name]: Start<"handleChainStart">): void {
+    if (tags?.some(isTaskTag) && name !== START) this.#begin("node", id, name ?? "", metadata);
+  }
+
+  override handleChainEnd(_: unknown, id: string): void {
+    this.#end(id, "done");
+  }
+
+  override handleChainError(error: unknown, id: string): void {
+    this.#fail(error, id);
+  }
+
+  override handleToolStart(...[tool, , id, , , metadata, name]: Start<"handleToolStart">): void {
+    this.#begin("tool", id, name ?? tool.name ?? String(tool.id?.at(-1) ?? "tool"), metadata);
+  }
+
+  override handleToolEnd(_: unknown, id: string): void {
+    this.#end(id, "done");
+  }
+
+  override handleToolError(error: unknown, id: string): void {
+    this.#fail(error, id);
+  }
+
+  override handleChatModelStart(...[model, , id, , , , metadata, name]: Start<"handleChatModelStart">): void {
+    this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
+  }
+
+  override handleLLMStart(...[model, , id, , , , metadata, name]: Start<"handleLLMStart">): void {
+    this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
+  }
 
   /** A model whose tokens are all there at once must not keep others out until the last. */
   override handleLLMNewToken(): Promise<void> | undefined {
     return dueTurn();
   }
 
-  override handleLLMEnd(result: LLMResult): void {
-    this.#counts = add(this.#counts, tokensOf(result));
+  override handleLLMEnd(result: LLMResult, id?: string): void {
+    const tokens = tokensOf(result);
+    this.#counts = add(this.#counts, tokens);
+    if (id !== undefined) this.#end(id, "done", tokens);
+  }
+
+  override handleLLMError(error: unknown, id: string): void {
+    this.#fail(error, id);
+  }
+
+  #begin(kind: RunTask["kind"], id: string, name: string, metadata: unknown): void {
+    this.#open.set(id, this.times.begin(kind, name, metadata));
+  }
+
+  #end(id: string, state: RunTask["state"], usage?: TokenCounts): void {
+    this.times.end(this.#open.get(id), state, usage);
+    this.#open.delete(id);
+  }
+
+  #fail(error: unknown, id: string): void {
+    this.times.fail(this.#open.get(id), error);
+    this.#open.delete(id);
   }
 
   /**
@@ -119,27 +248,37 @@ function stateUsage(state: unknown): TokenCounts {
   return counts;
 }
 
+/** The model's own name where its class says it. */
+function modelName(metadata: unknown): string | undefined {
+  const name = isRecord(metadata) ? metadata.ls_model_name : undefined;
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
 // Listening to the models of a run, at next to no cost for everything else in it.
 
 /**
- * Callbacks with one handler, which hears of models alone. LangChain's own manager is copied several times for each
+ * Callbacks with one handler, which hears of models and tools alone; when nodes begin and end is noted without it. LangChain's own manager is copied several times for each
  * node, with all its tags and metadata, and announces every node: a third of the time of a graph whose nodes do little.
  * This one carries neither tags nor metadata, which the config holds anyway, and announces nothing. As soon as another
  * handler joins (of the graph, of a model, for tracing, for a stream) a manager of LangChain's takes over; there, runs
  * that nobody was told of go by the id of the one they are part of. Nodes wait for their turn of the event loop.
  */
 export class ModelCallbacks extends CallbackManager {
-  readonly #handler: BaseCallbackHandler;
+  readonly #handler: RunUsage;
+  /** Whether the next chain is a task of a graph. */
+  readonly #isTask: boolean;
+  #metadata: Record<string, unknown> | undefined;
 
-  constructor(handler: BaseCallbackHandler, parentRunId?: string) {
+  constructor(handler: RunUsage, parentRunId?: string, isTask = false) {
     super(parentRunId);
     this.#handler = handler;
+    this.#isTask = isTask;
     super.addHandler(handler, true);
   }
 
   override copy(additional: BaseCallbackHandler[] = [], inherit?: boolean): CallbackManager {
     if (additional.length > 0 || !this.#isAlone) return super.copy(additional, inherit);
-    return new ModelCallbacks(this.#handler, this.getParentRunId());
+    return new ModelCallbacks(this.#handler, this.getParentRunId(), this.#isTask);
   }
 
   override addTags(tags: string[], inherit?: boolean): void {
@@ -148,15 +287,38 @@ export class ModelCallbacks extends CallbackManager {
 
   override addMetadata(metadata: Record<string, unknown>, inherit?: boolean): void {
     if (!this.#isAlone) super.addMetadata(metadata, inherit);
+    else this.#metadata ??= metadata;
   }
 
   override async handleChainStart(
     ...start: Parameters<CallbackManager["handleChainStart"]>
   ): Promise<CallbackManagerForChainRun> {
-    const [, , runId = this.getParentRunId()] = start;
+    const [, , runId = this.getParentRunId(), , , , name = ""] = start;
     if (!this.#isAlone || runId === undefined) return super.handleChainStart(...start);
     await dueTurn();
-    return new QuietRun(this.#handler, runId);
+    const task =
+      this.#isTask && name !== START ? this.#handler.times.begin("node", name, this.#metadata) : undefined;
+    return new QuietRun(this.#handler, runId, task);
+  }
+
+  override handleChatModelStart(...start: Parameters<CallbackManager["handleChatModelStart"]>) {
+    this.#announce();
+    return super.handleChatModelStart(...start);
+  }
+
+  override handleLLMStart(...start: Parameters<CallbackManager["handleLLMStart"]>) {
+    this.#announce();
+    return super.handleLLMStart(...start);
+  }
+
+  override handleToolStart(...start: Parameters<CallbackManager["handleToolStart"]>) {
+    this.#announce();
+    return super.handleToolStart(...start);
+  }
+
+  /** What the handler is told of has its metadata, which says where in the graph it is. */
+  #announce(): void {
+    if (this.#metadata && this.#isAlone) super.addMetadata(this.#metadata);
   }
 
   get #isAlone(): boolean {
@@ -166,14 +328,24 @@ export class ModelCallbacks extends CallbackManager {
 
 /** A chain of a run that nobody is told of. */
 class QuietRun extends CallbackManagerForChainRun {
-  readonly #handler: BaseCallbackHandler;
+  readonly #handler: RunUsage;
+  readonly #task: Timed | undefined;
 
-  constructor(handler: BaseCallbackHandler, runId: string) {
+  constructor(handler: RunUsage, runId: string, task: Timed | undefined) {
     super(runId, [], [], [], [], {}, {});
     this.#handler = handler;
+    this.#task = task;
   }
 
-  override getChild(): CallbackManager {
-    return new ModelCallbacks(this.#handler, this.runId);
+  override getChild(tag?: string): CallbackManager {
+    return new ModelCallbacks(this.#handler, this.runId, isTaskTag(tag));
+  }
+
+  override async handleChainEnd(): Promise<void> {
+    this.#handler.times.end(this.#task, "done");
+  }
+
+  override async handleChainError(error: unknown): Promise<void> {
+    this.#handler.times.fail(this.#task, error);
   }
 }

@@ -1,5 +1,5 @@
 /** Assistants: the one named entry point of version 1, or one a graph (docs/specification.md#assistants). */
-import { drawGraph, subgraphSchemas } from "../graphs/draw.js";
+import { drawGraph, type DrawOptions, subgraphSchemas } from "../graphs/draw.js";
 import { graphSchemas } from "../graphs/schemas.js";
 import { visibleSchemas } from "../graphs/visible-schemas.js";
 import {
@@ -33,7 +33,10 @@ export class Assistants {
       assistant_id: registry.uuidOf(graphId),
       graph_id: graphId,
       name: (isDefault ? settings.assistant_name : undefined) ?? graphId,
-      description: (isDefault ? settings.assistant_description : undefined) ?? null,
+      description:
+        (isDefault ? settings.assistant_description : undefined) ??
+        settings.graph_descriptions?.[graphId] ??
+        null,
       config: {},
       context: {},
       metadata: { created_by: "system" },
@@ -84,8 +87,8 @@ export class Assistants {
     return visibleSchemas(await graphSchemas(graph, graphId), filter);
   }
 
-  /** @throws NotFoundError (`assistant_not_found`) */
-  async draw(assistantId: string, options: { xray: boolean | number }): Promise<GraphDrawing> {
+  /** @throws NotFoundError (`assistant_not_found`), InvalidRequestError for a subgraph that is none */
+  async draw(assistantId: string, options: DrawOptions): Promise<GraphDrawing> {
     const { registry } = this.#context;
     return drawGraph((await registry.graph(registry.resolve(assistantId))).graph, options);
   }

@@ -4,13 +4,11 @@ import { isFinished, now } from "../storage/rows.js";
 import type { RunRow } from "../storage/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
-import { endElsewhere, stopElsewhere } from "./follow.js";
+import { endElsewhere, stopElsewhere } from "./elsewhere.js";
 import type { EngineContext } from "./live-runs.js";
-import { recoverRuns } from "./recovery.js";
-import { RunAborted } from "./run-results.js";
-import { runRow } from "./run-request.js";
+import { RunAborted } from "./run-aborted.js";
+import { keepWriters, ownThread, runRow } from "./thread-origin.js";
 import { latestSnapshot, readerOf, restingStatus } from "./thread-state.js";
-import { keepWriters, ownThread } from "./thread-origin.js";
 
 export interface CancelOptions {
   /** Resolve only when the run has ended. */
@@ -70,7 +68,7 @@ export async function deleteRun(context: EngineContext, threadId: string, runId:
 async function settledRow(context: EngineContext, threadId: string, runId: string): Promise<RunRow> {
   const row = await runRow(context, threadId, runId);
   if (isFinished(row) || context.live.find(row.run_id)) return row;
-  await recoverRuns(context, { threadId: row.thread_id });
+  await context.recover({ threadId: row.thread_id });
   return runRow(context, threadId, runId);
 }
 

@@ -9,11 +9,15 @@ import type { ItemTable, Storage } from "../storage/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
+import { type Timers, type TimerSettings, timersOf } from "./timers.js";
 import { RunCheckpointer } from "./run-checkpointer.js";
+import type { SharedFrames } from "./shared-frames.js";
 
-interface OpsSettings {
+interface OpsSettings extends TimerSettings {
   assistant_name?: string;
   assistant_description?: string;
+  /** Of the graphs that the configuration describes. */
+  graph_descriptions?: Readonly<Record<string, string>>;
   run_timeout_seconds?: number;
   allow_unfiltered_events: boolean;
   allow_unfiltered_messages: boolean;
@@ -21,6 +25,7 @@ interface OpsSettings {
   on_disconnect: "cancel" | "continue";
   multitask_strategy: MultitaskStrategy;
   multitask_cancel: boolean;
+  resume_runs: boolean;
   interrupted_run_status: "interrupted" | "success";
 }
 
@@ -33,11 +38,15 @@ export interface OpsContext {
   /** Long-term memory of the graphs, and its rows. */
   readonly store: ItemStore;
   readonly items: ItemTable;
+  /** What is to be done at a time; undefined while no setting asks for it. */
+  readonly timers?: Timers;
   readonly logger: Logger;
   /** Id of this process among those that share the storage. */
   readonly ownerId: string;
   /** On whose behalf the operations work; the server's own when left out. */
   readonly caller?: Caller;
+  /** Frames that processes share; undefined while each keeps its own. */
+  readonly frames?: SharedFrames;
   /** Told what happens; undefined while metrics are off. */
   readonly metrics?: Metrics;
   /** Hears what a run does, where somebody watches runs. */
@@ -49,7 +58,7 @@ type RegistrySettings = Pick<
   "default_assistant_id" | "assistant_namespace" | "list_all_assistants"
 >;
 
-interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "metrics" | "watch"> {
+interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "frames" | "metrics" | "watch"> {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
   /** As in `RegistryOptions`, as is the next. */
@@ -58,12 +67,10 @@ interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "metrics"
 }
 
 export function createContext(parts: ContextParts): OpsContext {
-  const { settings, graphs, storage, logger, standIns, unfiltered, metrics, watch } = parts;
+  const { settings, graphs, storage, logger, standIns, unfiltered, frames, metrics, watch } = parts;
   const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
-  if (!storage.items)
+  if (!("items" in storage))
     logger.warn({ scheme: storage.scheme }, "the graphs' long-term store is kept in memory only");
-  const items = storage.items ?? createMemoryItems();
-  const store = new ItemStore(items);
   const checkpointer = new RunCheckpointer(storage.checkpointer);
   const registry = new GraphRegistry({
     graphs,
@@ -71,7 +78,9 @@ export function createContext(parts: ContextParts): OpsContext {
     assistant_namespace,
     list_all_assistants,
     checkpointer,
-    store,
+    get store() {
+      return context.store;
+    },
     standIns,
     unfiltered,
     onUnknownOutput: (graph_id, path) =>
@@ -84,16 +93,40 @@ export function createContext(parts: ContextParts): OpsContext {
     onBrokenFactory: (graph_id, error) =>
       logger.warn({ err: error, graph_id }, "the graph's factory throws: its threads are read without it"),
   });
-  return {
+  const made: Omit<OpsContext, "items" | "store"> = {
     settings,
     storage,
     checkpointer,
     registry,
-    store,
-    items,
+    timers: settings.crons ? timersOf(settings, storage) : undefined,
     logger,
     ownerId: newId(),
+    frames,
     metrics,
     watch,
   };
+  const context = made as OpsContext;
+  addLazily(context, "items", () => storage.items ?? createMemoryItems());
+  addLazily(context, "store", () => new ItemStore(context.items));
+  return context;
 }
+
+/** Give `target` a part that is made when it is first asked for, and stands there from then on. */
+export function addLazily<Target extends object, Name extends keyof Target>(
+  target: Target,
+  name: Name,
+  make: () => Target[Name],
+): void {
+  const get = (): Target[Name] => {
+    const value = make();
+    Object.defineProperty(target, name, { value, enumerable: true });
+    return value;
+  };
+  Object.defineProperty(target, name, { get, enumerable: true, configurable: true });
+}
+
+/** The context with other parts beside its own: what it makes when it is asked for is made once for all of them. */
+export const withParts = <Context extends OpsContext, Parts extends object>(
+  context: Context,
+  parts: Parts,
+): Context & Parts => Object.create(context, Object.getOwnPropertyDescriptors(parts)) as Context & Parts;

@@ -2,30 +2,22 @@
 import type { GraphConfig } from "../graphs/graph.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/run-watch.js";
-import { frameworkModes, StreamFrames } from "../graphs/stream-frames.js";
+import { frameworkModes, StreamFrames, WIDE_MODES } from "../graphs/stream-frames.js";
 import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import type { Run, StreamMode, TokenUsage } from "../models/run.js";
+import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import { now } from "../storage/rows.js";
-import type { ThreadLease } from "../storage/storage.js";
-import { attempt, causesOf, errorMessage } from "../support/errors.js";
+import type { RunHolder, ThreadLease } from "../storage/storage.js";
+import { attempt, causesOf, errorMessage, RunTakenError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, RunContext, takeAll, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "./context.js";
 import type { Origin } from "./run-checkpointer.js";
 import type { RunLog } from "./run-log.js";
-import type { CheckedRequest } from "./run-request.js";
-import {
-  answerSoFar,
-  type Ending,
-  endingOf,
-  failed,
-  finalAnswer,
-  paused,
-  RunAborted,
-  succeeded,
-} from "./run-results.js";
+import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
+import { RunAborted } from "./run-aborted.js";
+import { answerSoFar, type Ending, endingOf, failed, finalAnswer, paused, succeeded } from "./run-results.js";
 
 /** A run whose thread is held and whose row is stored, and what its graph is called with. */
 interface ExecutionOptions {
@@ -34,6 +26,10 @@ interface ExecutionOptions {
   request: CheckedRequest;
   /** What the run's checkpoints say of themselves. */
   origin: Origin;
+  holder: RunHolder;
+  earlier?: EarlierAttempts;
+  /** Why nothing of it is to be executed. */
+  refusal: Error | undefined;
   lease: ThreadLease;
   /** Takes the frames; left out for a run that nobody streams. */
   log: RunLog | undefined;
@@ -54,11 +50,13 @@ export class Execution {
   readonly #context: OpsContext;
   readonly #options: ExecutionOptions;
   readonly #modes: readonly StreamMode[];
+  readonly #subgraphs: boolean;
   readonly #frames: StreamFrames;
   readonly #usage = new RunUsage();
   readonly #controller = new AbortController();
   readonly #runContext: RunContext;
   #isOver = false;
+  #isTaken = false;
   /** True when something that the graph yielded cannot be sent. */
   #isRefused = false;
   #abandon: (reason: Error) => void = () => undefined;
@@ -71,11 +69,14 @@ export class Execution {
     const { allow_unfiltered_events, allow_unfiltered_messages } = context.settings;
     this.#context = context;
     this.#options = options;
-    this.#modes = log ? request.modes : [];
+    const isWide = log?.isWide ?? false;
+    this.#modes = !log ? [] : isWide ? [...new Set([...request.modes, ...WIDE_MODES])] : request.modes;
+    this.#subgraphs = isWide || request.subgraphs;
     this.#frames = new StreamFrames(
       {
         modes: this.#modes,
-        subgraphs: request.subgraphs,
+        subgraphs: this.#subgraphs,
+        checkpointIds: isWide,
         filter: request.bound.filter,
         unfilteredEvents: allow_unfiltered_events,
         unfilteredMessages: allow_unfiltered_messages,
@@ -107,9 +108,19 @@ export class Execution {
     }
   }
 
+  /** True once the storage has refused a write, since another process has the run. */
+  get isTaken(): boolean {
+    return this.#isTaken;
+  }
+
   /** Tokens that the run used. */
   tokens(): TokenUsage {
     return this.#usage.total(this.#frames.lastValues);
+  }
+
+  /** When what ran in it began and ended. */
+  tasks(): RunTasks {
+    return this.#usage.times.list();
   }
 
   /** Stop the graph. */
@@ -120,23 +131,23 @@ export class Execution {
   }
 
   async #begin(): Promise<void> {
-    const { run, log } = this.#options;
+    const { run, log, holder, earlier } = this.#options;
     const { run_id, thread_id } = run;
-    log?.push("metadata", JSON.stringify({ run_id, thread_id, attempt: 1 }));
+    const { runs } = this.#context.storage;
+    const { attempt } = holder;
+    log?.push("metadata", attemptFrame({ run_id, thread_id, attempt }, earlier?.checkpointId));
     // The response's head and first frame leave before a graph that never waits takes the event loop.
     if (log) await nextTurn();
-    await this.#context.storage.runs.update(run_id, { updated_at: now(), status: "running" });
+    const isOurs = await runs.update(run_id, { updated_at: now(), status: "running" }, holder);
+    if (!isOurs && runs.take) this.#lose();
     this.hasStarted = true;
   }
 
   /** Resolves with how the graph ended; rejects with what it threw or why it was stopped. */
   async #call(): Promise<Ending> {
     this.#controller.signal.throwIfAborted();
-    const seconds = this.#context.settings.run_timeout_seconds;
-    const timer =
-      seconds === undefined
-        ? undefined
-        : setTimeout(() => this.abort(RunAborted.timedOut(seconds)), Math.min(seconds * 1000, 2 ** 31 - 1));
+    if (this.#options.refusal) throw this.#options.refusal;
+    const timer = this.#limitTime();
     const abandoned = new Promise<never>((_, reject) => (this.#abandon = reject));
     try {
       const called = this.#watched(withinRun(this.#runContext, () => this.#callGraph()));
@@ -148,6 +159,20 @@ export class Execution {
       clearTimeout(timer);
       this.#runContext.end();
     }
+  }
+
+  /** Attempts share the time of their run. */
+  #limitTime(): NodeJS.Timeout | undefined {
+    const seconds = this.#context.settings.run_timeout_seconds;
+    if (seconds === undefined) return undefined;
+    const left = Math.max(0, seconds * 1000 - (this.#options.earlier?.spentMs ?? 0));
+    return setTimeout(() => this.abort(RunAborted.timedOut(seconds)), Math.min(left, 2 ** 31 - 1));
+  }
+
+  /** The run is another process's: nothing of it is to be told from here. */
+  #lose(): void {
+    this.#isTaken = true;
+    this.#loseThread();
   }
 
   /** Another process may hold the thread by now: what this run still writes must not count. */
@@ -165,9 +190,10 @@ export class Execution {
   /** For as long as the graph may still write, hear of writes that fail. */
   async #watched(called: Promise<void>): Promise<void> {
     const { checkpointer, storage } = this.#context;
-    const { run, lease, origin } = this.#options;
-    const onFailure = (error: unknown) => this.#failFrom("refused", error);
-    checkpointer.watch(run.run_id, { lease, origin, onFailure });
+    const { run, lease, origin, holder } = this.#options;
+    const onFailure = (error: unknown) =>
+      error instanceof RunTakenError ? this.#lose() : this.#failFrom("refused", error);
+    checkpointer.watch(run.run_id, { lease, origin, onFailure, ...(storage.runs.take && { holder }) });
     try {
       await called;
     } catch (error) {
@@ -223,17 +249,20 @@ export class Execution {
   }
 
   #graphConfig(): GraphConfig {
-    const { request, run } = this.#options;
+    const { request, run, holder } = this.#options;
     const { run_id, thread_id } = run;
+    const ids = { run_id, thread_id, ...(holder.attempt > 1 && { run_attempt: holder.attempt }) };
     return {
       ...request.options,
-      metadata: { ...(request.options.metadata ?? {}), ...run.metadata, run_id, thread_id },
+      metadata: { ...(request.options.metadata ?? {}), ...run.metadata, ...ids },
       configurable: request.configurable,
       runId: run_id,
       callbacks: this.#callbacks(),
       signal: this.#controller.signal,
       streamMode: frameworkModes(this.#modes),
       subgraphs: this.#withNamespaces,
+      // As through `streamEvents`, LangGraph then says of which checkpoint values are.
+      ...(this.#options.log?.isWide && { version: "v2" }),
     };
   }
 
@@ -247,7 +276,7 @@ export class Execution {
 
   /** Whether chunks say which graph they are of. */
   get #withNamespaces(): boolean {
-    return this.#options.request.subgraphs && this.#modes.length > 0;
+    return this.#subgraphs && this.#modes.length > 0;
   }
 
   #takeChunk(chunk: unknown): void {
@@ -301,12 +330,21 @@ export class Execution {
   }
 
   #report({ status, thrown, fault }: Ending): void {
+    if (this.#isTaken) return;
     const { run_id, thread_id, metadata } = this.#options.run;
     const fields = { run_id, thread_id, graph_id: metadata.graph_id, status, err: thrown, fault };
     if (thrown !== undefined) return this.#context.logger.warn(fields, "the run failed");
     const reason = String(this.#controller.signal.reason);
     this.#context.logger.info({ ...fields, reason }, "the run was stopped");
   }
+}
+
+/** The data of the frame with which an attempt begins. */
+export function attemptFrame(
+  { run_id, thread_id, attempt }: Pick<Run, "run_id" | "thread_id" | "attempt">,
+  checkpoint_id?: string,
+): string {
+  return JSON.stringify({ run_id, thread_id, attempt: Math.max(attempt, 1), checkpoint_id });
 }
 
 // Which failures may be tried again, and when (docs/specification.md#streams, 7).

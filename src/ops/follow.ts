@@ -1,29 +1,18 @@
 /** Following a run that somebody started earlier: its answer, or its frames. */
-import { toJson } from "../graphs/serialize.js";
 import type { JsonObject } from "../models/common.js";
-import type { JoinedStream, RunFrame, WaitingRun } from "../models/run-stream.js";
+import { attemptOf, type JoinedStream, type RunFrame, type WaitingRun } from "../models/run-stream.js";
 import type { Run, StreamMode } from "../models/run.js";
 import { isFinished } from "../storage/rows.js";
-import type { RunRow, ThreadLease } from "../storage/storage.js";
-import { NotFoundError, StorageUnavailableError } from "../support/errors.js";
+import type { RunKey } from "../storage/storage.js";
+import { NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pause } from "../support/pause.js";
-import type { OpsContext } from "./context.js";
+import { answerElsewhere, endElsewhere, patiently, stopElsewhere } from "./elsewhere.js";
+import { endsSummary, framesElsewhere, summaryElsewhere, until } from "./frames-elsewhere.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
-import { recoverRuns } from "./recovery.js";
-import { failedAnswer, RunAborted, runAnswer } from "./run-results.js";
+import { RunAborted } from "./run-aborted.js";
 import type { LogReader, RunLog } from "./run-log.js";
-import { runModel, runRow } from "./run-request.js";
-import { scopeOf } from "./thread-origin.js";
-import { readerOf } from "./thread-state.js";
-
-/** Ids of a summary are above those of every log: who comes back with one gets the rest of the summary. */
-const SUMMARY_ID = 2 ** 40;
-/** Summaries end with `metadata`, `error` or with `metadata`, `values`, `end`. */
-const endsSummary = (after: number, run: Run): boolean =>
-  isFinished(run) && after === SUMMARY_ID + (run.error === null ? 2 : 1);
-
-type RunKey = Pick<Run, "run_id" | "thread_id">;
+import { runModel, runRow, scopeOf } from "./thread-origin.js";
 
 interface LeaveOptions {
   /** Cancel the run when the caller goes. */
@@ -53,7 +42,52 @@ export async function joinRun(
   const run = runModel(await runRow(context, threadId, runId));
   const live = context.live.find(run.run_id);
   if (cancelOnDisconnect) signal?.addEventListener("abort", () => stop(context, run, live), { once: true });
-  return { run, answer: live ? live.answer(signal) : storedAnswer(context, run, signal) };
+  return { run, answer: live ? answerOf(context, live, signal) : answerElsewhere(context, run, signal) };
+}
+
+/** What a run of this process answers, also when another one goes on with it. */
+export async function answerOf(
+  context: EngineContext,
+  live: LiveRun,
+  signal?: AbortSignal,
+): Promise<JsonObject> {
+  const answer = await live.answer(signal);
+  if (!live.isTaken) return answer;
+  context.live.stopping.throwIfAborted();
+  return answerElsewhere(context, live.run, signal);
+}
+
+/** The end of a run of this process, also when another one goes on with it. */
+export async function endOf(context: EngineContext, live: LiveRun): Promise<Run> {
+  const run = await live.ended();
+  if (!live.isTaken) return run;
+  context.live.stopping.throwIfAborted();
+  const row = await endElsewhere(context, run);
+  return row ? runModel(row) : run;
+}
+
+/** The frames of a run of this process; when another one goes on with it, what is told of that follows. */
+export function framesOf(context: EngineContext, live: LiveRun, frames: LogReader): LogReader {
+  const left = new AbortController();
+  const leave = () => {
+    frames.leave();
+    left.abort();
+  };
+  const all = async function* () {
+    let seen = -1;
+    for await (const batch of frames) {
+      seen = batch.at(-1)?.id ?? seen;
+      yield batch;
+    }
+    // Given back by a process that ends: its readers come back to another one.
+    if (!live.isTaken || context.live.stopping.aborted) return;
+    const { thread_id, run_id } = live.run;
+    const row = await patiently(() => runRow(context, thread_id, run_id), left.signal);
+    const rest = framesElsewhere(context, runModel(row), seen);
+    left.signal.addEventListener("abort", () => rest.leave(), { once: true });
+    yield* rest;
+  };
+  return { leave, [Symbol.asyncIterator]: () => until(left.signal, all()) };
 }
 
 /**
@@ -72,34 +106,77 @@ export async function joinRunStream(
   const live = context.live.find(run.run_id);
   const log = context.live.logOf(run.run_id);
   const leave = () => stop(context, run, live);
-  if (log?.reaches(after)) return joinedLog(run, log, options, leave);
-  const isOver = endsSummary(after, run);
-  const frames = isOver ? NOTHING_LEFT : summaryAfter(context, after, run, live);
+  if (log?.reaches(after)) {
+    const read = log.isWide ? (await import("./narrow-log.js")).readNarrow(log, run, after) : log.read(after);
+    return joinedLog(run, log, live ? framesOf(context, live, read) : read, options, leave);
+  }
+  const isOver = endsSummary(after, run) || (isFinished(run) && (await hasAll(context, run, after)));
+  const frames = isOver
+    ? NOTHING_LEFT
+    : live || !context.frames
+      ? summaryElsewhere(context, run, after, live)
+      : framesElsewhere(context, run, after);
   return { run, ...joined(frames, options, leave), isOver };
+}
+
+/** Whether the caller has seen the last of the frames that other processes share. */
+async function hasAll({ frames }: EngineContext, { run_id }: RunKey, after: number): Promise<boolean> {
+  const page = after < 0 ? undefined : await frames?.read(run_id, after);
+  return page !== undefined && page.is_ended && after === page.next - 1;
 }
 
 /**
  * As `joinRunStream`, for a stateless run, while its frames are kept; its thread may be gone.
  * @throws NotFoundError (`run_not_found`)
  */
-export function joinStatelessStream(
+export async function joinStatelessStream(
   context: EngineContext,
   runId: string,
   options: StreamJoinOptions,
-): JoinedStream {
+): Promise<JoinedStream> {
+  const { after = -1 } = options;
   const run_id = requireUuid(runId, ["path", "run_id"]);
   const live = context.live.find(run_id);
   const log = context.live.logOf(run_id);
-  const isOwn = !context.caller || log?.stateless?.scope === scopeOf(context);
-  if (!log?.stateless || !log.reaches(options.after ?? -1) || !isOwn) throw new NotFoundError("run", run_id);
-  const run = { run_id, thread_id: log.stateless.thread_id };
-  return joinedLog(run, log, options, () => live?.stop(RunAborted.because("disconnected")));
+  const isOwn = (scope: string | null) => !context.caller || scope === scopeOf(context);
+  if (log?.stateless && log.reaches(after) && isOwn(log.stateless.scope)) {
+    const run = { run_id, thread_id: log.stateless.thread_id };
+    const leave = () => live?.stop(RunAborted.because("disconnected"));
+    const read = log.read(after);
+    return joinedLog(run, log, live ? framesOf(context, live, read) : read, options, leave);
+  }
+  const page = log ? undefined : await sharedPage(context, run_id, after);
+  if (!page?.about.stateless || !isOwn(page.about.stateless.scope)) throw new NotFoundError("run", run_id);
+  const { thread_id } = page.about;
+  const row = await context.storage.runs.get(thread_id, run_id);
+  const end = { status: "success" as const, updated_at: new Date().toISOString() };
+  const gone = { run_id, thread_id, attempt: attemptOf(page.next), kwargs: {}, ...end };
+  const run = row ? runModel(row) : gone;
+  const isOver = page.is_ended && after === page.next - 1;
+  const frames = isOver ? NOTHING_LEFT : framesElsewhere(context, run, after);
+  return { run, ...joined(frames, options, () => stop(context, run, undefined)), isOver };
 }
 
-function joinedLog(run: RunKey, log: RunLog, options: StreamJoinOptions, leave: () => void): JoinedStream {
-  const { after = -1 } = options;
-  const isOver = log.endsWith(after);
-  return { run, ...joined(isOver ? NOTHING_LEFT : log.read(after), options, leave), isOver };
+/** The first frames of a run that was just accepted elsewhere may be on their way. */
+const ON_THE_WAY_MS = 250;
+
+async function sharedPage({ frames }: EngineContext, runId: string, after: number) {
+  const page = await frames?.read(runId, after);
+  if (page || !frames) return page;
+  await pause(ON_THE_WAY_MS, undefined);
+  return frames.read(runId, after);
+}
+
+function joinedLog(
+  { run_id, thread_id }: RunKey,
+  log: RunLog,
+  frames: LogReader,
+  options: StreamJoinOptions,
+  leave: () => void,
+): JoinedStream {
+  const isOver = log.endsWith(options.after ?? -1);
+  if (isOver) frames.leave();
+  return { run: { run_id, thread_id }, ...joined(isOver ? NOTHING_LEFT : frames, options, leave), isOver };
 }
 
 /** What one reader gets of the frames; `leave` is called when it goes and wants to take the run along. */
@@ -129,123 +206,6 @@ function stop(context: EngineContext, run: RunKey, live: LiveRun | undefined): v
   );
 }
 
-function summaryAfter(context: OpsContext, after: number, run: Run, live: LiveRun | undefined): LogReader {
-  const left = new AbortController();
-  const frames = framesAfter(after, summaryOf(context, run, live, left.signal));
-  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => until(left.signal, frames) };
-}
-
-/** What is left to tell of a run without a log. */
-async function* summaryOf(
-  context: OpsContext,
-  run: Run,
-  live: LiveRun | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<readonly RunFrame[]> {
-  const { run_id, thread_id } = run;
-  yield [{ id: SUMMARY_ID, event: "metadata", data: JSON.stringify({ run_id, thread_id, attempt: 1 }) }];
-  const answer = await (live ? live.answer(signal) : storedAnswer(context, run, signal));
-  const row = await patiently(() => runRow(context, thread_id, run_id), signal);
-  const { status, usage, error } = runModel(row);
-  if (error !== null) {
-    const data = { error: "Error", message: error, detail: error, run_id, status, usage };
-    yield [{ id: SUMMARY_ID + 1, event: "error", data: JSON.stringify(data) }];
-    return;
-  }
-  yield [
-    { id: SUMMARY_ID + 1, event: "values", data: toJson(answer, "values") },
-    { id: SUMMARY_ID + 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
-  ];
-}
-
-/** The answer of a run that is not this process's: from its row and its checkpoints. */
-async function storedAnswer(context: OpsContext, run: Run, signal?: AbortSignal): Promise<JsonObject> {
-  const ended = await endElsewhere(context, run, signal);
-  if (!ended) throw new NotFoundError("run", run.run_id);
-  if (ended.error !== null) return failedAnswer(new Error(ended.error));
-  return patiently(() => storedValues(context, run), signal);
-}
-
-async function storedValues(context: OpsContext, { thread_id, run_id }: RunKey): Promise<JsonObject> {
-  const row = await context.storage.threads.get(thread_id);
-  if (!row) return {};
-  const reader = await readerOf(context, row);
-  const states = reader.graph.getStateHistory(
-    { configurable: { thread_id, checkpoint_ns: "" } },
-    { limit: 1, filter: { run_id } },
-  );
-  for await (const { values, tasks } of states) {
-    const interrupts = tasks.flatMap((task) => task.interrupts ?? []);
-    const filter = await reader.filter();
-    return runAnswer(filter.values(values), interrupts.length > 0 ? interrupts : undefined);
-  }
-  return {};
-}
-
-// Runs that another process executes, or did until it died: asking for their end, and waiting for it.
-
-/** How often the row of such a run is looked at. */
-const LOOK_MS = 500;
-/** Every so many looks, a run whose process has died meanwhile is settled here. */
-const LOOKS_A_RECOVERY = 10;
-/** A storage that is away for longer is given up, and whoever follows the run has to come back. */
-const PATIENCE_MS = 60_000;
-
-/** Ask the process that executes a run to stop it; a run whose process is dead is settled at once. */
-export async function stopElsewhere(context: OpsContext, { thread_id, run_id }: RunKey): Promise<void> {
-  await recoverRuns(context, { threadId: thread_id });
-  await context.storage.runs.requestCancel(run_id);
-}
-
-/** The lease of a thread whose runs are to stop, wherever they are. */
-export async function acquireStopped(
-  { storage: { locks, runs } }: OpsContext,
-  threadId: string,
-): Promise<ThreadLease | undefined> {
-  const lease = await locks.acquire(threadId, { wait: false });
-  if (lease) return lease;
-  for (const { run_id, thread_id } of await runs.unfinished({ threadId })) {
-    // A storage of one's own may be older than the argument, and name every run.
-    if (thread_id === threadId) await runs.requestCancel(run_id);
-  }
-  return locks.acquire(threadId, { wait: true, first: true });
-}
-
-/**
- * The row of a run when it has ended; undefined when it is gone. Rejects with the reason of `signal` when that aborts.
- * @throws StorageUnavailableError when the storage stays away (`storage_unavailable`)
- */
-export async function endElsewhere(
-  context: OpsContext,
-  { thread_id, run_id }: RunKey,
-  signal?: AbortSignal,
-): Promise<RunRow | undefined> {
-  for (let looks = 1; ; looks += 1) {
-    const row = await patiently(() => context.storage.runs.get(thread_id, run_id), signal);
-    if (!row || isFinished(row)) return row;
-    await pause(LOOK_MS, signal);
-    if (looks % LOOKS_A_RECOVERY === 0)
-      await patiently(() => recoverRuns(context, { threadId: thread_id }), signal);
-  }
-}
-
-/**
- * Read again while the storage is away: the run may go on, and has not failed because it cannot be looked at.
- * @throws StorageUnavailableError when it stays away (`storage_unavailable`)
- */
-async function patiently<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  const since = performance.now();
-  for (;;) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof StorageUnavailableError)) throw error;
-      if (performance.now() - since > PATIENCE_MS) throw error;
-      await pause(LOOK_MS, signal);
-    }
-  }
-}
-
 // The part of a run's frames that one reader asked for.
 
 /** Frames that every reader gets, whatever modes it asked for. */
@@ -269,20 +229,3 @@ const NOTHING_LEFT: LogReader = {
     // Nothing.
   },
 };
-
-/** The frames, which end when the signal aborts: what they wait for may reject then. */
-async function* until(left: AbortSignal, frames: AsyncIterable<readonly RunFrame[]>) {
-  try {
-    yield* frames;
-  } catch (error) {
-    if (!left.aborted) throw error;
-  }
-}
-
-/** The frames with ids above `after`. */
-async function* framesAfter(after: number, frames: AsyncIterable<readonly RunFrame[]>) {
-  for await (const batch of frames) {
-    const rest = batch.filter(({ id }) => id > after);
-    if (rest.length > 0) yield rest;
-  }
-}

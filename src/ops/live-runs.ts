@@ -4,26 +4,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { INTERRUPT_KEY } from "../graphs/output-filter.js";
 import type { RunWatch } from "../graphs/run-watch.js";
 import type { JsonObject } from "../models/common.js";
-import { reportedTokens, type Run } from "../models/run.js";
+import type { Run, RunTasks } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
-import type { ThreadLease } from "../storage/storage.js";
+import type { Resumption, RunHolder, ThreadLease } from "../storage/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
-import type { Metrics } from "../support/metrics.js";
 import type { OpsContext } from "./context.js";
 import type { Execution } from "./execute.js";
-import { type RunLog, RunLogs, type Stateless } from "./run-log.js";
-import {
-  type AbortCause,
-  failedAnswer,
-  lastFrame,
-  RunAborted,
-  type RunResult,
-  RunResults,
-} from "./run-results.js";
+import type { RecoverOptions } from "./recovery.js";
+import { answeredBy, RunLog, RunLogs, type Stateless } from "./run-log.js";
+import { type AbortCause, RunAborted } from "./run-aborted.js";
+import { countEnd, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
 
 /** What the operations work with, and the live runs that they share. */
 export interface EngineContext extends OpsContext {
   readonly live: LiveRuns;
+  /** See to the runs of dead processes. @throws StorageUnavailableError (`storage_unavailable`) */
+  readonly recover: (options?: RecoverOptions) => Promise<void>;
+  /** Whether runs that cannot end here are left for others to go on with. */
+  readonly givesBack: boolean;
 }
 
 export interface LiveRunOptions {
@@ -33,13 +31,29 @@ export interface LiveRunOptions {
   stateless?: Stateless;
   /** Called when the run has ended, before anybody hears of it, while its thread is still held. Never rejects. */
   atEnd?: () => Promise<void>;
+  /** Whether it goes on when its client leaves. */
+  unattended?: boolean;
 }
 
-/** How a run ended: `error` is what kept its graph from beginning, where no frame tells it. */
+/** Hears of the runs of threads whose events somebody reads. */
+export interface ThreadFollower {
+  /** Whether somebody reads the events of the thread, so that its runs are collected for that. */
+  follows(threadId: string): boolean;
+  /** A run is queued, or begins. */
+  added(live: LiveRun): void;
+  /** The thread is gone. */
+  forget(threadId: string): void;
+  /** No run comes any more. */
+  stop(): void;
+}
+
 interface End {
   answer: JsonObject;
   run: Run;
+  /** What kept its graph from beginning, where no frame tells it. */
   error?: Error;
+  /** Another process has the run: this is not how it ends. */
+  isTaken?: boolean;
 }
 
 /** One run: queued until it has its thread, then running, then ended. */
@@ -49,6 +63,8 @@ export class LiveRun {
   readonly log: RunLog | undefined;
   /** Hears what the run does; undefined when nobody watches. */
   readonly watch: RunWatch | undefined;
+  /** What the run's row keeps in case this process dies. */
+  readonly resumption: Resumption | null;
 
   readonly #context: EngineContext;
   readonly #isStateless: boolean;
@@ -66,8 +82,15 @@ export class LiveRun {
   /** Emits `end`: unlike a promise, it keeps nothing of those who wait and leave. */
   readonly #events = new EventEmitter().setMaxListeners(0);
 
-  constructor(context: EngineContext, run: Run, since: number, { log, stateless, atEnd }: LiveRunOptions) {
+  constructor(
+    context: EngineContext,
+    run: Run,
+    since: number,
+    { log, stateless, atEnd }: LiveRunOptions,
+    resumption: Resumption | null,
+  ) {
     this.#context = context;
+    this.resumption = resumption;
     this.run = run;
     this.#since = since;
     this.log = log;
@@ -81,9 +104,19 @@ export class LiveRun {
     return this.#execution ? "running" : "queued";
   }
 
+  /** This process, at the attempt that it executes, or will when the run has its thread. */
+  get holder(): RunHolder {
+    return { owner: this.#context.ownerId, attempt: Math.max(this.run.attempt, 1) };
+  }
+
+  /** True when the run has ended here alone: another process goes on with it. */
+  get isTaken(): boolean {
+    return this.#end?.isTaken ?? false;
+  }
+
   /** True once the run has had its thread, also when it has ended since. */
   get hasBegun(): boolean {
-    return this.#execution !== undefined;
+    return !!this.#execution;
   }
 
   /** The run is stored while others hold its thread. Who stops it before it begins aborts `place`. */
@@ -108,6 +141,11 @@ export class LiveRun {
     });
   }
 
+  /** When the run ended, as its row has it; undefined until then. */
+  get endedAt(): string | undefined {
+    return this.#end?.run.updated_at;
+  }
+
   /** Stop the run. Its row, its thread and its stream end as after every other run. */
   stop(reason: RunAborted): void {
     this.#stopped ??= reason;
@@ -118,16 +156,22 @@ export class LiveRun {
   /** The queued run cannot begin, though its row is stored; its thread is another's. */
   async fail(error: unknown): Promise<void> {
     const { results } = this.#context.live;
-    const result = await results.endQueued(this.run, error);
-    this.#pushLast(result);
+    const result = await results.endQueued(this.run, error, this.#resumable());
+    // Not always what kept it: in a shutdown its row says that instead.
+    const { thrown = error, stored, isTaken } = result;
+    const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, isTaken };
+    // Its log, which ends with this, must not look like all of it.
+    if (isTaken) this.#finish(end);
+    else this.#pushLast(result);
     this.log?.close();
     // The run before it, or its own start, may have left the thread busy.
     await results.confirm(this.run);
-    // Not always what kept it: in a shutdown its row says that instead.
-    this.#finish({
-      answer: failedAnswer(result.thrown ?? error),
-      run: { ...this.run, ...result.stored },
-    });
+    this.#finish(end);
+  }
+
+  /** When what has run in it so far began and ended; undefined before its graph is called. */
+  tasks(): RunTasks | undefined {
+    return this.#execution?.tasks();
   }
 
   /** The run as it ended. Rejects when the storage failed before the graph began and no frame tells it. */
@@ -161,11 +205,22 @@ export class LiveRun {
       const execution = await prepare();
       this.#start(execution);
       begun();
-      const ending = await execution.run();
-      return await this.#context.live.results.end(this.run, ending, execution.tokens(), lease, this.#atEnd);
+      const ending = { ...(await execution.run()), tasks: execution.tasks() };
+      const { run, holder } = this;
+      const own = { run, holder, resumption: this.#resumable(), atEnd: this.#atEnd, lease };
+      const ended = { ending, usage: execution.tokens(), isTaken: execution.isTaken };
+      return await this.#context.live.results.end({ ...own, ...ended });
     } finally {
       await lease.release();
     }
+  }
+
+  /** What another process needs to go on with it; undefined when it ends with this one. */
+  #resumable(): Resumption | undefined {
+    const { resumption } = this;
+    if (!this.#context.givesBack || !resumption?.unattended || !resumption.isWhole) return undefined;
+    const spent = this.#begunAt === undefined ? 0 : performance.now() - this.#begunAt;
+    return { ...resumption, spent_ms: resumption.spent_ms + Math.round(spent) };
   }
 
   #start(execution: Execution): void {
@@ -181,14 +236,15 @@ export class LiveRun {
 
   /** Who has seen the last frame finds the row settled and the thread free. */
   #tell(result: RunResult): void {
-    const { thrown, stored, usage } = result;
-    this.#pushLast(result);
+    const { thrown, stored, usage, isTaken } = result;
+    const hasStarted = this.#execution?.hasStarted;
+    if (!isTaken) this.#pushLast(result);
     // Should nobody have the thread, it is set right as soon as it can be had again.
     if (result.isLost) void this.#context.live.results.confirm(this.run);
-    const hasStarted = this.#execution?.hasStarted ?? false;
     this.#finish({
       answer: thrown === undefined ? (this.#execution?.answer ?? {}) : failedAnswer(thrown),
       run: { ...this.run, ...stored, usage },
+      isTaken,
       ...(!hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
     });
   }
@@ -203,27 +259,20 @@ export class LiveRun {
     this.#end = end;
     this.log?.close();
     this.#events.emit("end");
-    if (this.#context.metrics) this.#count(this.#context.metrics, end.run);
-    if (this.#begunAt !== undefined) {
+    const ms = this.#begunAt === undefined ? undefined : performance.now() - this.#begunAt;
+    if (this.#context.metrics) countEnd(this.#context.metrics, end, ms);
+    if (ms !== undefined) {
       const interrupts = (end.answer[INTERRUPT_KEY] ?? []) as Interrupt[];
-      this.watch?.end({ run: end.run, ms: performance.now() - this.#begunAt, interrupts });
+      this.watch?.end({ run: end.run, ms, interrupts });
     }
-  }
-
-  #count(metrics: Metrics, { metadata, status, usage }: Run): void {
-    const { input_tokens, output_tokens } = reportedTokens(usage);
-    metrics.runEnded({
-      graph: String(metadata.graph_id),
-      status,
-      seconds: this.#begunAt === undefined ? undefined : (performance.now() - this.#begunAt) / 1000,
-      inputTokens: input_tokens,
-      outputTokens: output_tokens,
-    });
   }
 }
 
 /** All of them, the logs of those that ended lately, and the results that are still to be stored. */
 export class LiveRuns {
+  /** Set once somebody asks for the events of a thread. */
+  follower: ThreadFollower | undefined;
+
   #results: RunResults | undefined;
   #logs: RunLogs | undefined;
   readonly #context: OpsContext;
@@ -261,12 +310,35 @@ export class LiveRuns {
   /** Let others find a run until it has ended. */
   add(live: LiveRun): void {
     const { run, log } = live;
-    if (this.#runs.has(run.run_id)) return;
+    if (this.find(run.run_id) === live) return;
     this.#runs.set(run.run_id, live);
+    this.follower?.added(live);
+    this.#context.frames?.publish(live);
     live.onEnd(() => {
-      this.#runs.delete(run.run_id);
-      if (log) this.logs.keep(run, log);
+      if (this.find(run.run_id) === live) this.#runs.delete(run.run_id);
+      if (log && !live.isTaken) this.#keep(live, log);
     });
+  }
+
+  #keep({ run, endedAt = run.updated_at }: LiveRun, log: RunLog): void {
+    const { run_id, thread_id, created_at, metadata } = run;
+    const facts = { graph_id: String(metadata.graph_id), answers: answeredBy(run) };
+    this.logs.keep({ run_id, thread_id, created_at, updated_at: endedAt, ...facts }, log);
+  }
+
+  /** A log for a run of the thread that is about to start. */
+  newLog(threadId: string, stateless?: Stateless, attempt?: number): RunLog {
+    return new RunLog({ stateless, isWide: this.follower?.follows(threadId), attempt });
+  }
+
+  /** The same for a run that nobody streams: undefined where nobody reads the thread's events either. */
+  followersLog(threadId: string): RunLog | undefined {
+    return this.follower?.follows(threadId) ? new RunLog({ isWide: true }) : undefined;
+  }
+
+  /** The runs of a thread that have not ended, in the order in which they came. */
+  ofThread(threadId: string): LiveRun[] {
+    return [...this.#runs.values()].filter(({ run }) => run.thread_id === threadId);
   }
 
   /** The run with this id, while it is queued or running here. */
@@ -313,7 +385,7 @@ export class LiveRuns {
     }
   }
 
-  /** Wait for all runs, at most `graceSeconds`, then stop those that are left and wait for their end. */
+  /** Wait for all runs, at most `graceSeconds`, then stop those that are left: they end, or are given back. */
   async stop(graceSeconds: number): Promise<void> {
     const ended = () => Promise.all([...this.#runs.values()].map((live) => live.answer()));
     const cancel = new AbortController();
@@ -322,6 +394,7 @@ export class LiveRuns {
     cancel.abort();
     for (const live of this.#runs.values()) live.stop(RunAborted.because("shutdown"));
     await ended();
+    this.follower?.stop();
     await this.#results?.flushAll();
   }
 }

@@ -4,12 +4,16 @@ import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { removeThread } from "./thread-state.js";
-import { recoverRuns, selfOf } from "./recovery.js";
+import { selfOf } from "./recovery.js";
 import { keepLatest } from "./threads.js";
+import type { Timekeeper } from "./timekeeper.js";
+import { assertTimers } from "./timers.js";
 
 const HEARTBEAT_MS = 5_000;
 /** How soon a run hears that another process cancels it. */
 const CANCEL_MS = 500;
+/** How soon a run that was given back goes on. */
+const GIVEN_BACK_MS = 1000;
 const RECOVERY_MS = 10_000;
 /** How long a recovery waits for a thread that is taken. */
 const RECOVERY_PATIENCE_MS = 5_000;
@@ -22,30 +26,47 @@ export class Maintenance {
   readonly #timers: NodeJS.Timeout[] = [];
   /** What is being done just now. */
   readonly #underWay = new Set<Promise<void>>();
+  #timekeeper: Timekeeper | undefined;
 
   constructor(context: EngineContext) {
     this.#context = context;
   }
 
-  /** Recover what an earlier process left, then maintain the storage until `stop`. */
+  /**
+   * Recover what an earlier process left, then maintain the storage until `stop`.
+   * @throws ConfigError when the storage cannot keep what the settings ask for (`config_invalid`)
+   */
   async start(): Promise<void> {
+    const { settings, storage, timers } = this.#context;
+    if (settings.crons) assertTimers(settings, storage);
     await this.#beat();
-    await recoverRuns(this.#context);
+    await this.#context.recover();
     this.#every(HEARTBEAT_MS, async () => {
       await this.#beat();
       await this.#context.live.results.flushAll();
       this.#context.live.logs.expire();
     });
     this.#every(CANCEL_MS, () => this.#context.live.watchCancels());
-    this.#every(RECOVERY_MS, () => recoverRuns(this.#context, { patience: RECOVERY_PATIENCE_MS }));
+    if (this.#context.givesBack) this.#every(GIVEN_BACK_MS, () => this.#context.recover({ givenBack: true }));
+    this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, async () => {
       await sweepThreads(this.#context);
       await this.#context.items.expire(now());
     });
+    if (!timers) return;
+    const { Timekeeper } = await import("./timekeeper.js");
+    this.#timekeeper = new Timekeeper(this.#context, timers);
+    this.#timekeeper.start();
+  }
+
+  /** Begin nothing more that is due; `stop` waits for what was begun. */
+  stopFiring(): void {
+    void this.#timekeeper?.stop();
   }
 
   async stop(): Promise<void> {
     this.#timers.forEach((timer) => clearInterval(timer));
+    await this.#timekeeper?.stop();
     await Promise.all(this.#underWay);
     try {
       await this.#context.storage.owners.remove(this.#context.ownerId);

@@ -1,12 +1,17 @@
 /** Everything that can be asked of the service. */
 import { Assistants } from "./assistants.js";
+import { withParts } from "./context.js";
+import type { Crons } from "./crons.js";
 import type { EngineContext } from "./live-runs.js";
+import type { Protocol } from "./protocol.js";
 import { Readiness } from "./readiness.js";
 import { Runs } from "./runs.js";
 import { States } from "./states.js";
 import { StoreItems } from "./store-items.js";
 import { storeRoot } from "./thread-origin.js";
 import { Threads } from "./threads.js";
+
+export type StateReader = Pick<States, "get" | "walkSelected">;
 
 /** The operations of the context's caller; each part is made when it is first asked for. */
 export class Operations {
@@ -28,6 +33,11 @@ export class Operations {
     return this.#keep("state", new States(this.#context));
   }
 
+  /** States with what graphs hide from clients, or without, whatever this service shows; to read alone. */
+  statesShowing(all: boolean): StateReader {
+    return new States(withParts(this.#context, { registry: this.#context.registry.showing(all) }));
+  }
+
   get runs(): Runs {
     return this.#keep("runs", new Runs(this.#context));
   }
@@ -38,6 +48,20 @@ export class Operations {
 
   get readiness(): Readiness {
     return this.#keep("readiness", new Readiness(this.#context));
+  }
+
+  /** Loaded for the first who asks for them. */
+  get crons(): Promise<Crons> {
+    return this.#keep(
+      "crons",
+      import("./crons.js").then(({ Crons }) => new Crons(this.#context)),
+    );
+  }
+
+  /** Commands to threads and their events, for clients of the newer protocol; loaded for the first of them. */
+  get protocol(): Promise<Protocol> {
+    const loaded = import("./protocol.js").then(({ Protocol }) => new Protocol(this.#context));
+    return this.#keep("protocol", loaded);
   }
 
   /** From now on the part stands in the place of its getter. */

@@ -19,6 +19,12 @@ export class Readiness {
     this.#context = context;
   }
 
+  /** Whether frames of runs reach other processes; undefined where they are not shared. */
+  get frames(): "shared" | "away" | undefined {
+    const { frames } = this.#context;
+    return frames && (frames.isAway ? "away" : "shared");
+  }
+
   /**
    * Make sure that runs are accepted, and that both stores answer within two seconds.
    * @throws ShuttingDownError (`shutting_down`), StorageUnavailableError (`storage_unavailable`)

@@ -1,16 +1,25 @@
-/** Settles runs whose process died (docs/specification.md#states, 4; a run never stays `running` without one). */
+/** Which runs were cut off by the death of their process, and what their threads are. */
 import { hostname } from "node:os";
 import { StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
-import type { Owner, RunOutcome, ThreadLease, UnfinishedRun } from "../storage/storage.js";
+import type { Owner, RunRow, ThreadLease, UnfinishedQuery, UnfinishedRun } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
 import { latestSnapshot, readerOf } from "./thread-state.js";
 
 /** An owner that sent no heartbeat for so long is dead, wherever it runs. */
 const SILENT_MS = 30_000;
-const STOPPED = "server stopped during the run";
+
+/** The owner of a run that was given back: whoever sees it goes on with it. */
+export const NOBODY = "";
+
+/** Processes that may die over a run. */
+export const MOST_ATTEMPTS = 3;
+
+/** How many have; those that gave it back in order do not count. */
+export const deathsOf = ({ attempt = 1, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
+  attempt - (resumption?.given_back ?? 0);
 
 function processLives(pid: number): boolean {
   try {
@@ -61,108 +70,23 @@ export function selfOf({ ownerId }: OpsContext): Owner {
   return { id: ownerId, host: hostname(), pid: process.pid, seen_at: now() };
 }
 
-/** Runs left unfinished by processes that no longer live, of this thread where one is named. Changes nothing. */
-export async function cutOffRuns(context: OpsContext, threadId?: string): Promise<UnfinishedRun[]> {
+/** Runs left unfinished by processes that no longer live; of this thread or owner where one is named. Changes nothing. */
+export async function cutOffRuns(context: OpsContext, of: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
   const self = selfOf(context);
-  const unfinished = await context.storage.runs.unfinished({ threadId });
+  const unfinished = await context.storage.runs.unfinished(of);
   // A storage of one's own may be older than the argument, and name every run.
-  const isOf = (id: string) => threadId === undefined || id === threadId;
+  const isOf = (id: string) => of.threadId === undefined || id === of.threadId;
   return unfinished.filter(({ thread_id, owner }) => isOf(thread_id) && isDead(owner, self));
 }
 
-interface RecoverOptions {
+/** Which of them to see to. */
+export interface RecoverOptions {
   /** Only runs of this thread. */
   threadId?: string;
+  /** Only runs that were given back. */
+  givenBack?: boolean;
   /** How long to wait for threads that are taken, in milliseconds; those are left alone otherwise. */
   patience?: number;
-}
-
-/**
- * Settle the runs of dead processes. Each thread's are settled under its lease, so that a process that only seems dead
- * keeps its run, and a new run its thread; those of free threads are settled in one step.
- */
-export async function recoverRuns(
-  context: OpsContext,
-  { threadId, patience }: RecoverOptions = {},
-): Promise<void> {
-  const dead = await cutOffRuns(context, threadId);
-  if (dead.length === 0) return;
-  const taken = await recoverFree(context, new Set(dead.map(({ thread_id }) => thread_id)));
-  if (patience === undefined) return;
-  await Promise.all(taken.map((id) => recoverTaken(context, id, patience)));
-}
-
-/** Returns the threads that are not free. */
-async function recoverFree(context: OpsContext, threadIds: ReadonlySet<string>): Promise<string[]> {
-  const { locks } = context.storage;
-  const leases = new Map<string, ThreadLease>();
-  try {
-    for (const id of threadIds) {
-      const lease = await locks.acquire(id, { wait: false });
-      if (lease) leases.set(id, lease);
-    }
-    await settleCutOff(context, leases);
-  } finally {
-    for (const lease of leases.values()) await lease.release();
-  }
-  return [...threadIds].filter((id) => !leases.has(id));
-}
-
-async function recoverTaken(context: OpsContext, threadId: string, patience: number): Promise<void> {
-  const signal = AbortSignal.timeout(patience);
-  try {
-    const options = { wait: true, first: true, signal };
-    const lease = await context.storage.locks.acquire(threadId, options);
-    if (!lease) return;
-    try {
-      await settleCutOff(context, new Map([[threadId, lease]]));
-    } finally {
-      await lease.release();
-    }
-  } catch (error) {
-    if (error !== signal.reason) throw error;
-  }
-}
-
-/** Settle what dead processes left on threads whose leases are ours. */
-async function settleCutOff(context: OpsContext, leases: ReadonlyMap<string, ThreadLease>): Promise<void> {
-  if (leases.size === 0) return;
-  const { runs } = context.storage;
-  // Looked for anew: before the lease was ours, a run may have ended, or its owner have shown that it lives.
-  const [threadId] = leases.size === 1 ? leases.keys() : [];
-  const dead = (await cutOffRuns(context, threadId)).filter(({ thread_id }) => leases.has(thread_id));
-  if (dead.length === 0) return;
-  const outcomes = await Promise.all(dead.map((run) => outcomeFor(context, run)));
-  await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
-  await forgetOwners(context, dead);
-  context.logger.warn(
-    { runs: dead.length },
-    "runs that a stopped server left unfinished were marked as failed",
-  );
-}
-
-/** The thread is what its state says; one that is not busy was set right by a later run. */
-async function outcomeFor(context: OpsContext, { run_id, thread_id }: UnfinishedRun): Promise<RunOutcome> {
-  const row = await context.storage.threads.get(thread_id);
-  const at = now();
-  const run = { updated_at: at, status: "error" as const, error: STOPPED };
-  if (row?.status !== "busy") {
-    return { runId: run_id, run, threadId: thread_id, thread: { updated_at: row?.updated_at ?? at } };
-  }
-  const status = await statusByState(context, thread_id);
-  const error = status === "error" ? STOPPED : null;
-  const thread = { updated_at: at, state_updated_at: at, status, error };
-  return { runId: run_id, run, threadId: thread_id, thread };
-}
-
-/** Owners that have left no more runs. */
-async function forgetOwners(
-  { storage: { runs, owners } }: OpsContext,
-  settled: UnfinishedRun[],
-): Promise<void> {
-  for (const ownerId of new Set(settled.map(({ owner }) => owner?.id))) {
-    if (ownerId === undefined) continue;
-    const left = await runs.unfinished({ ownerId });
-    if (left.every(({ owner }) => owner?.id !== ownerId)) await owners.remove(ownerId);
-  }
+  /** The thread's lease, where the caller has it: resolves when runs that go on have ended, and the thread is the caller's again. */
+  under?: ThreadLease;
 }

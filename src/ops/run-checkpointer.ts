@@ -16,14 +16,19 @@ import {
 import { nextTurn } from "../support/event-loop.js";
 import { ORIGIN_KEY } from "../storage/checkpointer.js";
 import { isNeeded, type NeededChannels, readingOf } from "../storage/saver-parts.js";
-import { isRecord } from "../models/common.js";
-import type { Checkpointer, ThreadLease } from "../storage/storage.js";
+import { assertPlainData } from "../graphs/coerce.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import type { CheckpointSelector } from "../models/state.js";
+import { InvalidRequestError, NotFoundError } from "../support/errors.js";
+import type { Checkpointer, RunHolder, Storage, ThreadLease } from "../storage/storage.js";
 
 interface Watched {
   /** Told of the first write that fails. */
   onFailure: (error: unknown) => void;
   /** The lease that covers the writes. */
   lease: ThreadLease;
+  /** Who writes: the storage refuses what comes after the run was taken over. */
+  holder?: RunHolder;
   /** What its checkpoints say of themselves. */
   origin: Origin;
 }
@@ -53,6 +58,12 @@ export class RunCheckpointer extends BaseCheckpointSaver {
    */
   watch(runId: string, watched: Watched): void {
     this.#watched.set(runId, { ...watched, writes: new Set() });
+    if (watched.holder) this.#inner.hold?.(runId, watched.holder);
+  }
+
+  /** Whether the run's graph may still be at work here. */
+  isWatched(runId: string): boolean {
+    return this.#watched.has(runId);
   }
 
   /**
@@ -207,3 +218,55 @@ export const withOrigin = <T extends object>(metadata: T, { graphs, scope }: Ori
   ...metadata,
   [ORIGIN_KEY]: { graphs: [...graphs], scope },
 });
+
+// Checkpoint selectors of requests -> the `configurable` that LangGraph reads.
+
+export interface CheckpointConfigurable extends JsonObject {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id?: string;
+  checkpoint_map?: JsonObject;
+}
+
+/**
+ * The selected checkpoint of a thread; absent, null and empty fields select nothing. Only the four fields of a
+ * checkpoint are taken over: nothing else of a client's object reaches LangGraph's config.
+ * @throws InvalidRequestError when the selector names another thread (`invalid_request`)
+ */
+export function checkpointConfigurable(
+  threadId: string,
+  selector: CheckpointSelector | null | undefined,
+  checkpointId?: string | null,
+): CheckpointConfigurable {
+  const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = selector ?? {};
+  if (thread_id && thread_id.toLowerCase() !== threadId) {
+    throw InvalidRequestError.at(
+      ["body", "checkpoint", "thread_id"],
+      `names another thread than the path, ${threadId}`,
+    );
+  }
+  const id = checkpoint_id || checkpointId;
+  if (checkpoint_map) assertPlainData(checkpoint_map, ["body", "checkpoint", "checkpoint_map"]);
+  return {
+    thread_id: threadId,
+    checkpoint_ns: checkpoint_ns ?? "",
+    ...(id && { checkpoint_id: id }),
+    ...(isRecord(checkpoint_map) && { checkpoint_map }),
+  };
+}
+
+/**
+ * A run or a write from a checkpoint that is not there would start an empty history.
+ * @throws NotFoundError (`checkpoint_not_found`)
+ */
+export async function requireCheckpoint(
+  { storage }: { storage: Pick<Storage, "checkpointer"> },
+  selected: CheckpointConfigurable,
+): Promise<void> {
+  const { thread_id, checkpoint_ns, checkpoint_id } = selected;
+  if (checkpoint_id === undefined) return;
+  const tuple = await storage.checkpointer.getTuple({
+    configurable: { thread_id, checkpoint_ns, checkpoint_id },
+  });
+  if (!tuple) throw new NotFoundError("checkpoint", checkpoint_id);
+}

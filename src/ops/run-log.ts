@@ -1,24 +1,34 @@
-/** The frames of one run: kept for every reader that follows it, also for one that comes late. */
-import { FramesLostError, type RunFrame } from "../models/run-stream.js";
+/** Logs of frames, such as those of one run: kept for every reader that follows, also for one that comes late. */
+import { firstIdOf, FramesLostError, type RunFrame } from "../models/run-stream.js";
+import { isRecord } from "../models/common.js";
 import type { Run } from "../models/run.js";
 
-/** What one run's log may hold; older frames are forgotten first. */
+/** What one log may hold; older frames are forgotten first. */
 const MAX_FRAMES = 10_000;
-const MAX_CHARACTERS_A_RUN = 16 * 1024 * 1024;
+const MAX_CHARACTERS_A_LOG = 16 * 1024 * 1024;
 
 /** What a reader gets at once, and holds while it is slow: so many frames, of so many characters but for a larger one. */
 const BATCH_FRAMES = 256;
 const BATCH_CHARACTERS = 64 * 1024;
 
 /** Somebody who follows a run. */
-export interface LogReader extends AsyncIterable<readonly RunFrame[]> {
+export interface LogReader<Frame = RunFrame> extends AsyncIterable<readonly Frame[]> {
   /** The reader is gone: its iteration ends, also while it waits for a frame. */
+  leave(): void;
+}
+
+/** Somebody who takes the frames away at a pace of its own. */
+export interface LogTail<Frame = RunFrame> {
+  /** Place of the frame that it has yet to take; it may go back as far as frames are kept. */
+  next: number;
+  /** The frames from there on, as a reader gets them; none while none is ready. */
+  ready(): readonly Frame[];
   leave(): void;
 }
 
 /** Where a reader is. */
 interface Place {
-  /** Id of the frame that it has yet to see. */
+  /** Place of the frame that it has yet to see. */
   next: number;
   hasLeft: boolean;
   /** Ends its waiting; undefined while it does not wait. */
@@ -30,25 +40,25 @@ export interface Stateless {
   scope: string | null;
 }
 
-export class RunLog {
-  /** Set for a run whose thread is none of its client's: it is found by its id alone, within this scope. */
-  readonly stateless: Stateless | undefined;
-  #frames: RunFrame[] = [];
-  /** Id of the oldest frame that is kept. */
-  #first = 0;
+export class FrameLog<Frame extends { readonly data: string }> {
+  #frames: Frame[] = [];
+  /** Place of the first frame of all. */
+  readonly #base: number;
+  /** Place of the oldest frame that is kept. */
+  #first: number;
   #characters = 0;
   #closed = false;
   readonly #readers = new Set<Place>();
 
-  constructor(stateless?: Stateless) {
-    this.stateless = stateless;
+  constructor(base = 0) {
+    this.#base = this.#first = base;
   }
 
-  push(event: string, data: string): void {
+  append(frame: Frame): void {
     if (this.#closed) return;
-    this.#frames.push({ id: this.#first + this.#frames.length, event, data });
-    this.#characters += data.length;
-    if (this.#frames.length > MAX_FRAMES || this.#characters > MAX_CHARACTERS_A_RUN) this.#forget();
+    this.#frames.push(frame);
+    this.#characters += frame.data.length;
+    if (this.#frames.length > MAX_FRAMES || this.#characters > MAX_CHARACTERS_A_LOG) this.#forget();
     this.#wake();
   }
 
@@ -58,15 +68,35 @@ export class RunLog {
     this.#wake();
   }
 
+  /** Place of the frame that comes next: so many there have been. */
+  get next(): number {
+    return this.#first + this.#frames.length;
+  }
+
+  /** Whether no more frames come. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** The frames that are kept. */
+  get kept(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  /** Place of the oldest frame that is kept. */
+  get first(): number {
+    return this.#first;
+  }
+
   /** Memory that the log takes, roughly, in characters. */
   get size(): number {
     return this.#characters;
   }
 
-  /** True when the log has had the frame with id `after`, and holds every one after it. */
+  /** True when the log has had the frame at `after`, or begins after it, and holds every one that follows. */
   reaches(after: number): boolean {
-    const next = after + 1;
-    return next >= this.#first && next <= this.#first + this.#frames.length;
+    const next = this.#nextOf(after);
+    return next >= this.#first && next <= this.next;
   }
 
   /** Those who follow it, or are about to. */
@@ -74,18 +104,18 @@ export class RunLog {
     return this.#readers.size;
   }
 
-  /** True when no frame comes after the one with id `after`. */
+  /** True when no frame comes after the one at `after`. */
   endsWith(after: number): boolean {
-    return this.#closed && after === this.#first + this.#frames.length - 1;
+    return this.#closed && after === this.next - 1;
   }
 
   /**
-   * The frames after the one with id `after`, in batches of those that are ready together, to the run's end; read once.
+   * The frames after the one at `after`, in batches of those that are ready together, to the run's end; read once.
    * From this call on, frames are not forgotten before the reader has seen them, unless they are too large together.
    * Its iteration throws FramesLostError when it has fallen behind what is kept: a gap must not look like a whole stream.
    */
-  read(after = -1): LogReader {
-    const place: Place = { next: after + 1, hasLeft: false, wake: undefined };
+  read(after = -1): LogReader<Frame> {
+    const place: Place = { next: this.#nextOf(after), hasLeft: false, wake: undefined };
     this.#readers.add(place);
     const leave = () => {
       place.hasLeft = true;
@@ -95,7 +125,31 @@ export class RunLog {
     return { leave, [Symbol.asyncIterator]: () => this.#follow(place) };
   }
 
-  async *#follow(place: Place): AsyncGenerator<readonly RunFrame[], void, undefined> {
+  /** All frames that are kept, then what comes, for one who is told of each. They are kept for it as for a reader. */
+  tail(onFrame: () => void): LogTail<Frame> {
+    const place: Place = { next: this.#first, hasLeft: false, wake: onFrame };
+    this.#readers.add(place);
+    return {
+      get next() {
+        return place.next;
+      },
+      set next(next) {
+        place.next = next;
+      },
+      ready: () => {
+        place.next = Math.max(place.next, this.#first);
+        return this.#batch(place.next - this.#first);
+      },
+      leave: () => this.#readers.delete(place),
+    };
+  }
+
+  /** What an earlier attempt's reader has seen was of that one. */
+  #nextOf(after: number): number {
+    return Math.max(after + 1, this.#base);
+  }
+
+  async *#follow(place: Place): AsyncGenerator<readonly Frame[], void, undefined> {
     try {
       while (!place.hasLeft) {
         if (place.next < this.#first) throw new FramesLostError();
@@ -116,7 +170,7 @@ export class RunLog {
   }
 
   /** The frames from an index on that one reader gets at once. A large one goes alone: its readers share it. */
-  #batch(start: number): readonly RunFrame[] {
+  #batch(start: number): readonly Frame[] {
     let end = start;
     for (let characters = 0; end < this.#frames.length && end - start < BATCH_FRAMES; end += 1) {
       characters += this.#frames[end]?.data.length ?? 0;
@@ -126,7 +180,7 @@ export class RunLog {
   }
 
   #forget(): void {
-    const isTooLarge = this.#characters > MAX_CHARACTERS_A_RUN;
+    const isTooLarge = this.#characters > MAX_CHARACTERS_A_LOG;
     let seen = Infinity;
     for (const { next } of this.#readers) seen = Math.min(seen, next - this.#first);
     // A quarter at once, so that a full log is not moved for every frame.
@@ -143,6 +197,31 @@ export class RunLog {
   }
 }
 
+interface RunLogOptions {
+  /** Set for a run whose thread is none of its client's: it is found by its id alone, within this scope. */
+  stateless?: Stateless;
+  /** Whether the run is collected for readers of its thread's events too: see `thread-feed.ts`. */
+  isWide?: boolean;
+  /** Which attempt it is of; the first when left out. */
+  attempt?: number;
+}
+
+/** The frames of one run; a frame's id is its place. */
+export class RunLog extends FrameLog<RunFrame> {
+  readonly stateless: Stateless | undefined;
+  readonly isWide: boolean;
+
+  constructor({ stateless, isWide = false, attempt = 1 }: RunLogOptions = {}) {
+    super(attempt > 1 ? firstIdOf(attempt) : 0);
+    this.stateless = stateless;
+    this.isWide = isWide;
+  }
+
+  push(event: string, data: string, { at = Date.now() } = {}): void {
+    this.append({ id: this.next, event, data, at });
+  }
+}
+
 // Logs of runs that have ended, for clients that come back (bounded in time and memory).
 
 const KEEP_MS = 5 * 60_000;
@@ -151,9 +230,30 @@ const MAX_CHARACTERS_OF_ALL = 64 * 1024 * 1024;
 /** What an entry costs beside its frames. */
 const ENTRY_CHARACTERS = 512;
 
-interface Kept {
+/** What is known of an ended run beside its frames. */
+export interface EndedRun {
+  run: Pick<Run, "run_id" | "thread_id" | "created_at" | "updated_at"> & {
+    graph_id: string;
+    /** As `answeredBy` has it. */
+    answers?: readonly string[];
+  };
   log: RunLog;
-  threadId: string;
+}
+
+/** Whether a text may be an interrupt's id, as LangGraph makes them. */
+export const isInterruptId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+
+/**
+ * Ids of the interrupts that a run was started to answer; none when its answer does not say for which it is, undefined
+ * when it answers nothing.
+ */
+export function answeredBy({ kwargs: { command } }: Pick<Run, "kwargs">): string[] | undefined {
+  if (!isRecord(command) || command.resume === undefined) return undefined;
+  const ids = isRecord(command.resume) ? Object.keys(command.resume) : [];
+  return ids.every(isInterruptId) ? ids : [];
+}
+
+interface Kept extends EndedRun {
   endedAt: number;
 }
 
@@ -162,14 +262,19 @@ export class RunLogs {
   readonly #ended = new Map<string, Kept>();
   #characters = 0;
 
-  keep({ run_id, thread_id }: Pick<Run, "run_id" | "thread_id">, log: RunLog, at = Date.now()): void {
-    this.#ended.set(run_id, { log, threadId: thread_id, endedAt: at });
+  keep(run: EndedRun["run"], log: RunLog, at = Date.now()): void {
+    this.#ended.set(run.run_id, { run, log, endedAt: at });
     this.#characters += log.size + ENTRY_CHARACTERS;
     this.expire(at);
   }
 
   get(runId: string): RunLog | undefined {
     return this.#ended.get(runId)?.log;
+  }
+
+  /** The runs of a thread, in the order in which they ended. */
+  ofThread(threadId: string): EndedRun[] {
+    return [...this.#ended.values()].filter(({ run }) => run.thread_id === threadId);
   }
 
   forget(runId: string): void {
@@ -181,7 +286,7 @@ export class RunLogs {
 
   /** Forget the runs of a thread: it is deleted, and nobody can ask for them. */
   forgetThread(threadId: string): void {
-    for (const [runId, kept] of this.#ended) if (kept.threadId === threadId) this.forget(runId);
+    for (const { run } of this.ofThread(threadId)) this.forget(run.run_id);
   }
 
   /** Forget what is too old, and the oldest of what is too much. */

@@ -12,14 +12,14 @@ import type { BoundGraph } from "../graphs/registry.js";
 import { openInterrupts } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
-import type { CheckpointSelector } from "../models/state.js";
 import { maskSecrets } from "../support/secrets.js";
-import type { RunRow, ThreadPatch } from "../storage/storage.js";
-import { InvalidRequestError, NotFoundError, UnsupportedOptionError } from "../support/errors.js";
-import { newId, requireUuid } from "../support/ids.js";
+import type { ThreadPatch } from "../storage/storage.js";
+import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
+import { newId } from "../support/ids.js";
 import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
-import { callerConfigurable, claim, ownThread, stampScope } from "./thread-origin.js";
+import { checkpointConfigurable, type CheckpointConfigurable } from "./run-checkpointer.js";
+import { callerConfigurable, claim, stampScope } from "./thread-origin.js";
 
 /** What a request says of the call of its graph, without the input, which takes the graph to be read. */
 export interface CallOptions {
@@ -38,8 +38,22 @@ export interface CheckedRequest extends CallOptions {
   bound: BoundGraph;
   /** A command, state values, or null to go on from the checkpoint. */
   input: unknown;
+  /** Whether it stops what is in flight where its strategy says so; the setting multitask_cancel when left out. */
+  takesOver?: boolean;
+  /** What is settled of its run before. */
+  known?: { run_id: string; created_at?: string };
   /** When it passed them, by `performance.now()`. */
   since: number;
+  /** Set for a run that another process began. */
+  earlier?: EarlierAttempts;
+}
+
+/** What the attempts of other processes left. */
+export interface EarlierAttempts {
+  /** The checkpoint that the run goes on from; undefined when it has none, and is given its input again. */
+  checkpointId: string | undefined;
+  /** How long they took, in milliseconds. */
+  spentMs: number;
 }
 
 /** @throws UnsupportedOptionError (`unsupported_option`; docs/specification.md#run-requests, 2) */
@@ -170,6 +184,7 @@ function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
     stream_mode: streamModes(request),
     stream_subgraphs: request.stream_subgraphs ?? false,
     stream_resumable: request.stream_resumable ?? false,
+    ...(request.strict_resume && { strict_resume: true }),
     interrupt_before: request.interrupt_before ?? null,
     interrupt_after: request.interrupt_after ?? null,
     on_disconnect: disconnectOf(context, request),
@@ -182,67 +197,6 @@ function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
 function publicConfig(config: JsonObject | null | undefined): JsonObject {
   const { callbacks: _, ...rest } = config ?? {};
   return maskSecrets(rest);
-}
-
-/** The kwargs of a row that was not made here, such as one of a file or of an earlier release. */
-export function maskedKwargs({ config, context, ...others }: JsonObject): JsonObject {
-  return {
-    ...others,
-    ...(config !== undefined && { config: maskSecrets(config) }),
-    ...(context !== undefined && { context: maskSecrets(context) }),
-  };
-}
-
-// Checkpoint selectors of requests -> the `configurable` that LangGraph reads.
-
-export interface CheckpointConfigurable extends JsonObject {
-  thread_id: string;
-  checkpoint_ns: string;
-  checkpoint_id?: string;
-  checkpoint_map?: JsonObject;
-}
-
-/**
- * The selected checkpoint of a thread; absent, null and empty fields select nothing. Only the four fields of a
- * checkpoint are taken over: nothing else of a client's object reaches LangGraph's config.
- * @throws InvalidRequestError when the selector names another thread (`invalid_request`)
- */
-export function checkpointConfigurable(
-  threadId: string,
-  selector: CheckpointSelector | null | undefined,
-  checkpointId?: string | null,
-): CheckpointConfigurable {
-  const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = selector ?? {};
-  if (thread_id && thread_id.toLowerCase() !== threadId) {
-    throw InvalidRequestError.at(
-      ["body", "checkpoint", "thread_id"],
-      `names another thread than the path, ${threadId}`,
-    );
-  }
-  const id = checkpoint_id || checkpointId;
-  if (checkpoint_map) assertPlainData(checkpoint_map, ["body", "checkpoint", "checkpoint_map"]);
-  return {
-    thread_id: threadId,
-    checkpoint_ns: checkpoint_ns ?? "",
-    ...(id && { checkpoint_id: id }),
-    ...(isRecord(checkpoint_map) && { checkpoint_map }),
-  };
-}
-
-/**
- * A run or a write from a checkpoint that is not there would start an empty history.
- * @throws NotFoundError (`checkpoint_not_found`)
- */
-export async function requireCheckpoint(
-  { storage }: OpsContext,
-  selected: CheckpointConfigurable,
-): Promise<void> {
-  const { thread_id, checkpoint_ns, checkpoint_id } = selected;
-  if (checkpoint_id === undefined) return;
-  const tuple = await storage.checkpointer.getTuple({
-    configurable: { thread_id, checkpoint_ns, checkpoint_id },
-  });
-  if (!tuple) throw new NotFoundError("checkpoint", checkpoint_id);
 }
 
 // Answers that LangGraph takes for no answer: `false`, `0`, `""`, `null`, `{}`.
@@ -282,13 +236,16 @@ export function newRun(
   threadId: string,
   request: RunCreateRequest,
   stamp: GraphStamp,
+  attempt: number,
+  known?: CheckedRequest["known"],
 ): Run {
   const at = now();
   return {
-    run_id: newId(),
+    run_id: known?.run_id ?? newId(),
     thread_id: threadId,
-    assistant_id: request.assistant_id,
-    created_at: at,
+    // Of the forms that a UUID may be given in, rows have one: they are searched by it.
+    assistant_id: request.assistant_id === stamp.graph_id ? stamp.graph_id : stamp.assistant_id,
+    created_at: known?.created_at ?? at,
     updated_at: at,
     status: "pending",
     metadata: { ...stampScope(context, request.metadata ?? {}), ...stamp },
@@ -296,6 +253,7 @@ export function newRun(
     multitask_strategy: strategyOf(context, request),
     error: null,
     usage: null,
+    attempt,
   };
 }
 
@@ -314,23 +272,4 @@ export function busyThread(
     graphs,
     ...(config && { config: publicConfig(config) }),
   };
-}
-
-/**
- * The row of the run that a path names.
- * @throws InvalidRequestError when an id is no UUID (`invalid_request`)
- * @throws NotFoundError (`run_not_found`), also for a run of another thread, and on a thread of another caller
- */
-export async function runRow(context: OpsContext, threadId: string, runId: string): Promise<RunRow> {
-  const id = requireUuid(runId, ["path", "run_id"]);
-  const thread = requireUuid(threadId, ["path", "thread_id"]);
-  const isVisible = !context.caller || (await ownThread(context, thread)) !== undefined;
-  const row = isVisible ? await context.storage.runs.get(thread, id) : undefined;
-  if (!row) throw new NotFoundError("run", id);
-  return row;
-}
-
-/** The run as clients see it: what it threw is told by its message alone. */
-export function runModel({ owner: _, fault: __, ...run }: RunRow): Run {
-  return { ...run, kwargs: maskedKwargs(run.kwargs) };
 }

@@ -6,35 +6,43 @@ import { INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../graphs/output-filt
 import { toWire, yieldedToWire } from "../graphs/serialize.js";
 import { thrownMessage } from "../graphs/thrown.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import { NO_TOKENS, type Run, type RunStatus, type TokenUsage } from "../models/run.js";
+import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
+import { NO_TOKENS, reportedTokens } from "../models/token-counts.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { RunFault } from "../support/run-fault.js";
-import type { RunOutcome, ThreadLease } from "../storage/storage.js";
+import type { Resumption, RunHolder, RunKey, RunOutcome, RunPatch, ThreadLease } from "../storage/storage.js";
 import {
   attempt,
   errorName,
   GraphServeError,
   ShuttingDownError,
   StorageUnavailableError,
+  UnknownInterruptError,
 } from "../support/errors.js";
-import { isFinished, now } from "../storage/rows.js";
+import { isHeldBy, now } from "../storage/rows.js";
+import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "./context.js";
-import { statusByState } from "./recovery.js";
+import { deathsOf, MOST_ATTEMPTS, NOBODY } from "./recovery.js";
+import { type AbortCause, RunAborted } from "./run-aborted.js";
+import { UnconfirmedRuns } from "./unconfirmed-runs.js";
 
 export interface Ending {
   status: Extract<RunStatus, "success" | "error" | "timeout" | "interrupted">;
-  threadStatus: ThreadStatus;
+  /** What becomes of the thread; left out where it stays as it was. */
+  threadStatus?: ThreadStatus;
   /** What was thrown, for statuses `error` and `timeout`. */
   thrown?: unknown;
   /** The same for whoever develops the graph: with the place. */
   fault?: RunFault;
+  /** When what ran in it began and ended. */
+  tasks?: RunTasks;
 }
 
 export const succeeded: Ending = { status: "success", threadStatus: "idle" };
 /** The graph waits for an answer; the setting says how the run is called then. */
-export const paused = ({ interrupted_run_status }: OpsContext["settings"]): Ending => ({
-  status: interrupted_run_status,
+export const paused = ({ interrupted_run_status: status }: OpsContext["settings"]): Ending => ({
+  status,
   threadStatus: "interrupted",
 });
 /** Somebody outside stopped the run. */
@@ -46,6 +54,7 @@ const timedOut = (thrown: unknown): Ending => ({ status: "timeout", threadStatus
 
 /** The ending of a run whose graph threw; `signal` tells an abort from a failure. */
 export function endingOf(error: unknown, signal: AbortSignal): Ending {
+  if (error instanceof UnknownInterruptError) return { status: "error", thrown: error };
   if (!signal.aborted) return failed(error);
   const reason: unknown = signal.reason;
   if (!(reason instanceof RunAborted)) return stopped;
@@ -56,25 +65,36 @@ export function endingOf(error: unknown, signal: AbortSignal): Ending {
 
 /** The ending of a run that could not begin. */
 async function endingOfQueued(error: unknown): Promise<Ending> {
-  const isShutDown = error instanceof RunAborted && error.abortCause === "shutdown";
-  if (isShutDown || error instanceof ShuttingDownError) return cutShort(RunAborted.because("unbegun"));
+  if (isShutDown(error)) return cutShort(RunAborted.because("unbegun"));
   return error instanceof RunAborted ? stopped : { ...failed(error), fault: await faultOf(error) };
 }
 
-const messageOf = ({ thrown }: Ending): string | null =>
-  thrown === undefined ? null : thrownMessage(thrown);
+const isAborted = (thrown: unknown, ...causes: AbortCause[]): boolean =>
+  thrown instanceof RunAborted && causes.includes(thrown.abortCause);
+const isShutDown = (thrown: unknown): boolean =>
+  thrown instanceof ShuttingDownError || isAborted(thrown, "shutdown", "unbegun");
 
 /** What is stored of an ending. */
-export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage): RunOutcome {
+export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage, holder: RunHolder): RunOutcome {
   const at = now();
-  const { status, threadStatus, fault } = ending;
-  const error = messageOf(ending);
+  const { status, threadStatus, thrown, fault, tasks } = ending;
+  const error = thrown === undefined ? null : thrownMessage(thrown);
   const threadError = threadStatus === "error" ? error : null;
+  const thread = threadStatus && { state_updated_at: at, status: threadStatus, error: threadError };
   return {
     runId: run.run_id,
-    run: { updated_at: at, status, error, usage, ...(fault && { fault }) },
+    holder,
+    run: {
+      updated_at: at,
+      status,
+      error,
+      usage,
+      ...(fault && { fault }),
+      ...(tasks && { tasks }),
+      resumption: null,
+    },
     threadId: run.thread_id,
-    thread: { updated_at: at, state_updated_at: at, status: threadStatus, error: threadError },
+    thread: { updated_at: at, ...thread },
   };
 }
 
@@ -85,42 +105,9 @@ export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event:
   if (thrown === undefined)
     return { event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) };
   const message = thrownMessage(thrown);
-  return {
-    event: "error",
-    data: JSON.stringify({ error: errorName(thrown), message, detail: message, run_id, status, usage }),
-  };
-}
-
-const MESSAGES = {
-  disconnected: "the client disconnected",
-  deleted: "the thread is being deleted",
-  shutdown: "the server was shut down during the run",
-  unbegun: "the server was shut down before the run began",
-  cancelled: "the run was cancelled",
-  refused: "what the run yielded could not be stored or sent",
-  failed: "an error of the run was handled by nothing",
-  lost: "the thread's lock was lost",
-};
-
-/** Why a run was stopped from outside; `signal.reason` of its graph. */
-export type AbortCause = "timeout" | keyof typeof MESSAGES;
-
-export class RunAborted extends Error {
-  readonly abortCause: AbortCause;
-
-  constructor(abortCause: AbortCause, message: string) {
-    super(message);
-    this.abortCause = abortCause;
-    this.name = abortCause === "timeout" ? "TimeoutError" : "AbortError";
-  }
-
-  static because(cause: Exclude<AbortCause, "timeout">): RunAborted {
-    return new RunAborted(cause, MESSAGES[cause]);
-  }
-
-  static timedOut(seconds: number): RunAborted {
-    return new RunAborted("timeout", `Run timed out after ${seconds} s`);
-  }
+  const refusal = thrown instanceof UnknownInterruptError ? thrown.refusal : {};
+  const data = { error: errorName(thrown), message, detail: message, ...refusal, run_id, status, usage };
+  return { event: "error", data: JSON.stringify(data) };
 }
 
 // The body that answers a caller who waits for a run, or joins it.
@@ -166,6 +153,22 @@ export function failedAnswer(thrown: unknown): JsonObject {
   return { [ERROR_KEY]: { error: errorName(thrown), message: thrownMessage(thrown) } };
 }
 
+/** Count a run that has ended here, after `ms`. */
+export function countEnd(
+  metrics: Metrics,
+  { run: { metadata, status, usage }, isTaken }: { run: Run; isTaken?: boolean },
+  ms: number | undefined,
+): void {
+  const { input_tokens, output_tokens } = reportedTokens(usage);
+  metrics.runEnded({
+    graph: String(metadata.graph_id),
+    status: isTaken ? "lost" : status,
+    seconds: ms === undefined ? undefined : ms / 1000,
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+  });
+}
+
 // Storing how runs ended.
 
 const PAUSES_MS = [0, 50, 250];
@@ -174,9 +177,26 @@ const PAUSES_MS = [0, 50, 250];
 export interface RunResult extends Ending {
   usage: TokenUsage;
   /** What the run's row says of it. */
-  stored: Pick<Run, "updated_at" | "status" | "error">;
+  stored: Pick<Run, "updated_at" | "status" | "error" | "attempt">;
   /** True when the run lost its thread before its end: what becomes of that is not the run's to say. */
   isLost: boolean;
+  /** True when another process has the run, or is to have it: how it ends is told there. */
+  isTaken: boolean;
+}
+
+/** What a run was when its graph had ended. */
+interface EndedRun {
+  run: Run;
+  ending: Ending;
+  usage: TokenUsage;
+  holder: RunHolder;
+  /** With which it can go on elsewhere, should it not end here. */
+  resumption: Resumption | undefined;
+  lease: ThreadLease;
+  /** Whether the storage has refused a write of it. */
+  isTaken: boolean;
+  /** What is left to do while its thread is held. */
+  atEnd: (() => Promise<void>) | undefined;
 }
 
 export class RunResults {
@@ -184,49 +204,51 @@ export class RunResults {
   /** Outcomes that could not be stored yet, by thread. */
   readonly #deferred = new Map<string, RunOutcome[]>();
   /** Runs that may be stored without anybody who executes them. */
-  readonly #unconfirmed: UnconfirmedRuns;
+  #unconfirmed: UnconfirmedRuns | undefined;
 
   constructor(context: OpsContext) {
     this.#context = context;
-    this.#unconfirmed = new UnconfirmedRuns(context);
   }
 
   /**
    * Store how a run ended, and do what is left to do while its thread is held. A success that a crash could undo, since
    * it cannot be stored, or that came after the thread was lost, is a failure. Never rejects.
    */
-  async end(
-    run: Run,
-    ending: Ending,
-    usage: TokenUsage,
-    lease: ThreadLease,
-    atEnd: (() => Promise<void>) | undefined,
-  ): Promise<RunResult> {
+  async end(ended: EndedRun): Promise<RunResult> {
+    const { ending, lease, atEnd } = ended;
     await lease.confirm?.();
-    const isLost = lease.lost?.aborted ?? false;
+    const isLost = ended.isTaken || (lease.lost?.aborted ?? false);
     const final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
-    const result = await this.#storeOrDefer(run, final, usage, isLost);
+    const { run, holder, usage } = ended;
+    const { attempt } = holder;
+    const left = ended.isTaken ? undefined : leftOf(final, { attempt, hasBegun: true }, ended.resumption);
+    if (left) return { ...(await this.#giveBack({ run, holder, usage, ending: final }, left)), isLost };
+    const result = await this.#storeOrDefer({ ...ended, ending: final }, isLost);
     if (!isLost) await atEnd?.();
-    return { ...result, isLost };
+    return { ...result, isLost, isTaken: isLost && (await this.#isTaken(ended)) };
   }
 
   /** Store the end of a run that could not begin; its thread is another's. Never rejects. */
-  async endQueued(run: Run, error: unknown): Promise<RunResult> {
+  async endQueued(run: Run, error: unknown, resumption: Resumption | undefined): Promise<RunResult> {
     const ending = await endingOfQueued(error);
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
-    const outcome = withoutThread(outcomeOf(run, ending, usage));
+    const { attempt } = run;
+    const holder = { owner: this.#context.ownerId, attempt };
+    const left = leftOf(ending, { attempt, hasBegun: run.status === "running" }, resumption);
+    if (left) return { ...(await this.#giveBack({ run, holder, usage, ending }, left)), isLost: false };
+    const outcome = withoutThread(outcomeOf(run, ending, usage, holder));
     if (!(await this.#store(outcome))) this.#defer(outcome);
-    return { ...ending, usage, stored: storedOf(run, outcome), isLost: false };
+    return { ...ending, usage, stored: storedOf(run, outcome), isLost: false, isTaken: false };
   }
 
   /** A run may have been stored though its storing failed. */
-  suspect(run: RunKey): void {
-    this.#unconfirmed.add(run);
+  suspect(run: RunKey, isAccepted = false): void {
+    (this.#unconfirmed ??= new UnconfirmedRuns(this.#context)).add(run, isAccepted);
   }
 
   /** Look after a run that may have left its thread busy without anybody who executes it. Never rejects. */
   async confirm(run: RunKey): Promise<void> {
-    this.#unconfirmed.add(run);
+    this.suspect(run, true);
     await this.flushAll();
   }
 
@@ -237,27 +259,42 @@ export class RunResults {
    */
   async flush(threadId: string): Promise<void> {
     await this.#flushDeferred(threadId);
-    await this.#unconfirmed.settle(threadId);
+    await this.#unconfirmed?.settle(threadId);
   }
 
   /** Store all that was kept, as far as the storage takes it. Never rejects. */
   async flushAll(): Promise<void> {
     try {
       for (const threadId of this.#deferred.keys()) await this.#flushDeferred(threadId);
-      await this.#unconfirmed.settleIdle();
+      await this.#unconfirmed?.settleIdle();
     } catch (error) {
       this.#context.logger.error({ err: error }, "ends of runs still cannot be stored");
     }
   }
 
+  /** Whether the run's row says that it is another's. Never rejects. */
+  async #isTaken({ run, holder }: EndedRun): Promise<boolean> {
+    const { runs } = this.#context.storage;
+    if (!runs.take) return false;
+    const row = await runs.get(run.thread_id, run.run_id).catch(() => undefined);
+    if (row === undefined || isHeldBy(row, holder)) return false;
+    const { owner, attempt } = row;
+    const fields = {
+      run_id: run.run_id,
+      thread_id: run.thread_id,
+      attempt: holder.attempt,
+      taken: { owner, attempt },
+    };
+    this.#context.logger.warn(fields, "the run was lost: another process has taken it over");
+    return true;
+  }
+
   async #storeOrDefer(
-    run: Run,
-    ending: Ending,
-    usage: TokenUsage,
+    { run, ending, usage, holder }: EndedRun,
     isLost: boolean,
-  ): Promise<Omit<RunResult, "isLost">> {
+  ): Promise<Omit<RunResult, "isLost" | "isTaken">> {
     const outcomeFor = (final: Ending): RunOutcome => {
-      const outcome = outcomeOf(run, final, usage);
+      const outcome = outcomeOf(run, final, usage, holder);
       return isLost ? withoutThread(outcome) : outcome;
     };
     const outcome = outcomeFor(ending);
@@ -267,6 +304,21 @@ export class RunResults {
     const deferred = outcomeFor(final);
     this.#defer(deferred);
     return { ...final, usage, stored: storedOf(run, deferred) };
+  }
+
+  /** The run has not ended: it is whoever's that takes it. */
+  async #giveBack(
+    { run, holder, usage, ending }: Pick<EndedRun, "run" | "holder" | "usage" | "ending">,
+    left: RunLeft,
+  ): Promise<Omit<RunResult, "isLost">> {
+    const { run_id, thread_id } = run;
+    const updated_at = now();
+    const patch = { updated_at, owner: NOBODY, ...left };
+    const outcome = { runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } };
+    if (!(await this.#store(outcome))) this.#defer(outcome);
+    const reason = thrownMessage(ending.thrown);
+    this.#context.logger.info({ run_id, thread_id, reason }, "the run was given back");
+    return { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
   }
 
   /** Store an outcome; false when the storage refused it time and again. Never rejects. */
@@ -302,6 +354,29 @@ export class RunResults {
   }
 }
 
+/** What the row of a run that was given back says. */
+type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">>;
+
+/**
+ * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere; but a run under which the
+ * storage fails time and again may be the reason.
+ */
+function leftOf(
+  { thrown }: Ending,
+  { attempt, hasBegun }: { attempt: number; hasBegun: boolean },
+  resumption: Resumption | undefined,
+): RunLeft | undefined {
+  if (!resumption) return undefined;
+  const { given_back = 0 } = resumption;
+  if (isShutDown(thrown))
+    return { attempt, resumption: hasBegun ? { ...resumption, given_back: given_back + 1 } : resumption };
+  if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
+  const tried = hasBegun ? attempt : attempt + 1;
+  return deathsOf({ attempt: tried, resumption }) < MOST_ATTEMPTS
+    ? { attempt: tried, resumption }
+    : undefined;
+}
+
 /** Loaded when a run fails. */
 const faultOf = async (thrown: unknown): Promise<RunFault> =>
   (await import("../graphs/run-fault.js")).runFault(thrown);
@@ -312,82 +387,10 @@ const withoutThread = (outcome: RunOutcome): RunOutcome => ({
   thread: { updated_at: outcome.thread.updated_at },
 });
 
-const storedOf = (run: Run, { run: { updated_at, status = run.status, error = null } }: RunOutcome) => ({
-  updated_at,
-  status,
-  error,
-});
+function storedOf(run: Run, { run: { updated_at, status = run.status, error = null }, holder }: RunOutcome) {
+  return { updated_at, status, error, attempt: holder?.attempt ?? run.attempt };
+}
 
 /** An end that was no failure becomes one; a failure is told as it was. */
 const orFailed = (ending: Ending, error: Error): Ending =>
-  ending.thrown === undefined ? failed(error) : ending;
-
-// Runs that were refused before they began, though the storage may have stored them: nobody executes such a run, and
-// its row would keep the thread busy for ever.
-
-/** A statement whose answer was lost may still be carried out for so long. */
-const UNCONFIRMED_MS = 120_000;
-const REASON = "the storage failed while the run was being stored; it never began";
-
-type RunKey = Pick<Run, "run_id" | "thread_id">;
-
-class UnconfirmedRuns {
-  readonly #context: OpsContext;
-  /** Since when they are unconfirmed, by `performance.now()`. */
-  readonly #runs = new Map<RunKey, number>();
-
-  constructor(context: OpsContext) {
-    this.#context = context;
-  }
-
-  add({ run_id, thread_id }: RunKey): void {
-    this.#runs.set({ run_id, thread_id }, performance.now());
-  }
-
-  /**
-   * As `settle`, for every thread that is free.
-   * @throws StorageUnavailableError (`storage_unavailable`)
-   */
-  async settleIdle(): Promise<void> {
-    for (const threadId of new Set([...this.#runs.keys()].map(({ thread_id }) => thread_id))) {
-      const lease = await this.#context.storage.locks.acquire(threadId, { wait: false });
-      if (!lease) continue;
-      try {
-        await this.settle(threadId);
-      } finally {
-        await lease.release();
-      }
-    }
-  }
-
-  /**
-   * Settle those of a thread that were stored after all; the others are looked for again until they can no longer come.
-   * The caller holds the thread's lease: a busy thread has no run then.
-   * @throws StorageUnavailableError (`storage_unavailable`)
-   */
-  async settle(threadId: string): Promise<void> {
-    for (const [run, since] of [...this.#runs]) {
-      if (run.thread_id !== threadId) continue;
-      const isStored = await this.#settleRun(run);
-      if (isStored) await this.#rest(threadId);
-      if (isStored || performance.now() - since > UNCONFIRMED_MS) this.#runs.delete(run);
-    }
-  }
-
-  /** False when there is no such run. */
-  async #settleRun({ run_id, thread_id }: RunKey): Promise<boolean> {
-    const { runs } = this.#context.storage;
-    const row = await runs.get(thread_id, run_id);
-    if (!row) return false;
-    if (!isFinished(row)) await runs.update(run_id, { updated_at: now(), status: "error", error: REASON });
-    return true;
-  }
-
-  async #rest(threadId: string): Promise<void> {
-    const { threads } = this.#context.storage;
-    const row = await threads.get(threadId);
-    if (row?.status !== "busy") return;
-    const status = await statusByState(this.#context, threadId);
-    await threads.update(threadId, { updated_at: now(), status });
-  }
-}
+  ending.thrown === undefined ? { ...failed(error), tasks: ending.tasks } : ending;

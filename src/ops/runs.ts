@@ -1,16 +1,21 @@
 /** Runs, in the words of the SDK: create, stream, wait, join, cancel, list (docs/specification.md#runs). */
-import { DEFAULT_LIMIT } from "../models/common.js";
-import type { JoinedStream, RunStream, WaitingRun } from "../models/run-stream.js";
+import { DEFAULT_LIMIT, type Page } from "../models/common.js";
+import type { AnsweredStream, JoinedStream, RunStream, WaitingRun } from "../models/run-stream.js";
 import {
   type CancelManyRequest,
   RUN_FIELDS,
   type Run,
   type RunCreateRequest,
   type RunFilter,
+  type RunSearchRequest,
   type RunSelection,
+  type RunTasks,
 } from "../models/run.js";
 import { type CancelOptions, cancelRun, cancelRuns, deleteRun } from "./cancel.js";
 import {
+  answerOf,
+  endOf,
+  framesOf,
   joinRun,
   joinRunStream,
   joinStatelessStream,
@@ -18,16 +23,17 @@ import {
   type StreamJoinOptions,
 } from "./follow.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
-import { RunLog } from "./run-log.js";
-import { disconnectOf, runModel, runRow } from "./run-request.js";
+import { findRuns } from "./run-search.js";
+import { disconnectOf } from "./run-request.js";
+import { runModel, runRow, threadRow } from "./thread-origin.js";
 import type { RunRow } from "../storage/storage.js";
 import type { RunFault } from "../support/run-fault.js";
 import { allOf, inPages } from "../support/read-ahead.js";
-import { RunAborted } from "./run-results.js";
+import { RunAborted } from "./run-aborted.js";
+import type { RunLog } from "./run-log.js";
 import { enqueueRun, startRun } from "./start-run.js";
 import { onOwnThread, type StatelessOptions } from "./stateless-runs.js";
 import { selectFields } from "./thread-search.js";
-import { threadRow } from "./thread-origin.js";
 
 interface CallOptions {
   /** Aborts when the caller is gone. */
@@ -46,7 +52,12 @@ export class Runs {
 
   /** Execute to completion. A run that fails resolves too: its status is `error`. */
   async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
-    const live = await startRun(this.#context, threadId, request, { signal });
+    const log = this.#context.live.followersLog(threadId);
+    const live = await startRun(this.#context, threadId, request, {
+      signal,
+      log,
+      ...this.#presence(request),
+    });
     return this.#whileConnected(live, request, signal);
   }
 
@@ -56,9 +67,15 @@ export class Runs {
     request: RunCreateRequest,
     { signal, ...options }: StartOptions = {},
   ): Promise<WaitingRun> {
-    const live = await startRun(this.#context, threadId, request, { signal, ...options });
+    const log = this.#context.live.followersLog(threadId);
+    const live = await startRun(this.#context, threadId, request, {
+      signal,
+      ...options,
+      log,
+      ...this.#presence(request),
+    });
     const ended = this.#whileConnected(live, request, signal);
-    return { run: live.run, answer: ended.then(() => live.answer()) };
+    return { run: live.run, answer: ended.then(() => answerOf(this.#context, live)) };
   }
 
   /** Accept and return at once; the run goes on by itself, behind others on its thread. */
@@ -67,8 +84,8 @@ export class Runs {
     request: RunCreateRequest,
     options: Partial<StatelessOptions> = {},
   ): Promise<Run> {
-    const log = new RunLog(options.stateless);
-    return enqueueRun(this.#context, threadId, request, { ...options, log });
+    const log = this.#context.live.newLog(threadId, options.stateless);
+    return enqueueRun(this.#context, threadId, request, { ...options, log, unattended: true });
   }
 
   /** Resolves as soon as the run is accepted: lock held, row stored (docs/specification.md#concurrency, 2). */
@@ -77,10 +94,36 @@ export class Runs {
     request: RunCreateRequest,
     { signal, ...options }: StartOptions = {},
   ): Promise<RunStream> {
-    const log = new RunLog(options.stateless);
-    const live = await startRun(this.#context, threadId, request, { signal, ...options, log });
-    const survives = this.#survivesDisconnect(request);
-    const frames = log.read();
+    const log = this.#context.live.newLog(threadId, options.stateless);
+    const live = await startRun(this.#context, threadId, request, {
+      signal,
+      ...options,
+      log,
+      ...this.#presence(request),
+    });
+    return this.#streamOf(live, log, request);
+  }
+
+  /** As `stream`, with what `wait` answers: it is there when the frames have ended. */
+  async streamAndWait(
+    threadId: string,
+    request: RunCreateRequest,
+    { signal }: CallOptions = {},
+  ): Promise<AnsweredStream> {
+    const log = this.#context.live.newLog(threadId);
+    const live = await startRun(this.#context, threadId, request, {
+      signal,
+      log,
+      ...this.#presence(request),
+    });
+    const stream = await this.#streamOf(live, log, request);
+    return { ...stream, answer: () => answerOf(this.#context, live) };
+  }
+
+  async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {
+    const { unattended: survives } = this.#presence(request);
+    const read = log.isWide ? (await import("./narrow-log.js")).readNarrow(log, live.run) : log.read();
+    const frames = this.#context.storage.runs.take ? framesOf(this.#context, live, read) : read;
     const disconnect = () => {
       frames.leave();
       if (!survives) live.stop(RunAborted.because("disconnected"));
@@ -131,7 +174,7 @@ export class Runs {
    * As `joinStream`, for a stateless run, while its frames are kept; its thread may be gone.
    * @throws NotFoundError (`run_not_found`)
    */
-  joinStatelessStream(runId: string, options: StreamJoinOptions = {}): JoinedStream {
+  joinStatelessStream(runId: string, options: StreamJoinOptions = {}): Promise<JoinedStream> {
     return joinStatelessStream(this.#context, runId, options);
   }
 
@@ -158,6 +201,11 @@ export class Runs {
   async list(threadId: string, filter: RunFilter): Promise<Run[]> {
     const { thread_id } = await threadRow(this.#context, threadId);
     return (await allOf(this.#rows(thread_id, filter))).map(runModel);
+  }
+
+  /** Runs of all threads that the caller may know of, newest first. */
+  search(request: RunSearchRequest): Promise<Page<Partial<Run>>> {
+    return findRuns(this.#context, request);
   }
 
   /**
@@ -193,6 +241,17 @@ export class Runs {
   }
 
   /**
+   * When what ran in a run began and ended; of one that goes on, in this process alone.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  async tasks(threadId: string, runId: string): Promise<RunTasks> {
+    const { run_id, thread_id, tasks = null } = await runRow(this.#context, threadId, runId);
+    const { live, storage } = this.#context;
+    const stored = tasks ?? (await storage.runs.tasks?.(thread_id, run_id));
+    return stored ?? live.find(run_id)?.tasks() ?? { tasks: [], omitted: 0 };
+  }
+
+  /**
    * What a run threw, and where; undefined for one that threw nothing, or where the storage does not keep it. It shows
    * code of the graph, so it is for those who develop it: no route gives it.
    * @throws NotFoundError (`run_not_found`)
@@ -201,19 +260,21 @@ export class Runs {
     return (await runRow(this.#context, threadId, runId)).fault ?? undefined;
   }
 
-  #survivesDisconnect(request: RunCreateRequest): boolean {
+  /** Whether the run goes on when its client leaves. */
+  #presence(request: RunCreateRequest): { unattended: boolean } {
     const { ignore_on_disconnect_continue } = this.#context.settings;
-    return disconnectOf(this.#context, request) === "continue" && !ignore_on_disconnect_continue;
+    const mayContinue = disconnectOf(this.#context, request) === "continue";
+    return { unattended: mayContinue && !ignore_on_disconnect_continue };
   }
 
   /** The run's end; a caller that leaves before interrupts the run. */
   async #whileConnected(live: LiveRun, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
-    if (!signal || this.#survivesDisconnect(request)) return live.ended();
+    if (!signal || this.#presence(request).unattended) return endOf(this.#context, live);
     const leave = () => live.stop(RunAborted.because("disconnected"));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
     try {
-      return await live.ended();
+      return await endOf(this.#context, live);
     } finally {
       signal.removeEventListener("abort", leave);
     }

@@ -22,15 +22,23 @@ import {
   readRequest,
   refuseUnfiltered,
   refuseUnsupported,
-  requireCheckpoint,
   strategyOf,
 } from "./run-request.js";
+import { requireCheckpoint } from "./run-checkpointer.js";
+import { resumptionOf } from "./resumption.js";
 import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
 import { createThread } from "./thread-state.js";
 
 export interface StartOptions extends LiveRunOptions {
   /** Aborts when the caller is gone. */
   signal?: AbortSignal;
+}
+
+interface EnqueueOptions extends LiveRunOptions {
+  /** Set when `interrupt` and `rollback` stop what is in flight, whatever the settings say. */
+  takesOver?: boolean;
+  /** Of a run that was asked for earlier. */
+  known?: CheckedRequest["known"];
 }
 
 /**
@@ -60,9 +68,9 @@ export async function enqueueRun(
   context: EngineContext,
   threadId: string,
   request: RunCreateRequest,
-  options: LiveRunOptions,
+  { takesOver, known, ...options }: EnqueueOptions,
 ): Promise<Run> {
-  const checked = await checkRequest(context, threadId, request);
+  const checked = { ...(await checkRequest(context, threadId, request)), takesOver, known };
   const lease = await tryLock(context, checked);
   if (!lease) return queueRun(context, checked, options);
   return (await startHolding(context, checked, lease, options)).run;
@@ -89,35 +97,36 @@ async function checkRequest(
 }
 
 /** The lock of a free thread; undefined when it is taken and the caller may wait for it, or take it over. */
-async function tryLock(
-  context: EngineContext,
-  { threadId, request }: CheckedRequest,
-): Promise<ThreadLease | undefined> {
+async function tryLock(context: EngineContext, checked: CheckedRequest): Promise<ThreadLease | undefined> {
+  const { threadId, request } = checked;
   const lease = await context.storage.locks.acquire(threadId, { wait: false });
   const strategy = strategyOf(context, request);
   if (lease || strategy === "enqueue") return lease;
-  if (strategy === "reject" || !takesOver(context, request)) throw new ThreadBusyError(threadId);
+  if (strategy === "reject" || !takesOver(context, checked)) throw new ThreadBusyError(threadId);
   const { cancelRuns } = await import("./cancel.js");
   await cancelRuns(context, { thread_id: threadId }, { action: strategy });
   return undefined;
 }
 
 /** Whether the run stops those that are in flight on its thread, or wait for it. */
-function takesOver(context: OpsContext, request: RunCreateRequest): boolean {
+function takesOver(context: OpsContext, { request, takesOver: isAsked }: CheckedRequest): boolean {
   const strategy = strategyOf(context, request);
-  return context.settings.multitask_cancel && (strategy === "interrupt" || strategy === "rollback");
+  return (
+    (isAsked ?? context.settings.multitask_cancel) && (strategy === "interrupt" || strategy === "rollback")
+  );
 }
 
 /** Waits in order of arrival; who takes the thread over lets nobody before it run. */
 async function waitForLock(
   context: EngineContext,
-  { threadId, request }: CheckedRequest,
+  checked: CheckedRequest,
   signal?: AbortSignal,
 ): Promise<ThreadLease> {
+  const { threadId } = checked;
   const { storage, live } = context;
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
   const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
-  const lease = await (takesOver(context, request) ? live.takeOver(threadId, wait) : wait());
+  const lease = await (takesOver(context, checked) ? live.takeOver(threadId, wait) : wait());
   if (!lease) throw new ThreadBusyError(threadId);
   return lease;
 }
@@ -129,10 +138,10 @@ async function startHolding(
   lease: ThreadLease,
   { signal, ...options }: StartOptions,
 ): Promise<LiveRun> {
-  const live = newLiveRun(context, checked, options);
+  const live = newLiveRun(context, checked, options, 1);
   await live.begin(lease, () => {
     signal?.throwIfAborted();
-    return prepare(context, checked, live, lease, (patch) => insert(context, live.run, patch));
+    return prepare(context, checked, live, lease, (patch) => insert(context, live, patch));
   });
   return live;
 }
@@ -146,7 +155,7 @@ async function queueRun(
   checked: CheckedRequest,
   options: LiveRunOptions,
 ): Promise<Run> {
-  const live = newLiveRun(context, checked, options);
+  const live = newLiveRun(context, checked, options, 0);
   const place = new AbortController();
   const lease = waitForLock(context, checked, place.signal);
   const stored = storeQueued(context, checked, live, lease).then(() => live.queue(place));
@@ -160,7 +169,7 @@ async function queueRun(
 async function storeQueued(
   context: EngineContext,
   { threadId, request }: CheckedRequest,
-  { run }: LiveRun,
+  live: LiveRun,
   lease: Promise<ThreadLease>,
 ): Promise<void> {
   let refusal: ThreadBusyError | undefined;
@@ -173,16 +182,18 @@ async function storeQueued(
   await nextTurn();
   throwRefusal();
   await requireThread(context, threadId, request);
-  await insert(context, run, { updated_at: now() });
+  await insert(context, live, { updated_at: now() });
   try {
     throwRefusal();
   } catch (error) {
+    const { run } = live;
     await context.storage.runs.delete(run.thread_id, run.run_id);
     throw error;
   }
 }
 
-async function beginQueued(
+/** Begin a run that is stored, or is being stored, when its turn has come. Never rejects. */
+export async function beginQueued(
   context: EngineContext,
   checked: CheckedRequest,
   live: LiveRun,
@@ -193,7 +204,7 @@ async function beginQueued(
     const lease = await waiting;
     await live.begin(lease, async () => {
       await stored;
-      return prepare(context, checked, live, lease, (patch) => wake(context, live.run, patch));
+      return prepare(context, checked, live, lease, (patch) => wake(context, live, patch));
     });
   } catch (error) {
     // Who asked for the run hears why it was not stored; otherwise it has to be settled.
@@ -205,30 +216,59 @@ async function beginQueued(
 }
 
 /** All that is left to do before the graph is called; the caller holds the thread's lease. */
-async function prepare(
+export async function prepare(
   context: EngineContext,
   checked: CheckedRequest,
-  { run, log, watch }: LiveRun,
+  { run, log, watch, holder }: LiveRun,
   lease: ThreadLease,
   store: (patch: ThreadPatch) => Promise<void>,
 ): Promise<Execution> {
-  const { threadId, configurable } = checked;
+  const { threadId, configurable, earlier } = checked;
   await context.live.results.flush(threadId);
-  const row = await requireThread(context, threadId, checked.request);
+  let row = await requireThread(context, threadId, checked.request);
+  if (row.status === "busy" && context.storage.runs.take && !earlier) {
+    await awaitCutOffs(context, threadId, lease);
+    row = await requireThread(context, threadId, checked.request);
+  }
   const { bound, origin } = await openRunThread(context, row, checked.bound, { configurable });
   refuseUnfiltered(context, checked, bound);
   const input = await addressedResume(bound, checked.input, configurable);
+  const refusal = await refusalOf(context, { ...checked, bound }, run);
   const stamp = stampOf(context, bound.id);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may fail between the row and the execution that settles it.
-  await store(busyThread(context, checked.request, stamp, origin.graphs));
-  return new Execution(context, { run, request, origin, lease, log, watch });
+  const busy = () => busyThread(context, checked.request, stamp, origin.graphs);
+  await store(refusal ? { updated_at: now() } : busy());
+  return new Execution(context, { run, request, origin, holder, earlier, lease, log, watch, refusal });
 }
 
-function newLiveRun(context: EngineContext, checked: CheckedRequest, options: LiveRunOptions): LiveRun {
-  const { threadId, request, bound, since } = checked;
-  return new LiveRun(context, newRun(context, threadId, request, stampOf(context, bound.id)), since, options);
+/** Why a run is to execute nothing. One that went on before has found what it answers. */
+async function refusalOf(
+  context: OpsContext,
+  { request, bound: { graph }, configurable, earlier }: CheckedRequest,
+  run: Run,
+): Promise<Error | undefined> {
+  if (!request.strict_resume || earlier?.checkpointId !== undefined) return undefined;
+  const { unknownInterrupts } = await import("./pending-interrupts.js");
+  return unknownInterrupts(context, run, { graph, configurable });
+}
+
+/** A free thread that says it is busy was left so by a process that died: its runs came before this one. */
+async function awaitCutOffs(context: EngineContext, threadId: string, lease: ThreadLease): Promise<void> {
+  await context.recover({ threadId, under: lease });
+  context.live.stopping.throwIfAborted();
+}
+
+function newLiveRun(
+  context: EngineContext,
+  { threadId, request, bound, since, known }: CheckedRequest,
+  options: LiveRunOptions,
+  attempt: number,
+): LiveRun {
+  const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known);
+  const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
+  return new LiveRun(context, run, since, options, resumption);
 }
 
 const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp => ({
@@ -242,12 +282,12 @@ const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp => ({
  */
 async function insert(
   { storage, live, ownerId }: EngineContext,
-  run: Run,
+  { run, resumption }: LiveRun,
   thread: ThreadPatch,
 ): Promise<void> {
   let isStored: boolean;
   try {
-    isStored = await storage.runs.insert({ ...run, owner: ownerId }, thread);
+    isStored = await storage.runs.insert({ ...run, owner: ownerId, resumption }, thread);
   } catch (error) {
     live.results.suspect(run);
     throw error;
@@ -256,9 +296,16 @@ async function insert(
 }
 
 /** The thread was freed by the run before: it is busy again. */
-async function wake({ storage }: OpsContext, { run_id, thread_id }: Run, patch: ThreadPatch): Promise<void> {
+async function wake({ storage }: OpsContext, { run, holder }: LiveRun, patch: ThreadPatch): Promise<void> {
   const { runs, threads } = storage;
-  if (!(await runs.update(run_id, { updated_at: patch.updated_at, status: "running" }))) {
+  const { run_id, thread_id, attempt } = run;
+  const { updated_at } = patch;
+  if (runs.take) {
+    const begun = { updated_at, status: "running" as const, ...holder };
+    if (await runs.take(run, { ...holder, attempt }, begun, patch)) return;
+    throw new NotFoundError("run", run_id);
+  }
+  if (!(await runs.update(run_id, { updated_at, status: "running", attempt: holder.attempt }))) {
     throw new NotFoundError("run", run_id);
   }
   if (!(await threads.update(thread_id, patch))) throw new NotFoundError("thread", thread_id);

@@ -1,5 +1,6 @@
 /** Runs without a thread of the client's: each gets one of its own, which is gone when anybody hears of the run's end. */
 import type { RunCreateRequest } from "../models/run.js";
+import { ThreadExistsError } from "../support/errors.js";
 import type { EngineContext, LiveRunOptions } from "./live-runs.js";
 import type { Stateless } from "./run-log.js";
 import { scopeOf } from "./thread-origin.js";
@@ -13,24 +14,57 @@ export interface StatelessOptions extends Pick<LiveRunOptions, "atEnd"> {
   stateless: Stateless;
 }
 
-/** Start a run on a thread of its own, which goes with the run unless `on_completion` is `keep`. */
+/**
+ * Start a run on a thread of its own, which goes with the run unless `on_completion` is `keep`.
+ * @param threadId the thread's id where that is settled; another server may have made it, for the same run
+ */
 export async function onOwnThread<T>(
   context: EngineContext,
   { on_completion }: RunCreateRequest,
   start: (threadId: string, options: StatelessOptions) => Promise<T>,
+  threadId?: string,
 ): Promise<T> {
   const threads = new Threads(context);
   const keep = on_completion === "keep";
-  const { thread_id } = await threads.create(keep ? {} : { ttl: LEFTOVER_TTL_MINUTES });
-  const atEnd = () => removed(context, thread_id, () => threads.remove(thread_id));
+  const made = await threads
+    .create({
+      ...(threadId !== undefined && { thread_id: threadId }),
+      ...(!keep && { ttl: LEFTOVER_TTL_MINUTES }),
+    })
+    .catch((error: unknown) => {
+      if (threadId !== undefined && error instanceof ThreadExistsError) return undefined;
+      throw error;
+    });
+  const thread_id = made?.thread_id ?? String(threadId);
+  const atEnd = removalOf(context, thread_id);
   const stateless = { thread_id, scope: scopeOf(context) };
   try {
     return await start(thread_id, { stateless, ...(!keep && { atEnd }) });
   } catch (error) {
-    await removed(context, thread_id, () => threads.delete(thread_id));
+    if (threadId === undefined) await removed(context, thread_id, () => threads.delete(thread_id));
+    else if (made) await removed(context, thread_id, () => removeUnused(context, thread_id));
     throw error;
   }
 }
+
+/** The run that was accepted meanwhile for another server has the thread. */
+async function removeUnused(context: EngineContext, thread_id: string): Promise<void> {
+  const { locks, runs } = context.storage;
+  const lease = await locks.acquire(thread_id, { wait: false });
+  if (!lease) return;
+  try {
+    const [run] = await runs.list({ threadId: thread_id, limit: 1, offset: 0 });
+    if (!run) await new Threads(context).remove(thread_id);
+  } finally {
+    await lease.release();
+  }
+}
+
+/** What a run's end does to a thread that is temporary. */
+export const removalOf =
+  (context: EngineContext, thread_id: string): NonNullable<LiveRunOptions["atEnd"]> =>
+  () =>
+    removed(context, thread_id, () => new Threads(context).remove(thread_id));
 
 /** A thread that cannot be removed now is left to the sweep: nobody knows of it. */
 async function removed(

@@ -22,7 +22,11 @@ import { now } from "../storage/rows.js";
 import { type Reading, withReading } from "../storage/saver-parts.js";
 import type { OpsContext } from "./context.js";
 import { assertFilter } from "./request-bounds.js";
-import { checkpointConfigurable, type CheckpointConfigurable, requireCheckpoint } from "./run-request.js";
+import {
+  checkpointConfigurable,
+  type CheckpointConfigurable,
+  requireCheckpoint,
+} from "./run-checkpointer.js";
 import { ChangedKeys, neededChannels, oneBehind } from "./history.js";
 import { claim, noteWriter, scopeOf, threadRow } from "./thread-origin.js";
 import { selectFields } from "./thread-search.js";

@@ -1,5 +1,5 @@
 /** The long-term memory as clients see it (LangGraph's store). */
-import { InvalidNamespaceError, type Item } from "@langchain/langgraph-checkpoint";
+import { InvalidNamespaceError } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError } from "../support/errors.js";
 import { assertPlainData } from "../graphs/coerce.js";
 import { toWire } from "../graphs/serialize.js";
@@ -11,7 +11,7 @@ import type {
   StorePutRequest,
   StoreSearchRequest,
 } from "../models/store.js";
-import { namespaceText, type ItemStore } from "../storage/item-store.js";
+import { type KeptItem, namespaceText, type ItemStore } from "../storage/item-store.js";
 import { allOf } from "../support/read-ahead.js";
 import { assertFilter } from "./request-bounds.js";
 
@@ -60,6 +60,7 @@ export class StoreItems {
       namespacePrefix: this.#below(namespace),
       limit: request.limit ?? DEFAULT_LIMIT,
       offset: request.offset ?? 0,
+      refresh: request.refresh_ttl ?? true,
       ...(request.filter && { filter: request.filter }),
     });
     for await (const item of items) yield this.#model(item);
@@ -86,7 +87,7 @@ export class StoreItems {
     return [...this.#root, ...namespace];
   }
 
-  #model(item: Item): StoreItem {
+  #model(item: KeptItem): StoreItem {
     return itemModel({ ...item, namespace: item.namespace.slice(this.#root.length) });
   }
 }
@@ -100,12 +101,13 @@ function assertNamespace(namespace: string[], loc: string[]): void {
   }
 }
 
-function itemModel({ namespace, key, value, createdAt, updatedAt }: Item): StoreItem {
+function itemModel({ namespace, key, value, createdAt, updatedAt, ttlMinutes }: KeptItem): StoreItem {
   return {
     namespace,
     key,
     value: toWire(value) as JsonObject,
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
+    ttl_minutes: ttlMinutes,
   };
 }

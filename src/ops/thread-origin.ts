@@ -6,10 +6,12 @@
 import type { Caller } from "../models/caller.js";
 import { byKey, type JsonObject } from "../models/common.js";
 import { contains } from "../storage/rows.js";
-import type { ThreadFilter, ThreadPatch, ThreadRow } from "../storage/storage.js";
+import type { RunRow, ThreadFilter, ThreadPatch, ThreadRow } from "../storage/storage.js";
 import type { OpsContext } from "./context.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
+import { maskSecrets } from "../support/secrets.js";
+import type { Run } from "../models/run.js";
 import { originOf } from "./run-checkpointer.js";
 
 type Scoped = Pick<OpsContext, "caller">;
@@ -193,4 +195,41 @@ export async function leftoversOf(context: OpsContext, threadId: string): Promis
     for (const id of origin?.graphs ?? []) graphs.add(id);
   }
   return { exist, scope, graphs: isKnown ? [...graphs].sort() : null };
+}
+
+// Runs of such threads.
+
+/**
+ * The row of the run that a path names.
+ * @throws InvalidRequestError when an id is no UUID (`invalid_request`)
+ * @throws NotFoundError (`run_not_found`), also for a run of another thread, and on a thread of another caller
+ */
+export async function runRow(context: OpsContext, threadId: string, runId: string): Promise<RunRow> {
+  const id = requireUuid(runId, ["path", "run_id"]);
+  const thread = requireUuid(threadId, ["path", "thread_id"]);
+  const isVisible = !context.caller || (await ownThread(context, thread)) !== undefined;
+  const row = isVisible ? await context.storage.runs.get(thread, id) : undefined;
+  if (!row) throw new NotFoundError("run", id);
+  return row;
+}
+
+/** The run as clients see it: what it threw is told by its message alone. */
+export function runModel({
+  owner: _1,
+  fault: _2,
+  tasks: _3,
+  resumption: _4,
+  attempt = 1,
+  ...run
+}: RunRow): Run {
+  return { ...run, attempt, kwargs: maskedKwargs(run.kwargs) };
+}
+
+/** The kwargs of a row that was not made here, such as one of a file or of an earlier release. */
+export function maskedKwargs({ config, context, ...others }: JsonObject): JsonObject {
+  return {
+    ...others,
+    ...(config !== undefined && { config: maskSecrets(config) }),
+    ...(context !== undefined && { context: maskSecrets(context) }),
+  };
 }

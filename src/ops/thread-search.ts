@@ -17,6 +17,7 @@ import type { OpsContext } from "./context.js";
 import { assertFilter } from "./request-bounds.js";
 import { scopeFilter } from "./thread-origin.js";
 import { readableContent, threadModel } from "./thread-state.js";
+import { hasText } from "./thread-text.js";
 
 /** Rows read at once while their values are compared. */
 const SCAN_BATCH = 200;
@@ -36,16 +37,46 @@ export class ThreadSearch {
   ): Promise<LazyPage<Partial<Thread>>> {
     const query = this.#own(queryOf(request));
     const shape = shapeOf(request);
-    const { rows, total } = request.values
-      ? await this.#scan(query, request.values, offset, limit)
-      : await this.#context.storage.threads.search({ ...query, limit, offset });
+    const { rows, ...found } = await this.#find(query, request, { limit, offset });
     const threads = this.#models(rows, needsContent(request));
-    return { items: mapped(threads, shape), total, next: nextOffset(rows.length, total, offset) };
+    return { items: mapped(threads, shape), ...found };
   }
 
   async count(request: ThreadCountRequest): Promise<number> {
-    if (!request.values) return this.#context.storage.threads.count(this.#own(filterOf(request)));
-    return (await this.#scan(this.#own(queryOf(request)), request.values, 0, 0)).total;
+    const passes = this.#testOf(request);
+    if (!passes) return this.#context.storage.threads.count(this.#own(filterOf(request)));
+    return (await this.#scan(this.#own(queryOf(request)), passes)).total;
+  }
+
+  async #find(
+    query: Omit<ThreadQuery, "limit" | "offset">,
+    request: ThreadSearchRequest,
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<{ rows: ThreadRow[]; total: number | null; next: number | null }> {
+    const passes = this.#testOf(request);
+    const end = offset + limit;
+    if (request.query != null && passes) {
+      // One thread more than asked for tells whether there are more: a text is not looked for in all the others.
+      const { rows, total } = await this.#scan(query, passes, { offset, limit, most: end + 1 });
+      return total > end ? { rows, total: null, next: end } : { rows, total, next: null };
+    }
+    const { rows, total } = passes
+      ? await this.#scan(query, passes, { offset, limit })
+      : await this.#context.storage.threads.search({ ...query, limit, offset });
+    return { rows, total, next: nextOffset(rows.length, total, offset) };
+  }
+
+  /** What has to be asked of each thread; undefined where its row's storage can tell. */
+  #testOf({ values, query }: ThreadCountRequest): ((row: ThreadRow) => Promise<boolean>) | undefined {
+    if (!values && query == null) return undefined;
+    const hasValues = values && containing(values);
+    const finds = query == null ? undefined : hasText(query);
+    return async (row) => {
+      const isFound = finds?.([row.thread_id, Object.keys(row.metadata), row.metadata]) ?? true;
+      if (isFound && !hasValues) return true;
+      const content = await readableContent(this.#context, row);
+      return (hasValues?.(content.values) ?? true) && (isFound || finds?.(content.values) === true);
+    };
   }
 
   #own<Filter extends ThreadFilter>(filter: Filter): Filter {
@@ -53,19 +84,22 @@ export class ThreadSearch {
   }
 
   /** Values live in checkpoints, so rows are read in batches and compared by what a client may see of them. */
-  async #scan(query: Omit<ThreadQuery, "limit" | "offset">, values: object, offset: number, limit: number) {
-    const hasValues = containing(values);
+  async #scan(
+    query: Omit<ThreadQuery, "limit" | "offset">,
+    passes: (row: ThreadRow) => Promise<boolean>,
+    { offset = 0, limit = 0, most = Infinity } = {},
+  ) {
     const found: ThreadRow[] = [];
     let total = 0;
     for (let start = 0; ; start += SCAN_BATCH) {
       const page = { ...query, limit: SCAN_BATCH, offset: start };
       const { rows } = await this.#context.storage.threads.search(page);
-      let index = 0;
-      for await (const thread of this.#models(rows, true)) {
-        const row = rows[index++];
-        if (!row || !hasValues(thread.values)) continue;
+      const tested = readAhead(rows, async (row) => ({ row, passed: await passes(row) }));
+      for await (const { row, passed } of tested) {
+        if (!passed) continue;
         if (total >= offset && found.length < limit) found.push(row);
         total += 1;
+        if (total >= most) return { rows: found, total };
       }
       if (rows.length < SCAN_BATCH) return { rows: found, total };
     }

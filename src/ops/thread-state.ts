@@ -29,6 +29,7 @@ import {
   writersOf,
 } from "./thread-origin.js";
 import { assertMetadataKeys } from "./request-bounds.js";
+import { forgetTimers } from "./timers.js";
 
 type ThreadContent = Pick<Thread, "values" | "interrupts">;
 
@@ -233,8 +234,9 @@ function ttlModel(row: ThreadRow): Thread["ttl"] {
  * Delete checkpoints, runs and row of a thread whose lock the caller holds, in an order that lets a delete that was
  * cut off be repeated. False when there was no such thread.
  */
-export async function removeThread({ storage }: OpsContext, threadId: string): Promise<boolean> {
+export async function removeThread({ storage, timers }: OpsContext, threadId: string): Promise<boolean> {
   await storage.checkpointer.deleteThread(threadId);
+  if (timers) await forgetTimers(timers, threadId);
   return storage.threads.delete(threadId);
 }
 

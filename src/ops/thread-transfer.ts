@@ -9,7 +9,7 @@ import { assertPlainData, coerceValues } from "../graphs/coerce.js";
 import { filterAt, type OutputFilter } from "../graphs/output-filter.js";
 import { fromStored, toStored, visibleCheckpoint } from "../graphs/stored-values.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
-import { leftoversOf, scopeOf, stampScope } from "./thread-origin.js";
+import { leftoversOf, maskedKwargs, scopeOf, stampScope } from "./thread-origin.js";
 import { originOf, withOrigin } from "./run-checkpointer.js";
 import type { Run } from "../models/run.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";
@@ -22,7 +22,6 @@ import { newIdLike, requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
 import { assertMetadataKeys } from "./request-bounds.js";
-import { maskedKwargs } from "./run-request.js";
 import { newThreadRow, readerOf } from "./thread-state.js";
 
 /** Namespace by namespace, the root first; oldest first in each. One is held at a time. */

@@ -25,7 +25,7 @@ import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/er
 import { dueTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows.js";
-import { acquireStopped } from "./follow.js";
+import { acquireStopped } from "./elsewhere.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { assertMetadataKeys } from "./request-bounds.js";
@@ -54,7 +54,7 @@ import {
   writersOf,
 } from "./thread-origin.js";
 import { restoreThread, storedCheckpoints } from "./thread-transfer.js";
-import { checkpointConfigurable, requireCheckpoint } from "./run-request.js";
+import { checkpointConfigurable, requireCheckpoint } from "./run-checkpointer.js";
 
 const EMPTY = { values: {}, interrupts: {} };
 
@@ -128,6 +128,7 @@ export class Threads {
       if (this.#context.caller) await threadRow(this.#context, thread_id);
       if (!(await this.remove(thread_id))) throw new NotFoundError("thread", thread_id);
       this.#context.live.logs.forgetThread(thread_id);
+      this.#context.live.follower?.forget(thread_id);
     } finally {
       await lease?.release();
     }

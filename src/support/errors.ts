@@ -8,6 +8,7 @@ const TABLE = {
   run_not_found: { status: 404, exitCode: 4 },
   assistant_not_found: { status: 404, exitCode: 4 },
   checkpoint_not_found: { status: 404, exitCode: 4 },
+  cron_not_found: { status: 404, exitCode: 4 },
   route_not_found: { status: 404, exitCode: 4 },
   method_not_allowed: { status: 405, exitCode: 2 },
   thread_exists: { status: 409, exitCode: 5 },
@@ -15,6 +16,7 @@ const TABLE = {
   graph_not_loaded: { status: 409, exitCode: 2 },
   read_only: { status: 409, exitCode: 2 },
   payload_too_large: { status: 413, exitCode: 2 },
+  too_many_streams: { status: 429, exitCode: 5 },
   config_invalid: { status: 500, exitCode: 2 },
   graph_load_failed: { status: 500, exitCode: 2 },
   run_failed: { status: 500, exitCode: 1 },
@@ -96,7 +98,7 @@ export class UnsupportedOptionError extends GraphServeError {
   }
 }
 
-type Resource = "thread" | "run" | "assistant" | "checkpoint";
+type Resource = "thread" | "run" | "assistant" | "checkpoint" | "cron";
 
 export class NotFoundError extends GraphServeError {
   constructor(resource: Resource, id: string) {
@@ -167,10 +169,46 @@ export class StorageUnavailableError extends GraphServeError {
   }
 }
 
+/** Another process has taken the run over, or ended it: what this one still writes for it is refused. */
+export class RunTakenError extends GraphServeError {
+  constructor(runId: string) {
+    super("run_failed", `run "${runId}" is no longer this process's: its late write is refused`);
+  }
+}
+
+/** An answer to what is not asked, of a client that wants no such answer ignored: its run executes nothing. */
+export class UnknownInterruptError extends GraphServeError {
+  /** As newer clients read it: what was answered and is not asked, and what is. */
+  readonly refusal: { reason: string; interrupt_ids: string[]; pending_ids: string[] };
+
+  constructor(answered: string[], pending: string[]) {
+    const which = answered.length > 0 ? answered.join(", ") : "anything";
+    const asked = pending.length > 0 ? `it asks ${pending.join(", ")}` : "it asks nothing";
+    super("run_failed", `the thread does not ask ${which}: ${asked}, and nothing was run`);
+    this.refusal = { reason: "unknown_interrupt", interrupt_ids: answered, pending_ids: pending };
+  }
+}
+
 export class ShuttingDownError extends GraphServeError {
   constructor() {
     super("shutting_down", "the server is shutting down");
   }
+}
+
+/** Server faults whose message is written for clients; of all others they learn no more than that it happened. */
+const PUBLIC_FAULTS: readonly ErrorCode[] = ["storage_unavailable", "shutting_down", "server_unreachable"];
+
+/** Whatever was thrown, as an error of the table. Never throws. */
+export function asServiceError(thrown: unknown): GraphServeError {
+  // A graph may throw what throws when it is looked at.
+  if (attempt(() => thrown instanceof GraphServeError) === true) return thrown as GraphServeError;
+  return new GraphServeError("internal_error", "internal error", { cause: thrown });
+}
+
+/** What clients are told of an error: what happened and how to put it right, or no more than that it happened. */
+export function publicMessage({ code, status, message, hint }: GraphServeError): string {
+  if (status >= 500 && !PUBLIC_FAULTS.includes(code)) return "internal error";
+  return hint ? `${message}; ${hint}` : message;
 }
 
 /** Characters of a thrown thing's message that are kept: it stands in rows, frames and logs. */

@@ -1,8 +1,7 @@
 /** Code of graphs must not end the process: other runs go on in it, and threads are being written. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { currentRun } from "./event-loop.js";
+import { frameOf, isOwn } from "./stack.js";
 
 /** What `process.exit` throws in a graph. */
 export class ProcessExit extends Error {
@@ -30,7 +29,8 @@ export async function whileLoading<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /**
- * From now on `process.exit` throws where a graph calls it, and fails the run that does. Any other caller still ends the process.
+ * From now on `process.exit` throws where a graph calls it, and fails the run that does. Any other caller still ends the
+ * process.
  * @param tell hears of each call except those made while a graph loads: they become that load's error
  * @returns what gives `process.exit` back
  */
@@ -52,16 +52,11 @@ export function guardExit(tell: (error: ProcessExit) => void): () => void {
   };
 }
 
-/** Files of this package: the folder that `support` stands in. */
-const OURS = fileURLToPath(new URL("..", import.meta.url));
-
 /** The first line of the stack that is the user's. */
 function ownPlace(stack: string): string | undefined {
-  for (const row of stack.split("\n")) {
-    const [, where = "", line] = /(?:\(|at (?:async )?)([^()]*?):(\d+):\d+\)?$/.exec(row.trim()) ?? [];
-    if (line === undefined || where.startsWith("node:")) continue;
-    const file = where.startsWith("file:") ? fileURLToPath(new URL(where)) : where;
-    if (!file.startsWith(OURS) && !file.includes(`${sep}node_modules${sep}`)) return `${file}:${line}`;
-  }
-  return undefined;
+  const own = stack
+    .split("\n")
+    .flatMap((row) => frameOf(row) ?? [])
+    .find(isOwn);
+  return own && `${own.file}:${own.line}`;
 }

@@ -12,6 +12,10 @@ export const newIdLike = (id: string): string => {
   return time === undefined ? newId() : v7({ msecs: time });
 };
 
+/** The same id for the same time and bytes, of which there are at least 16: it sorts by that time. */
+export const derivedId = (msecs: number, bytes: Uint8Array): string =>
+  v7({ msecs, random: bytes.slice(0, 16) });
+
 /** When a version 7 UUID was made, in milliseconds since 1970; undefined for any other text. */
 export function timeOfId(id: string): number | undefined {
   if (!CANONICAL.test(id) || id[14] !== "7") return undefined;

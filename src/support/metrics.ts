@@ -1,7 +1,5 @@
 /** Figures for Prometheus, by the package prom-client of the user's project. Nothing here runs while metrics are off. */
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { ConfigError, errorMessage } from "./errors.js";
+import { loadOptional } from "./optional-package.js";
 
 interface RunEnd {
   graph: string;
@@ -21,6 +19,10 @@ export interface Metrics {
   errorUnhandled(graph: string): void;
   streamOpened(): void;
   streamClosed(): void;
+  /** Frames of runs were given to other processes, or given up since these could not be reached. */
+  framesShared(count: number): void;
+  framesDropped(count: number): void;
+  frameBusIsAway(isAway: boolean): void;
   readonly storageCalled: (operation: string, seconds: number) => void;
   readonly contentType: string;
   /** All figures in Prometheus's text format. */
@@ -46,11 +48,10 @@ interface Registry {
 interface PromClient {
   Registry: new () => Registry;
   Counter: new (options: Options) => { inc(labels: Labels, value?: number): void };
-  Gauge: new (options: Options) => { inc(): void; dec(): void };
+  Gauge: new (options: Options) => { inc(): void; dec(): void; set(value: number): void };
   Histogram: new (options: Options) => { observe(labels: Labels, value: number): void };
 }
 
-const PACKAGE = "prom-client";
 const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const QUEUE_BUCKETS = [0.01, 0.1, 0.5, 1, 5, 30, 60, 300];
 const STORAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -60,7 +61,10 @@ const STORAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
  * @throws ConfigError when there is none (`config_invalid`)
  */
 export function openMetrics(cwd: string): Metrics {
-  const { Registry, Counter, Gauge, Histogram } = loadPromClient(cwd);
+  const { Registry, Counter, Gauge, Histogram } = loadOptional<PromClient>("prom-client", {
+    cwd,
+    setting: "metrics",
+  });
   const registry = new Registry();
   const define = (name: string, help: string, labelNames: string[] = [], buckets?: number[]): Options => ({
     name: `graph_serve_${name}`,
@@ -82,6 +86,10 @@ export function openMetrics(cwd: string): Metrics {
     define("unhandled_errors_total", "Errors of graphs that nothing handled.", ["graph"]),
   );
   const streams = new Gauge(define("streams_open", "Event streams that are being read."));
+  const frames = new Counter(
+    define("frames_shared_total", "Frames of runs for other processes.", ["outcome"]),
+  );
+  let bus: { set(value: number): void } | undefined;
   const storage = new Histogram(
     define("storage_seconds", "Time of calls to the storage.", ["operation"], STORAGE_BUCKETS),
   );
@@ -101,29 +109,15 @@ export function openMetrics(cwd: string): Metrics {
     errorUnhandled: (graph) => unhandled.inc({ graph }),
     streamOpened: () => streams.inc(),
     streamClosed: () => streams.dec(),
+    framesShared: (count) => frames.inc({ outcome: "stored" }, count),
+    framesDropped: (count) => frames.inc({ outcome: "dropped" }, count),
+    frameBusIsAway: (isAway) => {
+      // A process that shares none has no such figure.
+      bus ??= new Gauge(define("frame_bus_up", "1 while frames of runs can be shared with other processes."));
+      bus.set(isAway ? 0 : 1);
+    },
     storageCalled: (operation, seconds) => storage.observe({ operation }, seconds),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
-}
-
-/** The project's copy, else one beside this package. */
-function loadPromClient(cwd: string): PromClient {
-  for (const from of [join(cwd, "package.json"), import.meta.url]) {
-    const require = createRequire(from);
-    try {
-      return require(PACKAGE) as PromClient;
-    } catch (cause) {
-      if (isMissing(cause)) continue;
-      throw new ConfigError(`metrics: ${PACKAGE} does not load: ${errorMessage(cause)}`, { cause });
-    }
-  }
-  throw new ConfigError(`metrics: the package ${PACKAGE} is not installed`, {
-    hint: `install it in your project: npm install ${PACKAGE}`,
-  });
-}
-
-function isMissing(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "MODULE_NOT_FOUND" && errorMessage(error).includes(`'${PACKAGE}'`);
 }

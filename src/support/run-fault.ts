@@ -1,13 +1,5 @@
 import type { SourceLocation } from "./errors.js";
-
-/** A line of a stack. */
-export interface StackFrame {
-  /** Name of the function; left out for one without a name. */
-  function?: string;
-  file: string;
-  line: number;
-  column: number;
-}
+import type { StackFrame } from "./stack.js";
 
 /**
  * What a run threw, and where: for those who develop its graph. It is kept with the run and shown by commands that read

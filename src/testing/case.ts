@@ -1,6 +1,7 @@
 /** Runs one case: its steps on a thread of its own, each with its expectations. */
 import type { Client } from "../client/client.js";
-import { reportedTokens, type RunCreateRequest, type StreamMode } from "../models/run.js";
+import type { RunCreateRequest, StreamMode } from "../models/run.js";
+import { reportedTokens } from "../models/token-counts.js";
 import type { ThreadState } from "../models/state.js";
 import { errorMessage, GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";

@@ -1,7 +1,7 @@
 /** Compares what was seen of a run with what was expected of it. */
 import type { SettingPath } from "../config/document.js";
 import { isRecord } from "../models/common.js";
-import { reportedTokens } from "../models/run.js";
+import { reportedTokens } from "../models/token-counts.js";
 import { parsePath, valueAt } from "../models/value-path.js";
 import type { Bounds, Expectation } from "./case-model.js";
 import { boundsText, isVerbs, mismatches, within } from "./matcher.js";

@@ -114,8 +114,14 @@ async function openLocal(
 
 /** One graph, nothing stored, nobody asked who they are; the rest as configured. */
 function caseSettings({ settings }: LoadedConfig, id: string, source: string): LoadedConfig["settings"] {
-  const { checkpointer_uri: _uri, api_keys: _keys, auth: _auth, ...rest } = settings;
-  return { ...rest, graphs: { [id]: source }, default_assistant_id: id, checkpointer_scheme: "memory" };
+  const { checkpointer_uri: _uri, stream_uri: _stream, api_keys: _keys, auth: _auth, ...rest } = settings;
+  return {
+    ...rest,
+    stream: "memory",
+    graphs: { [id]: source },
+    default_assistant_id: id,
+    checkpointer_scheme: "memory",
+  };
 }
 
 /**

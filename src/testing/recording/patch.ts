@@ -61,7 +61,8 @@ async function openRecorder(): Promise<Recorder> {
   const ambient = (): unknown => singletons.AsyncLocalStorageProviderSingleton.getRunnableConfig();
   return {
     recordingOf(...hints) {
-      for (const find of finders) {
+      // Who came last knows most of the call: a run that is replayed is not recorded.
+      for (const find of [...finders].reverse()) {
         const recording = find([...hints, ambient()]);
         if (recording) return recording;
       }

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { type CaseFile, folderOf } from "../case-files.js";
 import type { Redact } from "../redact.js";
 import type { Mismatch } from "../result.js";
+import { InvalidRequestError } from "../../support/errors.js";
 import { type FindRecording, idOf, patchLibrary } from "./patch.js";
 import {
   entryText,
@@ -120,6 +121,40 @@ const fileOf = (folder: string, runId: string): string => join(folder, `${runId}
  */
 export const readTranscript = (folder: string, runId: string): Promise<RecordedCall[] | undefined> =>
   readRecording(fileOf(folder, runId));
+
+export interface Playing {
+  /** Answer no more; tells where the calls went another way, or were not made in a run that is fine. */
+  end(isFine: boolean): Mismatch[];
+}
+
+/**
+ * From now on the calls on a thread are answered with what was recorded of these runs, and none is made. Calls that say
+ * nothing of a thread are left alone: other runs go on beside this one.
+ * @throws InvalidRequestError when nothing is recorded of them, ConfigError for a line that cannot be read
+ */
+export async function answerFromTranscripts(
+  threadId: string,
+  runIds: readonly string[],
+  { folder, redact }: Pick<TranscriptOptions, "folder" | "redact">,
+): Promise<Playing> {
+  const found = await Promise.all(runIds.map((runId) => readTranscript(folder, runId)));
+  const caseName = runIds.at(-1) ?? "";
+  if (found.every((calls) => calls === undefined))
+    throw new InvalidRequestError(`nothing is recorded of run ${caseName}`, undefined, {
+      hint: "graph-serve dev --record keeps what models and tools answer",
+    });
+  const calls = found.flatMap((each) => each ?? []).map((call) => ({ ...call, case: caseName }));
+  const recording = new StoredRecording(calls, { caseName, file: fileOf(folder, caseName), redact });
+  const restore = await patchLibrary((hints) =>
+    idOf("thread_id", hints) === threadId ? recording : undefined,
+  );
+  return {
+    end: (isFine) => {
+      restore();
+      return recording.end(isFine);
+    },
+  };
+}
 
 interface TranscriptOptions {
   /** Folder of the recordings; made when the first is written. */

@@ -1,0 +1,279 @@
+/** One graph as an agent: the methods of the protocol, answered by the service on behalf of who calls. */
+import type {
+  AgentCard,
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListTasksResponse,
+  Message,
+  SendMessageRequest,
+  StreamResponse,
+  SubscribeToTaskRequest,
+  Task,
+} from "@a2a-js/sdk";
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import { type AnsweredStream, FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
+import type { RunCreateRequest } from "../models/run.js";
+import { CONVERSATION_TTL_MINUTES } from "../models/thread.js";
+import type { CallerService } from "../service.js";
+import type { A2aSdk } from "../support/a2a-sdk.js";
+import { asServiceError, GraphServeError, publicMessage } from "../support/errors.js";
+import { type Outcome, outcomeOf, statusOf } from "../view/outcome.js";
+import { Progress, PROGRESS_MODES } from "../view/progress.js";
+import { agentMessage, answerOf, givenBy, inputOf } from "./messages.js";
+import {
+  endedTask,
+  idOf,
+  isUnderWay,
+  lastRun,
+  openTask,
+  refOf,
+  STATES,
+  taskMetadata,
+  taskOf,
+  type TaskRef,
+} from "./tasks.js";
+
+interface AgentParts {
+  sdk: A2aSdk;
+  service: CallerService;
+  graphId: string;
+  card: AgentCard;
+  /** Aborts when the client is gone; what becomes of the run then is the setting on_disconnect's to say. */
+  disconnected: AbortSignal;
+}
+
+/** A run to start, and the task that it goes on with; without one it begins a task of its own. */
+interface Start {
+  threadId: string;
+  request: RunCreateRequest;
+  task?: TaskRef;
+  /** Whether the thread was made for it. */
+  isNew: boolean;
+}
+
+export class Agent implements A2ARequestHandler {
+  readonly #sdk: A2aSdk;
+  readonly #service: CallerService;
+  readonly #graphId: string;
+  readonly #card: AgentCard;
+  readonly #disconnected: AbortSignal;
+
+  constructor({ sdk, service, graphId, card, disconnected }: AgentParts) {
+    this.#sdk = sdk;
+    this.#service = service;
+    this.#graphId = graphId;
+    this.#card = card;
+    this.#disconnected = disconnected;
+  }
+
+  async getAgentCard(): Promise<AgentCard> {
+    return this.#card;
+  }
+
+  async sendMessage(params: SendMessageRequest): Promise<Task> {
+    return this.#guarded(async () => {
+      const start = await this.#startOf(params);
+      if (params.configuration?.returnImmediately) {
+        const { runs } = this.#service;
+        const run = await this.#begun(start, () => runs.background(start.threadId, start.request));
+        return openTask(start.task ?? { threadId: start.threadId, runId: run.run_id }, STATES.submitted);
+      }
+      const { ref, stream } = await this.#stream(start);
+      let last: RunFrame | undefined;
+      for await (const batch of this.#framesOf(stream)) last = batch.at(-1) ?? last;
+      return endedTask(ref, stream.run.run_id, outcomeOf(await stream.answer(), statusOf(last)));
+    });
+  }
+
+  async *sendMessageStream(params: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    const { ref, stream } = await this.#guarded(async () => this.#stream(await this.#startOf(params)));
+    yield* this.#events(ref, stream, () => stream.answer());
+  }
+
+  /** The rest of a task that somebody began. */
+  async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    const { ref, stream } = await this.#guarded(async () => {
+      const { ref, run } = await this.#find(id);
+      if (!isUnderWay(run)) throw this.#refused("the task does not go on: ask for it");
+      const { runs } = this.#service;
+      return { ref, stream: await runs.joinStream(ref.threadId, run.run_id, { modes: [...PROGRESS_MODES] }) };
+    });
+    const { run_id } = stream.run;
+    yield* this.#events(
+      ref,
+      stream,
+      async () => (await this.#service.runs.join(ref.threadId, run_id)).answer,
+    );
+  }
+
+  async getTask({ id }: GetTaskRequest): Promise<Task> {
+    return this.#guarded(async () => {
+      const { ref, run } = await this.#find(id);
+      return taskOf(this.#service, ref, run);
+    });
+  }
+
+  async cancelTask({ id }: CancelTaskRequest): Promise<Task> {
+    return this.#guarded(async () => {
+      const { ref, run } = await this.#find(id);
+      const { TaskNotCancelableError } = this.#sdk.errors;
+      if (!isUnderWay(run)) throw new TaskNotCancelableError({ message: "the task is not under way" });
+      await this.#service.runs.cancel(ref.threadId, run.run_id, { wait: true, signal: this.#disconnected });
+      return taskOf(this.#service, ref, await this.#service.runs.get(ref.threadId, run.run_id));
+    });
+  }
+
+  async listTasks(): Promise<ListTasksResponse> {
+    throw this.#refused("tasks are not listed");
+  }
+
+  async getAuthenticatedExtendedAgentCard(): Promise<never> {
+    const { ExtendedAgentCardNotConfiguredError } = this.#sdk.errors;
+    throw new ExtendedAgentCardNotConfiguredError({ message: "there is one card for all" });
+  }
+
+  createTaskPushNotificationConfig = (): Promise<never> => this.#refusePushes();
+  getTaskPushNotificationConfig = (): Promise<never> => this.#refusePushes();
+  listTaskPushNotificationConfigs = (): Promise<never> => this.#refusePushes();
+  deleteTaskPushNotificationConfig = (): Promise<never> => this.#refusePushes();
+
+  async #refusePushes(): Promise<never> {
+    const { PushNotificationNotSupportedError } = this.#sdk.errors;
+    throw new PushNotificationNotSupportedError({ message: "no pushes are sent" });
+  }
+
+  #refused(message: string): Error {
+    return new this.#sdk.errors.UnsupportedOperationError({ message });
+  }
+
+  #malformed(message: string): Error {
+    return new this.#sdk.errors.RequestMalformedError({ message });
+  }
+
+  async #startOf({ message }: SendMessageRequest): Promise<Start> {
+    if (!message) throw this.#malformed("message is missing");
+    if (givenBy(message).hasOthers) {
+      const { ContentTypeNotSupportedError } = this.#sdk.errors;
+      throw new ContentTypeNotSupportedError({ message: "a graph is given text and data, no files" });
+    }
+    return message.taskId === "" ? this.#newTask(message) : this.#resumed(message);
+  }
+
+  async #newTask({ contextId, ...message }: Message): Promise<Start> {
+    const { input_schema } = await this.#service.assistants.schemas(this.#graphId);
+    const input = inputOf(givenBy(message), input_schema);
+    if (input === undefined) throw this.#malformed("the graph takes no messages: send its input as data");
+    const isNew = contextId === "";
+    const { thread_id } = await this.#service.threads.create({
+      ttl: CONVERSATION_TTL_MINUTES,
+      ...(!isNew && { thread_id: contextId, if_exists: "do_nothing" }),
+    });
+    return { threadId: thread_id, request: { assistant_id: this.#graphId, input }, isNew };
+  }
+
+  /** A message to a task that waits for it. */
+  async #resumed(message: Message): Promise<Start> {
+    const { ref, run } = await this.#find(message.taskId);
+    if (message.contextId !== "" && message.contextId !== ref.threadId)
+      throw this.#malformed("the task is of another context");
+    const { status } = await taskOf(this.#service, ref, run);
+    if (Number(status?.state) !== STATES.inputRequired) throw this.#refused("the task waits for no message");
+    const command = { resume: answerOf(givenBy(message)) };
+    const request = { assistant_id: this.#graphId, command, metadata: taskMetadata(ref) };
+    return { threadId: ref.threadId, request, task: ref, isNew: false };
+  }
+
+  /** The last run of a task of this graph. */
+  async #find(taskId: string) {
+    const ref = refOf(taskId);
+    const run = ref && (await lastRun(this.#service, ref));
+    if (ref && run?.metadata.graph_id === this.#graphId) return { ref, run };
+    throw new this.#sdk.errors.TaskNotFoundError({ message: "there is no such task" });
+  }
+
+  async #stream(start: Start): Promise<{ ref: TaskRef; stream: AnsweredStream }> {
+    const request = { ...start.request, stream_mode: [...PROGRESS_MODES] };
+    const stream = await this.#begun(start, () =>
+      this.#service.runs.streamAndWait(start.threadId, request, { signal: this.#disconnected }),
+    );
+    return { ref: start.task ?? { threadId: start.threadId, runId: stream.run.run_id }, stream };
+  }
+
+  /** Where the run is refused, a thread that was made for it is of no use. */
+  async #begun<T>({ isNew, threadId }: Start, begin: () => Promise<T>): Promise<T> {
+    try {
+      return await begin();
+    } catch (error) {
+      if (isNew) await this.#service.threads.delete(threadId).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async *#framesOf(stream: RunStream): AsyncGenerator<readonly RunFrame[]> {
+    const disconnect = () => stream.disconnect();
+    this.#disconnected.addEventListener("abort", disconnect, { once: true });
+    try {
+      yield* stream.frames;
+    } catch (error) {
+      // What it tells on its way is lost; how it ends is not.
+      if (!(error instanceof FramesLostError)) throw error;
+    } finally {
+      this.#disconnected.removeEventListener("abort", disconnect);
+    }
+  }
+
+  /** A task from its beginning to its end: what the run tells on its way, its output, and how it ended. */
+  async *#events(
+    ref: TaskRef,
+    stream: RunStream,
+    answer: () => Promise<Parameters<typeof outcomeOf>[0]>,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const ids = { taskId: idOf(ref), contextId: ref.threadId };
+    const told: string[] = [];
+    const progress = new Progress((text) => told.push(text));
+    yield { payload: { $case: "task", value: openTask(ref, STATES.working) } };
+    let last: RunFrame | undefined;
+    for await (const batch of this.#framesOf(stream)) {
+      for (const frame of batch) progress.take((last = frame));
+      for (const text of told.splice(0)) {
+        const { status } = openTask(ref, STATES.working);
+        const working = status && { ...status, message: agentMessage(ids, text) };
+        yield { payload: { $case: "statusUpdate", value: { ...ids, status: working, metadata: undefined } } };
+      }
+    }
+    const outcome = await this.#guarded(async () => outcomeOf(await answer(), statusOf(last)));
+    yield* endOf(endedTask(ref, stream.run.run_id, outcome), outcome);
+  }
+
+  /** What the service throws, as an error of the protocol: of faults of its own clients learn no more than that. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      const { A2AError, TaskNotFoundError } = this.#sdk.errors;
+      if (thrown instanceof A2AError) throw thrown;
+      const error = asServiceError(thrown);
+      if (error.status >= 500) this.#service.logger.error({ err: thrown }, "request failed");
+      const message = publicMessage(error);
+      if (error.code === "thread_not_found" || error.code === "run_not_found")
+        throw new TaskNotFoundError({ message: "there is no such task" });
+      throw error.status < 500 ? this.#malformed(message) : new GraphServeError("internal_error", message);
+    }
+  }
+}
+
+function* endOf(
+  { id, contextId, status, artifacts }: Task,
+  { status: how }: Outcome,
+): Generator<StreamResponse> {
+  const ids = { taskId: id, contextId };
+  const [artifact] = artifacts;
+  if (how === "success")
+    yield {
+      payload: {
+        $case: "artifactUpdate",
+        value: { ...ids, artifact, append: false, lastChunk: true, metadata: undefined },
+      },
+    };
+  yield { payload: { $case: "statusUpdate", value: { ...ids, status, metadata: undefined } } };
+}

@@ -1,0 +1,84 @@
+/** Runs as tasks: a run, and those that resumed it, on the thread that is the task's context. */
+import type { Task } from "@a2a-js/sdk";
+import type { Run } from "../models/run.js";
+import type { CallerService } from "../service.js";
+import { type Outcome, outcomeOf } from "../view/outcome.js";
+import { closingMessage, outputArtifact } from "./messages.js";
+
+/** States of tasks that are used here, as the protocol numbers them. */
+export const STATES = {
+  submitted: 1,
+  working: 2,
+  completed: 3,
+  failed: 4,
+  canceled: 5,
+  inputRequired: 6,
+} as const;
+
+const STATE_OF: Record<Outcome["status"], number> = {
+  success: STATES.completed,
+  interrupted: STATES.inputRequired,
+  cancelled: STATES.canceled,
+  error: STATES.failed,
+};
+
+/** A task is named by its thread and by the first of its runs: clients give nothing but the id. */
+export interface TaskRef {
+  threadId: string;
+  runId: string;
+}
+
+export const idOf = ({ threadId, runId }: TaskRef): string => `${threadId}:${runId}`;
+
+/** Undefined for what is no id of a task. */
+export function refOf(taskId: string): TaskRef | undefined {
+  const [, threadId, runId] = /^([0-9a-f-]{36}):([0-9a-f-]{36})$/.exec(taskId) ?? [];
+  return threadId === undefined || runId === undefined ? undefined : { threadId, runId };
+}
+
+/** Key of a run's metadata that names the first run of its task. */
+const TASK_KEY = "a2a_task";
+
+/** Metadata of a run that goes on with a task. */
+export const taskMetadata = ({ runId }: TaskRef): Record<string, string> => ({ [TASK_KEY]: runId });
+
+/** Runs of a thread among which the last one of a task is looked for, newest first. */
+const MOST_RUNS_OF_THREAD = 100;
+
+/** The last run of a task; undefined when there is none. @throws NotFoundError (`thread_not_found`) */
+export async function lastRun(
+  { runs }: CallerService,
+  { threadId, runId }: TaskRef,
+): Promise<Run | undefined> {
+  const newest = await runs.list(threadId, { limit: MOST_RUNS_OF_THREAD });
+  return newest.find(({ run_id, metadata }) => run_id === runId || metadata[TASK_KEY] === runId);
+}
+
+export const isUnderWay = ({ status }: Run): boolean => status === "pending" || status === "running";
+
+/** The task as its last run leaves it. */
+export async function taskOf(service: CallerService, ref: TaskRef, run: Run): Promise<Task> {
+  if (isUnderWay(run)) return openTask(ref, run.status === "pending" ? STATES.submitted : STATES.working);
+  const { answer } = await service.runs.join(ref.threadId, run.run_id);
+  return endedTask(ref, run.run_id, outcomeOf(await answer, run.status));
+}
+
+export function openTask(ref: TaskRef, state: number): Task {
+  const status = { state, message: undefined, timestamp: new Date().toISOString() };
+  return {
+    id: idOf(ref),
+    contextId: ref.threadId,
+    status,
+    artifacts: [],
+    history: [],
+    metadata: undefined,
+  };
+}
+
+/** @param runId the last run of the task */
+export function endedTask(ref: TaskRef, runId: string, outcome: Outcome): Task {
+  const task = openTask(ref, STATE_OF[outcome.status]);
+  const message = closingMessage({ taskId: task.id, contextId: task.contextId }, outcome);
+  const artifacts = outcome.status === "success" ? [outputArtifact(runId, outcome)] : [];
+  return { ...task, artifacts, ...(task.status && { status: { ...task.status, message } }) };
+}

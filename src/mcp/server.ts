@@ -1,0 +1,151 @@
+/** One connection of a client: the requests of the protocol, answered by the service on behalf of who sends them. */
+import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import type {
+  CallToolRequest,
+  CallToolResult,
+  ServerNotification,
+  ServerRequest,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { Caller } from "../models/caller.js";
+import type { CallerService, Service } from "../service.js";
+import { asServiceError, publicMessage } from "../support/errors.js";
+import type { McpSdk } from "../support/mcp-sdk.js";
+import { VERSION } from "../support/version.js";
+import { callTool, type ToolCall } from "./call.js";
+import type { Form } from "./questions.js";
+import { listThreads, readThread, THREAD_TEMPLATE } from "./resources.js";
+import { toolNames, type Tools } from "./tools.js";
+
+/** How long a person may take to answer a question. */
+const ANSWER_MS = 600_000;
+
+const RESOURCE_NOT_FOUND = -32_002;
+
+const INSTRUCTIONS =
+  "Each tool runs a graph. An answer names its thread_id: pass it to go on with that conversation. When a graph has stopped to ask something, answer by the tool that resumes.";
+
+/** What is known of the message that a request came with. */
+export interface Sender {
+  caller?: Caller;
+  /** Aborts when the client is gone before it has its answer. */
+  disconnected?: AbortSignal;
+  /** Aborts when the server stops: nobody is asked any more. */
+  stopping?: AbortSignal;
+  /** Whether the client reads what it is sent. */
+  isReading?: () => boolean;
+}
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+const senderOf = ({ authInfo }: Extra): Sender => authInfo?.extra ?? {};
+
+export class McpServer {
+  readonly #sdk: McpSdk;
+  readonly #service: Service;
+  readonly #tools: Tools;
+  readonly server: Server;
+
+  constructor(sdk: McpSdk, service: Service, tools: Tools) {
+    this.#sdk = sdk;
+    this.#service = service;
+    this.#tools = tools;
+    const showsThreads = !service.settings.disabled_routes.includes("threads");
+    const capabilities = { tools: { listChanged: true }, ...(showsThreads && { resources: {} }) };
+    const info = { name: "graph-serve", version: VERSION };
+    const jsonSchemaValidator = sdk.validator;
+    this.server = new sdk.Server(info, { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator });
+    this.server.onerror = (error) => service.logger.debug({ err: error }, "mcp");
+    this.#serveTools();
+    if (showsThreads) this.#serveThreads();
+  }
+
+  #serveTools(): void {
+    const { ListToolsRequestSchema, CallToolRequestSchema } = this.#sdk.types;
+    this.server.setRequestHandler(ListToolsRequestSchema, () =>
+      this.#guarded(async () => ({ tools: await this.#tools.list() })),
+    );
+    this.server.setRequestHandler(CallToolRequestSchema, (request, extra) =>
+      this.#guarded(() => this.#call(request, extra)),
+    );
+  }
+
+  #serveThreads(): void {
+    const { types } = this.#sdk;
+    this.server.setRequestHandler(types.ListResourcesRequestSchema, ({ params }, extra) =>
+      this.#guarded(() => listThreads(this.#serviceFor(extra), params?.cursor)),
+    );
+    this.server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({
+      resourceTemplates: [THREAD_TEMPLATE],
+    }));
+    this.server.setRequestHandler(types.ReadResourceRequestSchema, ({ params }, extra) =>
+      this.#guarded(() => readThread(this.#serviceFor(extra), params.uri)),
+    );
+  }
+
+  async #call({ params }: CallToolRequest, extra: Extra): Promise<CallToolResult> {
+    const called = await this.#tools.resolve(params.name, params.arguments ?? {});
+    const { ErrorCode, McpError } = this.#sdk.types;
+    if (!called)
+      throw new McpError(ErrorCode.InvalidParams, `there is no tool ${JSON.stringify(params.name)}`);
+    try {
+      return await callTool(this.#toolCall(extra), called);
+    } catch (error) {
+      // The model that called is to know: a tool that fails is an answer, not a fault of the protocol.
+      return { content: [{ type: "text", text: this.#told(error).text }], isError: true };
+    }
+  }
+
+  #toolCall(extra: Extra): ToolCall {
+    const { signal, requestId, _meta } = extra;
+    const { disconnected, stopping, isReading = () => true } = senderOf(extra);
+    const canAsk = this.server.getClientCapabilities()?.elicitation?.form !== undefined;
+    const token = _meta?.progressToken;
+    let progress = 0;
+    const tell = (message: string) => {
+      if (token === undefined || !isReading()) return;
+      const params = { progressToken: token, progress: (progress += 1), message };
+      extra.sendNotification({ method: "notifications/progress", params }).catch(() => undefined);
+    };
+    const ask = ({ message, requestedSchema }: Form) => {
+      // Nobody answers then: the question stays open on its thread.
+      const gone = AbortSignal.any([signal, disconnected, stopping].filter((each) => each !== undefined));
+      return this.server.elicitInput(
+        { mode: "form", message, requestedSchema },
+        { relatedRequestId: requestId, signal: gone, timeout: ANSWER_MS },
+      );
+    };
+    return {
+      service: this.#serviceFor(extra),
+      signal,
+      resume: toolNames(this.#service.graphIds).resume,
+      ...(disconnected && { disconnected }),
+      ...(canAsk && { ask }),
+      ...(token !== undefined && { tell }),
+    };
+  }
+
+  #serviceFor(extra: Extra): CallerService {
+    const { caller } = senderOf(extra);
+    return caller ? this.#service.as(caller) : this.#service;
+  }
+
+  /** What the service throws, as an error of the protocol: of faults of its own clients learn no more than that. */
+  async #guarded<T>(answer: () => Promise<T>): Promise<T> {
+    const { McpError, ErrorCode } = this.#sdk.types;
+    try {
+      return await answer();
+    } catch (error) {
+      if (error instanceof McpError) throw error;
+      const { status, text } = this.#told(error);
+      if (status === 404) throw new McpError(RESOURCE_NOT_FOUND, text);
+      throw new McpError(status < 500 ? ErrorCode.InvalidParams : ErrorCode.InternalError, text);
+    }
+  }
+
+  #told(thrown: unknown): { status: number; text: string } {
+    const error = asServiceError(thrown);
+    if (error.status >= 500) this.#service.logger.error({ err: thrown }, "request failed");
+    return { status: error.status, text: publicMessage(error) };
+  }
+}

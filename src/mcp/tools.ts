@@ -1,0 +1,158 @@
+/** The graphs as tools: their names, their schemas, and what of a call's arguments is the graph's input. */
+import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import type { Service } from "../service.js";
+import { asServiceError, publicMessage } from "../support/errors.js";
+
+/** Longest name that clients and models take; they take letters, digits, `_` and `-` alone. */
+const LONGEST_TOOL_NAME = 64;
+
+/** Name of the tool that answers what a graph has asked, unless a graph has it. */
+const RESUME = "resume_thread";
+
+const THREAD_ID = {
+  type: "string",
+  description: "Id of the conversation to go on with, from an earlier answer; a new one when left out.",
+};
+
+/** A graph as a tool. */
+interface GraphTool {
+  tool: Tool;
+  /** Name of the argument that names the thread. */
+  threadArgument: string;
+  /** Whether the input is one argument, because it is no object. */
+  isWrapped: boolean;
+}
+
+export type CalledTool =
+  | { kind: "graph"; graphId: string; threadId: unknown; input: unknown }
+  | { kind: "resume"; threadId: unknown; answer: unknown };
+
+/** The tools of a service; schemas are derived once a load. */
+export class Tools {
+  readonly #service: Service;
+  readonly #known = new Map<string, Promise<GraphTool>>();
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** What loading anew may have changed is no longer known. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  async list(): Promise<Tool[]> {
+    const named = toolNames(this.#service.graphIds);
+    const graphs = await Promise.all(
+      [...named.graphs].map(async ([name, graphId]) => ({ ...(await this.#tool(graphId)).tool, name })),
+    );
+    return [...graphs, resumeTool(named.resume)];
+  }
+
+  /** What a call is for; undefined when there is no such tool. */
+  async resolve(name: string, args: JsonObject): Promise<CalledTool | undefined> {
+    const named = toolNames(this.#service.graphIds);
+    if (name === named.resume) return { kind: "resume", threadId: args.thread_id, answer: args.answer };
+    const graphId = named.graphs.get(name);
+    if (graphId === undefined) return undefined;
+    const { threadArgument, isWrapped } = await this.#tool(graphId);
+    const { [threadArgument]: threadId, ...input } = args;
+    return { kind: "graph", graphId, threadId, input: isWrapped ? input.input : input };
+  }
+
+  async #tool(graphId: string): Promise<GraphTool> {
+    const known = this.#known.get(graphId);
+    if (known) return known;
+    const made = graphTool(this.#service, graphId);
+    this.#known.set(graphId, made);
+    // A factory that fails may give a graph the next time.
+    if (this.#service.graphFault({ graph_id: graphId })) this.#known.delete(graphId);
+    made.catch(() => this.#known.delete(graphId));
+    return made;
+  }
+}
+
+/** Graph ids by names that every client takes, and the name of the tool that resumes: no two are the same. */
+export function toolNames(ids: readonly string[]): { graphs: Map<string, string>; resume: string } {
+  const graphs = new Map<string, string>();
+  for (const id of ids) graphs.set(freeName(id, graphs), id);
+  return { graphs, resume: freeName(RESUME, graphs) };
+}
+
+function freeName(id: string, taken: ReadonlyMap<string, string>): string {
+  const name = id.replace(/[^\w-]/g, "_").slice(0, LONGEST_TOOL_NAME);
+  let free = name;
+  for (let number = 2; taken.has(free); number += 1) {
+    const ending = `_${number}`;
+    free = name.slice(0, LONGEST_TOOL_NAME - ending.length) + ending;
+  }
+  return free;
+}
+
+async function graphTool(service: Service, graphId: string): Promise<GraphTool> {
+  const { name, description } = await service.assistants.get(graphId);
+  const { schema, fault } = await inputOf(service, graphId);
+  const isWrapped = schema?.type !== "object";
+  const own = isWrapped ? wrapped(schema) : schema;
+  const properties = isRecord(own.properties) ? own.properties : {};
+  const threadArgument = Object.hasOwn(properties, "thread_id") ? "_thread_id" : "thread_id";
+  return {
+    tool: {
+      name: graphId,
+      title: name,
+      description: [description ?? `Runs the graph ${graphId}.`, fault].filter(Boolean).join(" "),
+      inputSchema: {
+        ...own,
+        type: "object",
+        properties: { ...properties, [threadArgument]: THREAD_ID } as Schemas,
+      },
+    },
+    threadArgument,
+    isWrapped,
+  };
+}
+
+type Schemas = Tool["inputSchema"]["properties"];
+
+/** What a graph takes, and why it cannot be called where its code is not to be had. */
+async function inputOf(
+  service: Service,
+  graphId: string,
+): Promise<{ schema: JsonObject | null; fault?: string }> {
+  try {
+    return { schema: (await service.assistants.schemas(graphId)).input_schema };
+  } catch (error) {
+    const fault = `It cannot be called now: ${publicMessage(asServiceError(error))}`;
+    return { schema: { type: "object" }, fault };
+  }
+}
+
+/** Arguments are an object: an input that is none, or of which nothing is known, is one of them. */
+function wrapped(schema: JsonObject | null): JsonObject {
+  const { $defs, definitions, ...input } = schema ?? {};
+  return {
+    properties: { input: { description: "Input of the graph.", ...input } },
+    required: ["input"],
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  };
+}
+
+const resumeTool = (name: string): Tool => ({
+  name,
+  title: "Answer a question",
+  description:
+    "Answers what a graph asked when it stopped, and lets it go on. To be called with the thread_id of the answer that asked.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      thread_id: { type: "string", description: "Id of the conversation that waits." },
+      answer: {
+        description:
+          "The answer, in the form that was asked for; of several questions an object of answers by the ids of the questions.",
+      },
+    },
+    required: ["thread_id", "answer"],
+  },
+});

@@ -1,0 +1,97 @@
+/** When a cron fires: five parts and a time zone -> times. */
+import { Cron as CronExpression } from "croner";
+import { InvalidRequestError } from "../support/errors.js";
+
+const PARTS = ["minute", "hour", "day", "month", "weekday"];
+
+export interface Schedule {
+  /** `minute hour day month weekday`, or a name such as `@daily`. */
+  schedule: string;
+  /** Of the IANA; UTC when null. */
+  timezone: string | null;
+  /** No slot is after it; null for no end. */
+  end_time: string | null;
+}
+
+const expressionOf = (schedule: string, timezone: string | null): CronExpression =>
+  new CronExpression(schedule, { mode: "5-part", timezone: timezone ?? "UTC", paused: true });
+
+/**
+ * The first slot after a time; null when none comes before the schedule's end.
+ * @param after ISO 8601
+ */
+export function nextSlot({ schedule, timezone, end_time }: Schedule, after: string): string | null {
+  const next = expressionOf(schedule, timezone).nextRun(new Date(after))?.toISOString() ?? null;
+  return next === null || (end_time !== null && next > end_time) ? null : next;
+}
+
+/**
+ * The latest slot up to a time, of those from `first` on: of several that nobody was there to see to, it alone counts.
+ * @param first a slot, ISO 8601
+ */
+export function latestSlot({ schedule, timezone, end_time }: Schedule, first: string, at: string): string {
+  const end = end_time !== null && end_time < at ? end_time : at;
+  // The slot of the reference itself does not count as one before it.
+  const reference = new Date(Date.parse(end) + 1);
+  const latest = expressionOf(schedule, timezone).previousRuns(1, reference)[0]?.toISOString();
+  return latest !== undefined && latest > first ? latest : first;
+}
+
+/**
+ * @returns the first slot after `at`; null when it would be after the end
+ * @throws InvalidRequestError that names the part which is wrong (`invalid_request`)
+ */
+export function checkedSlot(schedule: Schedule, at: string): string | null {
+  const { timezone } = schedule;
+  if (timezone !== null && !isTimezone(timezone)) {
+    const what = `${shown(timezone)} is no time zone: write one of the IANA, such as "Europe/Berlin"`;
+    throw InvalidRequestError.at(["body", "timezone"], what, "timezone");
+  }
+  const fault = faultOf(schedule.schedule);
+  if (fault !== undefined) throw refused(schedule.schedule, fault);
+  if (nextSlot({ ...schedule, end_time: null }, at) === null)
+    throw refused(schedule.schedule, "there is no such day");
+  return nextSlot(schedule, at);
+}
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
+
+const refused = (schedule: string, why: string): InvalidRequestError =>
+  InvalidRequestError.at(
+    ["body", "schedule"],
+    `${shown(schedule)} is no cron expression: ${why}; write minute, hour, day, month and weekday, such as "0 8 * * 1-5" for 8:00 on weekdays`,
+    "cron_expression",
+  );
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function faultOf(schedule: string): string | undefined {
+  if (parses(schedule)) return undefined;
+  const parts = schedule.trim().split(/\s+/);
+  if (schedule.trim().startsWith("@"))
+    return "no such name; there are @yearly, @monthly, @weekly, @daily, @hourly";
+  if (parts.length !== PARTS.length)
+    return `it has ${schedule.trim() === "" ? 0 : parts.length} parts, not 5`;
+  const wrong = parts.findIndex(
+    (part, index) => !parses(PARTS.map((_, at) => (at === index ? part : "*")).join(" ")),
+  );
+  return wrong < 0
+    ? "its parts do not go together"
+    : `part ${wrong + 1}, the ${PARTS[wrong]}, is ${shown(parts[wrong] ?? "")}`;
+}
+
+function parses(schedule: string): boolean {
+  try {
+    expressionOf(schedule, null);
+    return true;
+  } catch {
+    return false;
+  }
+}

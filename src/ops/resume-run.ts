@@ -1,0 +1,245 @@
+/** Goes on with a run that another process began, or was to begin; the caller holds its thread's lease. */
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
+import { readState } from "../graphs/snapshot.js";
+import { now } from "../storage/rows.js";
+import type { Resumption, RunRow, ThreadLease } from "../storage/storage.js";
+import { errorMessage, GraphServeError, NotFoundError, StorageUnavailableError } from "../support/errors.js";
+import { withParts } from "./context.js";
+import { type EngineContext, LiveRun, type LiveRunOptions } from "./live-runs.js";
+import { requestOf } from "./resumption.js";
+import { type CheckedRequest, graphInput, readRequest } from "./run-request.js";
+import { requireCheckpoint } from "./run-checkpointer.js";
+import { runModel, scopeOf } from "./thread-origin.js";
+import { paused } from "./run-results.js";
+import { beginQueued, prepare } from "./start-run.js";
+import { removalOf } from "./stateless-runs.js";
+
+/** A run of a dead process that can go on. */
+export interface CutOffRun {
+  row: RunRow;
+  resumption: Resumption;
+  /** On whose behalf it runs. */
+  context: EngineContext;
+  checked: CheckedRequest;
+  /** How long the attempt that was cut off took, in milliseconds, as far as it is known. */
+  tookMs: number;
+}
+
+/**
+ * Read again what the run was asked for.
+ * @throws GraphServeError when it cannot be called any more, for instance since its graph is not served (`run_failed`)
+ * @throws StorageUnavailableError (`storage_unavailable`)
+ */
+export async function readCutOff(
+  context: EngineContext,
+  row: RunRow,
+  resumption: Resumption,
+  tookMs: number,
+): Promise<CutOffRun> {
+  const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
+  try {
+    const request = requestOf(row);
+    const call = readRequest(own, row.thread_id, request);
+    const graphId = context.registry.resolve(request.assistant_id);
+    const bound = await context.registry.graph(graphId, { configurable: call.configurable });
+    const input = await graphInput(request, bound.graph);
+    const since = performance.now();
+    const checked = { ...call, threadId: row.thread_id, request, bound, input, since };
+    return { row, resumption, context: own, checked, tookMs };
+  } catch (error) {
+    throw cannotGoOn(error);
+  }
+}
+
+/** The storage is none of the run's faults. */
+function cannotGoOn(error: unknown): unknown {
+  if (error instanceof StorageUnavailableError) return error;
+  const message = `the server stopped during the run, and it cannot go on: ${errorMessage(error)}`;
+  return new GraphServeError("run_failed", message, { cause: error });
+}
+
+/**
+ * Take the runs of a thread over, in their order, and let one follow the other; those that are another's by now are left
+ * out. Resolves when the first of them is in flight; `ended` when the last has ended, and the lease has been released.
+ * Never rejects.
+ */
+export async function resumeThread(
+  runs: readonly CutOffRun[],
+  lease: ThreadLease,
+): Promise<{ ended: Promise<void> }> {
+  let first: Promise<void> | undefined;
+  let before = Promise.resolve();
+  for (const run of runs) {
+    const live = await takeOver(run);
+    if (!live) continue;
+    const turn = lend(lease);
+    if (run.row.status === "running") {
+      before = turn.returned;
+      first ??= begin(run, live, turn);
+    } else {
+      before = queue(run, live, turn, before);
+    }
+  }
+  await first;
+  return { ended: before.then(() => lease.release()) };
+}
+
+interface Lent extends ThreadLease {
+  returned: Promise<void>;
+}
+
+/** The lease, for one of those that have it one after the other. */
+function lend(lease: ThreadLease): Lent {
+  let giveBack: () => void = () => undefined;
+  const returned = new Promise<void>((resolve) => (giveBack = resolve));
+  return { lost: lease.lost, confirm: () => lease.confirm?.(), release: giveBack, returned };
+}
+
+/**
+ * Undefined when the run has ended, is another's, is left to others as the process ends, or cannot be had now: then it is
+ * looked for again. Never rejects.
+ */
+async function takeOver(run: CutOffRun): Promise<LiveRun | undefined> {
+  const { row, context, resumption } = run;
+  if (context.live.stopping.aborted) return undefined;
+  const { owner, attempt = 1, status } = row;
+  const next = { owner: context.ownerId, attempt: status === "running" ? attempt + 1 : attempt };
+  const updated_at = now();
+  const patch = { updated_at, ...next, resumption: { ...resumption, spent_ms: spentOf(run) } };
+  try {
+    if (!(await context.storage.runs.take?.(row, { owner, attempt }, patch, { updated_at })))
+      return undefined;
+  } catch (error) {
+    context.logger.error(
+      { err: error, run_id: row.run_id },
+      "a run that was cut off could not be taken over",
+    );
+    context.live.results.suspect(row, true);
+    return undefined;
+  }
+  const model = runModel({ ...row, ...patch });
+  return new LiveRun(context, model, performance.now(), optionsOf(run, next.attempt), patch.resumption);
+}
+
+const spentOf = ({ resumption, tookMs }: CutOffRun): number => resumption.spent_ms + tookMs;
+
+function optionsOf({ row, resumption, context }: CutOffRun, attempt: number): LiveRunOptions {
+  const { thread_id } = row;
+  const stateless = resumption.stateless && { thread_id, scope: scopeOf(context) };
+  return {
+    unattended: true,
+    log: context.live.newLog(thread_id, stateless, attempt),
+    ...(stateless && { stateless }),
+    ...(resumption.stateless?.temporary && { atEnd: removalOf(context, thread_id) }),
+  };
+}
+
+/** Resolves when the run is in flight, or has ended before. Never rejects. */
+async function begin(run: CutOffRun, live: LiveRun, lease: ThreadLease): Promise<void> {
+  const { row, context, checked } = run;
+  const { thread_id } = row;
+  try {
+    await live.begin(lease, async () => {
+      const place = await placeOf(run);
+      return prepare(context, { ...checked, ...place }, live, lease, async (patch) => {
+        if (!(await context.storage.threads.update(thread_id, patch)))
+          throw new NotFoundError("thread", thread_id);
+      });
+    });
+  } catch (error) {
+    if (error instanceof AtBreakpoint) await endPaused(run, live);
+    else await live.fail(cannotGoOn(error));
+  }
+}
+
+/** A run that never began waits for those before it. Resolves when it has ended, or left the queue and they have. */
+function queue(
+  { context, checked }: CutOffRun,
+  live: LiveRun,
+  turn: Lent,
+  before: Promise<void>,
+): Promise<void> {
+  const place = new AbortController();
+  const left = new Promise<never>((_, reject) => {
+    place.signal.addEventListener("abort", () => reject(place.signal.reason as Error), { once: true });
+  });
+  live.queue(place);
+  const waiting = Promise.race([before.then(() => turn), left]);
+  const earlier = { checkpointId: undefined, spentMs: 0 };
+  void beginQueued(context, { ...checked, earlier }, live, waiting, Promise.resolve());
+  return waiting.then(
+    () => turn.returned,
+    () => before,
+  );
+}
+
+// Where a run goes on.
+
+type Start = Pick<CheckedRequest, "input" | "configurable" | "earlier">;
+
+/**
+ * From the latest checkpoint, without its input, when that is the run's; else from the start, with its input: a run that
+ * writes its checkpoints at the end has none before.
+ * @throws GraphServeError when others have written to the thread since the run did (`run_failed`)
+ */
+async function placeOf(run: CutOffRun): Promise<Start> {
+  const { row, context, checked } = run;
+  const { run_id, thread_id } = row;
+  const { checkpointer } = context.storage;
+  const root = { configurable: { thread_id, checkpoint_ns: "" } };
+  const latest = await checkpointer.getTuple(root);
+  const spentMs = spentOf(run);
+  if (latest && writerOf(latest) === run_id) {
+    const { checkpoint_id: _1, checkpoint_map: _2, ...others } = checked.configurable;
+    const configurable = { ...others, checkpoint_ns: "" };
+    if (await isAtBreakpoint(checked, configurable)) throw new AtBreakpoint();
+    return { input: null, configurable, earlier: { checkpointId: latest.checkpoint.id, spentMs } };
+  }
+  for await (const _ of checkpointer.list(root, { filter: { run_id }, limit: 1 }))
+    throw new GraphServeError("run_failed", "its thread has been written to since");
+  await requireCheckpoint(context, checked.configurable);
+  return { ...checked, earlier: { checkpointId: undefined, spentMs } };
+}
+
+const writerOf = ({ metadata }: CheckpointTuple): unknown =>
+  (metadata as { run_id?: unknown } | undefined)?.run_id;
+
+/** The run had stopped for somebody to look, which nobody was told: going on would pass the breakpoint. */
+class AtBreakpoint extends Error {}
+
+async function isAtBreakpoint(
+  { options, bound: { graph } }: CheckedRequest,
+  configurable: GraphConfig["configurable"],
+): Promise<boolean> {
+  const given = options as Breakpoints;
+  const { interruptBefore = graph.interruptBefore, interruptAfter = graph.interruptAfter } = given;
+  if (!interruptBefore?.length && !interruptAfter?.length) return false;
+  const { next, parentConfig } = await readState(graph, { configurable });
+  if (next.length === 0) return false;
+  if (holdsAny(interruptBefore, next)) return true;
+  const done = parentConfig && (await readState(graph, parentConfig)).next;
+  return holdsAny(interruptAfter, done ?? []);
+}
+
+type Breakpoints = Pick<ServedGraph, "interruptBefore" | "interruptAfter">;
+
+const holdsAny = (breakpoints: readonly string[] | "*" | undefined, nodes: readonly string[]): boolean =>
+  breakpoints === "*" ? nodes.length > 0 : nodes.some((node) => breakpoints?.includes(node));
+
+async function endPaused(
+  { context, row: { run_id, thread_id } }: CutOffRun,
+  { holder }: LiveRun,
+): Promise<void> {
+  const updated_at = now();
+  const { status, threadStatus } = paused(context.settings);
+  await context.storage.runs.settle([
+    {
+      runId: run_id,
+      holder,
+      run: { updated_at, status, resumption: null },
+      threadId: thread_id,
+      thread: { updated_at, state_updated_at: updated_at, status: threadStatus },
+    },
+  ]);
+}

@@ -1,0 +1,173 @@
+/** The feeds of the threads whose events somebody reads, or read until a moment ago. */
+import type { EventFilter } from "../models/protocol.js";
+import { GraphServeError } from "../support/errors.js";
+import { withParts } from "./context.js";
+import type { EngineContext, LiveRun, ThreadFollower } from "./live-runs.js";
+import { answeredBy, type EndedRun } from "./run-log.js";
+import { StoredRuns } from "./stored-runs.js";
+import { type FeedReader, ThreadFeed } from "./thread-feed.js";
+
+/** Streams of one thread that may be open at once. */
+const MOST_STREAMS_A_THREAD = 100;
+/** A feed that nobody reads is kept so long: clients leave and come back all the time. */
+const LINGER_MS = 60_000;
+/** What feeds that nobody reads may hold together; those left longest go first, and are made anew for who comes back. */
+const MAX_CHARACTERS_UNREAD = 32 * 1024 * 1024;
+
+interface Kept {
+  feed: ThreadFeed;
+  /** Tells the feed of runs without frames here. */
+  stored: StoredRuns;
+  linger: NodeJS.Timeout | undefined;
+}
+
+export class ThreadFeeds implements ThreadFollower {
+  readonly #context: EngineContext;
+  readonly #feeds = new Map<string, Kept>();
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  /** The feeds of the service: made for the first who asks. */
+  static of(context: EngineContext): ThreadFeeds {
+    const { live } = context;
+    // All callers of a thread share its feed: who may read it is asked elsewhere.
+    const feeds =
+      live.follower instanceof ThreadFeeds
+        ? live.follower
+        : new ThreadFeeds(withParts(context, { caller: undefined }));
+    live.follower = feeds;
+    return feeds;
+  }
+
+  follows(threadId: string): boolean {
+    return this.#feeds.has(threadId.toLowerCase());
+  }
+
+  added(live: LiveRun): void {
+    const kept = this.#feeds.get(live.run.thread_id);
+    if (kept) this.#followLive(kept.feed, live);
+  }
+
+  forget(threadId: string): void {
+    const kept = this.#feeds.get(threadId);
+    if (!kept) return;
+    clearTimeout(kept.linger);
+    kept.stored.close();
+    this.#feeds.delete(threadId);
+    kept.feed.close();
+  }
+
+  /** Readers get what has come, then the end. */
+  stop(): void {
+    // The last frames of runs are on their way to the feeds.
+    setImmediate(() => {
+      for (const threadId of [...this.#feeds.keys()]) this.forget(threadId);
+    });
+  }
+
+  /** The feed of a thread, which goes on for a while from now on. */
+  feed(threadId: string): ThreadFeed {
+    const known = this.#feeds.get(threadId);
+    if (known) {
+      if (known.feed.readers === 0) this.#linger(threadId, known);
+      return known.feed;
+    }
+    const feed = new ThreadFeed(() => this.#left(threadId, kept));
+    const stored = new StoredRuns(this.#context, threadId, feed, (followed) =>
+      this.#follow(threadId, feed, followed),
+    );
+    const kept: Kept = { feed, stored, linger: undefined };
+    this.#feeds.set(threadId, kept);
+    this.#linger(threadId, kept);
+    this.#trim(kept);
+    const { live } = this.#context;
+    for (const ended of live.logs.ofThread(threadId)) this.#followEnded(feed, ended);
+    for (const run of live.ofThread(threadId)) this.#followLive(feed, run);
+    return feed;
+  }
+
+  /** @throws GraphServeError when too many read the thread already (`too_many_streams`) */
+  read(threadId: string, filter: EventFilter): FeedReader {
+    const feed = this.feed(threadId);
+    if (feed.readers >= MOST_STREAMS_A_THREAD) {
+      throw new GraphServeError(
+        "too_many_streams",
+        `thread "${threadId}" has ${MOST_STREAMS_A_THREAD} open streams`,
+        { hint: "close those that nobody reads" },
+      );
+    }
+    const kept = this.#feeds.get(threadId);
+    clearTimeout(kept?.linger);
+    kept?.stored.start();
+    return feed.read(filter);
+  }
+
+  /** Let the feed of a thread know what the storage knows. */
+  async look(threadId: string): Promise<void> {
+    this.feed(threadId);
+    await this.#feeds.get(threadId)?.stored.look();
+  }
+
+  /** The last reader of a feed has left: it is the newest of those that nobody reads. */
+  #left(threadId: string, kept: Kept): void {
+    if (this.#feeds.get(threadId) !== kept) return;
+    this.#feeds.delete(threadId);
+    this.#feeds.set(threadId, kept);
+    this.#linger(threadId, kept);
+    this.#trim();
+  }
+
+  #linger(threadId: string, kept: Kept): void {
+    clearTimeout(kept.linger);
+    kept.stored.stop();
+    kept.linger = setTimeout(() => this.#drop(threadId, kept), LINGER_MS).unref();
+  }
+
+  #drop(threadId: string, kept: Kept): void {
+    if (this.#feeds.get(threadId) !== kept || kept.feed.readers > 0) return;
+    clearTimeout(kept.linger);
+    kept.stored.close();
+    this.#feeds.delete(threadId);
+    kept.feed.close();
+  }
+
+  /** @param wanted who asked for it is about to read it */
+  #trim(wanted?: Kept): void {
+    const unread = [...this.#feeds].filter(([, kept]) => kept.feed.readers === 0 && kept !== wanted);
+    let characters = unread.reduce((sum, [, { feed }]) => sum + feed.size, 0);
+    for (const [threadId, kept] of unread) {
+      if (characters <= MAX_CHARACTERS_UNREAD) return;
+      characters -= kept.feed.size;
+      this.#drop(threadId, kept);
+    }
+  }
+
+  #followLive(feed: ThreadFeed, live: LiveRun): void {
+    const { run, log } = live;
+    if (!log || log.stateless) return;
+    const { run_id, created_at, metadata } = run;
+    const facts = { run_id, created_at, graph_id: String(metadata.graph_id), answers: answeredBy(run) };
+    this.#follow(
+      run.thread_id,
+      feed,
+      feed.follow({ ...facts, endedAt: () => live.endedAt }, log.read(log.first - 1)),
+    );
+  }
+
+  #followEnded(feed: ThreadFeed, { run, log }: EndedRun): void {
+    if (log.stateless) return;
+    const { run_id, created_at, graph_id, answers } = run;
+    const fed = { run_id, created_at, graph_id, answers, endedAt: () => run.updated_at };
+    this.#follow(run.thread_id, feed, feed.follow(fed, log.read(log.first - 1)));
+  }
+
+  /** Readers of a feed with a gap are sent away: what they come back to is made anew. */
+  #follow(threadId: string, feed: ThreadFeed, followed: Promise<void>): void {
+    followed.catch((error: unknown) => {
+      this.#context.logger.error({ err: error, thread_id: threadId }, "the events of a thread broke off");
+      if (this.#feeds.get(threadId)?.feed === feed) this.forget(threadId);
+    });
+  }
+}

@@ -1,0 +1,106 @@
+/** Does what is due. Several servers on one storage share the work: each row is one's at a time. */
+import { now } from "../storage/rows.js";
+import type { TimerKind, TimerRow } from "../storage/storage.js";
+import { GraphServeError } from "../support/errors.js";
+import { fireCron } from "./crons.js";
+import type { EngineContext } from "./live-runs.js";
+import type { Timers } from "./timers.js";
+
+/** What one has taken on is another's after this time: it has died over it. */
+const LEASE_MS = 60_000;
+/** Rows of other servers are seen no later. */
+const LONGEST_SLEEP_MS = 5_000;
+/** Rows that are done at once. */
+const BATCH = 20;
+
+type Fire = (context: EngineContext, row: TimerRow, at: string) => Promise<void>;
+
+/** Each leaves the row as it is to be found next, or deletes it. */
+const FIRES: Partial<Record<TimerKind, Fire>> = { cron: fireCron };
+
+export class Timekeeper {
+  readonly #context: EngineContext;
+  readonly #timers: Timers;
+  #sleep: NodeJS.Timeout | undefined;
+  #underWay: Promise<void> | undefined;
+  #isWoken = false;
+  #isStopped = false;
+
+  constructor(context: EngineContext, timers: Timers) {
+    this.#context = context;
+    this.#timers = timers;
+    timers.wake = () => this.#wake();
+  }
+
+  /** Do what is due, and from now on whatever becomes due. */
+  start(): void {
+    this.#wake();
+  }
+
+  /** Resolves when nothing is being done any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#sleep);
+    await this.#underWay;
+  }
+
+  #wake(): void {
+    if (this.#isStopped) return;
+    this.#isWoken = true;
+    clearTimeout(this.#sleep);
+    this.#underWay ??= this.#work().finally(() => (this.#underWay = undefined));
+  }
+
+  /** Never rejects. */
+  async #work(): Promise<void> {
+    let pause = LONGEST_SLEEP_MS;
+    while (this.#isWoken && !this.#isStopped) {
+      this.#isWoken = false;
+      try {
+        await fireDue(this.#context);
+        pause = await this.#untilNext();
+      } catch (error) {
+        this.#context.logger.error({ err: error }, "what is due could not be looked up, and will be again");
+        pause = LONGEST_SLEEP_MS;
+      }
+    }
+    if (!this.#isStopped) this.#sleep = setTimeout(() => this.#wake(), pause).unref();
+  }
+
+  async #untilNext(): Promise<number> {
+    const next = await this.#timers.table.next(this.#timers.kinds);
+    if (next === undefined) return LONGEST_SLEEP_MS;
+    return Math.min(Math.max(Date.parse(next) - Date.now(), 0), LONGEST_SLEEP_MS);
+  }
+}
+
+/** Do what is due at `at` (ISO 8601), unless the server is stopping. @throws StorageUnavailableError (`storage_unavailable`) */
+export async function fireDue(context: EngineContext, at: string = now()): Promise<void> {
+  const { timers } = context;
+  if (!timers) return;
+  for (;;) {
+    const rows = await timers.table.due(timers.kinds, at, BATCH);
+    // A run that is refused now is due again at once.
+    if (rows.length === 0 || context.live.stopping.aborted) return;
+    await Promise.all(rows.map((row) => fire(context, timers, row, at)));
+    if (rows.length < BATCH) return;
+  }
+}
+
+/** Who writes over the row's version first has it until its lease ends. */
+async function fire(context: EngineContext, { table }: Timers, row: TimerRow, at: string): Promise<void> {
+  const due_at = new Date(Date.parse(at) + LEASE_MS).toISOString();
+  if (!(await table.replace({ ...row, due_at }))) return;
+  const held = { ...row, due_at, version: row.version + 1 };
+  try {
+    await FIRES[row.kind]?.(context, held, at);
+  } catch (error) {
+    const { kind, id } = row;
+    if (error instanceof GraphServeError && error.code === "shutting_down") {
+      // Another server need not wait for the lease.
+      await table.replace({ ...held, due_at: row.due_at });
+      return;
+    }
+    context.logger.error({ err: error, kind, id }, "what is due could not be done, and will be tried again");
+  }
+}
