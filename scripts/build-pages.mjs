@@ -1,6 +1,6 @@
 /**
- * Builds the scripts and styles of pages/ into dist/pages, and the Studio of studio/ into dist/studio, where the program
- * reads them from; nothing when none changed.
+ * Builds the Studio of studio/ into dist/studio, and into dist/pages as one script and one style for pages that carry
+ * their thread; the program reads them from there. Nothing when none changed.
  */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,10 +9,11 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PAGES = ["replay"];
-/** Both show what is in src/view. */
+/** It shows what is in src/view. */
 const SHARED = ["src/view", "src/models"];
-const IN_THE_STUDIO = ["preact", "@preact/signals", "@preact/signals-core"];
+const IN_THE_STUDIO = ["preact", "@preact/signals", "@preact/signals-core", "eventsource-parser", "marked"];
+
+const JSX = { jsx: { runtime: "automatic", importSource: "preact" } };
 
 const newest = (files) => Math.max(...files.map((file) => statSync(file).mtimeMs));
 
@@ -27,7 +28,7 @@ function isCurrent(built, folders) {
 }
 
 export async function buildPages() {
-  await Promise.all([buildScripts(), buildStudio()]);
+  await Promise.all([buildPage(), buildStudio()]);
 }
 
 async function buildStudio() {
@@ -38,7 +39,7 @@ async function buildStudio() {
     logLevel: "warn",
     // Paths are relative, so that the page works under any prefix.
     base: "./",
-    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    oxc: JSX,
     build: {
       outDir: join(ROOT, "dist/studio"),
       emptyOutDir: true,
@@ -63,29 +64,28 @@ function licenseOf(name) {
   return file;
 }
 
-async function buildScripts() {
-  const built = PAGES.flatMap((page) => [".js", ".css"].map((end) => `dist/pages/${page}${end}`));
-  if (isCurrent(built, ["pages", ...SHARED])) return;
-  for (const page of PAGES) {
-    await build({
-      root: join(ROOT, "pages"),
-      configFile: false,
-      logLevel: "warn",
-      build: {
-        outDir: join(ROOT, "dist/pages"),
-        emptyOutDir: false,
-        target: "es2022",
-        // A page is one script, and can stand in one file.
-        lib: {
-          entry: join(ROOT, "pages", `${page}.ts`),
-          formats: ["iife"],
-          name: page,
-          fileName: () => `${page}.js`,
-          cssFileName: page,
-        },
+async function buildPage() {
+  const built = [".js", ".css"].map((end) => `dist/pages/studio${end}`);
+  if (isCurrent(built, ["studio", ...SHARED])) return;
+  await build({
+    root: join(ROOT, "studio"),
+    configFile: false,
+    logLevel: "warn",
+    publicDir: false,
+    oxc: JSX,
+    build: {
+      outDir: join(ROOT, "dist/pages"),
+      emptyOutDir: true,
+      target: "es2022",
+      lib: {
+        entry: join(ROOT, "studio/page.ts"),
+        formats: ["iife"],
+        name: "studio",
+        fileName: () => "studio.js",
+        cssFileName: "studio",
       },
-    });
-  }
+    },
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPages();

@@ -53,6 +53,9 @@ function run(command, args, cwd, timeout = 180_000) {
   return stdout;
 }
 
+/** What users download at most. */
+const MOST_BYTES = 1_700_000;
+
 /** The tarball as it would be published; it must hold what users need and nothing else. */
 function pack() {
   const report = run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch], ROOT);
@@ -69,8 +72,10 @@ function pack() {
   for (const template of ["chat", "agent-tools", "hitl", "minimal"]) {
     assert.ok(paths.includes(`templates/${template}/gitignore`), `template ${template} is not whole`);
   }
-  const strays = paths.filter((path) => /^(src|test|bench|scripts)\/|node_modules|\.tgz$/.test(path));
+  // Source maps lead to sources that are not in the package.
+  const strays = paths.filter((path) => /^(src|test|bench|scripts)\/|node_modules|\.(tgz|map)$/.test(path));
   assert.deepEqual(strays, [], "files that do not belong into the package");
+  assert.ok(size <= MOST_BYTES, `the package has ${size} bytes; at most ${MOST_BYTES} are wanted`);
   say(`packed ${paths.length} files, ${Math.round(size / 1024)} KB`);
   return join(scratch, filename);
 }

@@ -9,7 +9,6 @@ const ROOT = join(import.meta.dirname, "..");
 const NEWEST = "test/newest";
 const TREE = [
   "src",
-  "pages",
   "studio",
   "scripts",
   "test",
@@ -24,6 +23,8 @@ const TESTS = [
   "test/graphs/placeholder-graph.test.ts",
   "test/http/no-leaks.test.ts",
   "test/http/service.test.ts",
+  "test/http/strict-resume.test.ts",
+  "test/http/thread-events.test.ts",
   ...["memory", "sqlite", "postgres", "mongodb", "redis"].map((scheme) => `test/storage/${scheme}.test.ts`),
 ];
 /** The slow files cut connections and fill memory, in which releases do not differ. */
