@@ -3,23 +3,24 @@ import type { ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import {
+  CHANNELS,
   CommandError,
   type EventFilter,
   passes,
   ProtocolCommand,
-  type ProtocolFrame,
   SOCKET_PARAMS,
   type UnsubscribeParams,
 } from "../models/protocol.js";
 import { FramesLostError } from "../models/run-stream.js";
+import type { EventStream } from "../ops/protocol.js";
 import type { CallerService } from "../service.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
-import { nextTurn } from "../support/event-loop.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import { HEARTBEAT_MS, type Outlet, type Unread } from "./outlet.js";
 import { answered, carryOut, paramsOf } from "./protocol-command.js";
 import { validate } from "./request.js";
+import { type Subscription, Subscriptions } from "./subscriptions.js";
 import { upgradeOf } from "./upgrades.js";
 
 /** Subscriptions of one socket at a time. */
@@ -69,23 +70,14 @@ export function acceptSocket(
   });
 }
 
-interface Subscription {
-  id: string;
-  filter: EventFilter;
-  leave: () => void;
-  /** Place of the event that it is about to send; none while it waits for events. */
-  at: number;
-}
-
 class ThreadSocket {
   readonly #socket: WebSocket;
   readonly #call: SocketCall;
   readonly #outlet: Outlet;
   readonly #logger: Logger;
-  /** In the order in which they came. */
-  readonly #subscriptions: Subscription[] = [];
-  /** Settles when all that was given out before is on its way: with false when the client is gone. */
-  #turn: Promise<boolean> = Promise.resolve(true);
+  readonly #subscriptions = new Subscriptions(async (text) => this.#outlet.write(Buffer.from(`${text}\n`)));
+  /** What all of them read, from the first on. */
+  #stream: Promise<EventStream> | undefined;
   #pings = 0;
 
   constructor(socket: WebSocket, call: SocketCall, unread: Unread, logger: Logger) {
@@ -103,7 +95,7 @@ class ThreadSocket {
     socket.on("error", () => socket.terminate());
     socket.once("close", () => {
       clearInterval(heartbeat);
-      for (const { leave } of this.#subscriptions.splice(0)) leave();
+      void this.#stream?.then((stream) => stream.disconnect());
     });
     this.#run(async () => (await this.#call.service.protocol).reach(this.#call.threadId));
   }
@@ -158,76 +150,56 @@ class ThreadSocket {
 
   /** The answer comes before the events. */
   async #subscribe(command: ProtocolCommand): Promise<void> {
-    const { service, threadId } = this.#call;
-    let begin = () => {};
+    let taken: Subscription | undefined;
     const answer = await answered(command.id, async () => {
-      const filter = await paramsOf(SOCKET_PARAMS["subscription.subscribe"], command);
-      if (this.#subscriptions.length >= MOST_SUBSCRIPTIONS)
+      const filter = (await paramsOf(SOCKET_PARAMS["subscription.subscribe"], command)) as EventFilter;
+      const stream = await this.#reading();
+      if (this.#subscriptions.count >= MOST_SUBSCRIPTIONS)
         throw new CommandError("invalid_argument", `${MOST_SUBSCRIPTIONS} subscriptions are open`);
-      const stream = await (await service.protocol).events(threadId, filter as EventFilter);
-      const subscription = {
-        id: newId(),
-        filter: filter as EventFilter,
-        leave: () => stream.disconnect(),
-        at: Infinity,
-      };
-      this.#subscriptions.push(subscription);
-      begin = () => this.#run(() => this.#pump(subscription, stream.frames));
-      const result = { subscription_id: subscription.id, replayed_events: stream.kept };
+      taken = { id: newId(), filter };
+      this.#subscriptions.take(taken);
+      const replayed_events = stream.told().filter((frame) => passes(filter, frame)).length;
+      const result = { subscription_id: taken.id, replayed_events };
       return { result, threadId: stream.thread_id, appliedThroughSeq: stream.lastSeq };
     });
-    await this.#send(answer);
-    begin();
+    void this.#send(answer);
+    if (taken) await this.#subscriptions.begin(taken);
   }
 
   async #unsubscribe(command: ProtocolCommand): Promise<void> {
     const answer = await answered(command.id, async () => {
       const params = await paramsOf(SOCKET_PARAMS["subscription.unsubscribe"], command);
       const { subscription_id } = params as UnsubscribeParams;
-      const at = this.#subscriptions.findIndex(({ id }) => id === subscription_id);
-      if (at < 0)
+      if (!this.#subscriptions.remove(subscription_id))
         throw new CommandError("no_such_subscription", `there is no subscription "${subscription_id}"`);
-      for (const { leave } of this.#subscriptions.splice(at, 1)) leave();
       return (await this.#call.service.protocol).nothing(this.#call.threadId);
     });
     await this.#send(answer);
   }
 
-  async #pump(own: Subscription, frames: AsyncIterable<readonly ProtocolFrame[]>): Promise<void> {
-    for await (const batch of frames) {
-      for (const frame of batch) {
-        own.at = frame.seq;
-        if (!this.#isFirst(own, frame)) continue;
-        if (frame.event === "lifecycle") await this.#othersReach(own);
-        if (!(await this.#sendText(frame.data))) return;
-      }
-      own.at = Infinity;
-    }
-    // It was the server that ended them.
-    if (this.#subscriptions.includes(own)) this.#socket.close(GOING_AWAY);
+  /** The thread's events, read from the first subscription on. */
+  #reading(): Promise<EventStream> {
+    this.#stream ??= this.#open().catch((error: unknown) => {
+      this.#stream = undefined;
+      throw error;
+    });
+    return this.#stream;
   }
 
-  /** What other subscriptions have of before goes first: clients take the end of a run for the end of its events. */
-  async #othersReach(own: Subscription): Promise<void> {
-    // All of them hear of what has come before the next turn.
-    do await nextTurn();
-    while ((await this.#turn) && this.#subscriptions.some(({ at }) => at < own.at));
-  }
-
-  /** What several subscriptions ask for is sent once: by that which came first. */
-  #isFirst(own: Subscription, frame: ProtocolFrame): boolean {
-    return this.#subscriptions.find(({ filter }) => passes(filter, frame)) === own;
+  async #open(): Promise<EventStream> {
+    const { service, threadId } = this.#call;
+    const stream = await (await service.protocol).events(threadId, { channels: [...CHANNELS] });
+    if (this.#socket.readyState !== this.#socket.OPEN) stream.disconnect();
+    this.#run(async () => {
+      await this.#subscriptions.follow(stream);
+      // It was the server that ended it.
+      this.#socket.close(GOING_AWAY);
+    });
+    return stream;
   }
 
   #send(message: object): Promise<boolean> {
-    return this.#sendText(JSON.stringify(message));
-  }
-
-  /** One message after the other, at the client's pace. */
-  #sendText(text: string): Promise<boolean> {
-    const sent = this.#turn.then(() => this.#outlet.write(Buffer.from(`${text}\n`)));
-    this.#turn = sent;
-    return sent;
+    return this.#subscriptions.answer(JSON.stringify(message));
   }
 }
 

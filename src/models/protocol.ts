@@ -184,6 +184,8 @@ export interface ProtocolFrame {
   readonly seq: number;
   readonly channel: string;
   readonly namespace: readonly string[];
+  /** Set for the last event of a run. */
+  readonly endsRun?: boolean;
 }
 
 /** Whether an event passes a filter. */

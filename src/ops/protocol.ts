@@ -28,9 +28,10 @@ import type { ThreadFeed } from "./thread-feed.js";
 export interface EventStream {
   thread_id: string;
   frames: AsyncIterable<readonly ProtocolFrame[]>;
-  /** Events that are kept already and pass the filter, and the place of the last of all. */
-  kept: number;
+  /** Place of the last event that there was when the client came. */
   lastSeq: number;
+  /** Events that are kept, whatever the client asked for. */
+  told(): readonly ProtocolFrame[];
   /** The client is gone: the frames end, and runs go on. */
   disconnect(): void;
 }
@@ -62,7 +63,7 @@ export class Protocol {
     const frames = ThreadFeeds.of(this.#context).read(id, filter);
     const disconnect = () => frames.leave();
     const own = this.#context.caller ? this.#whileOwn(id, frames) : frames;
-    return { thread_id: id, frames: own, kept: frames.kept, lastSeq, disconnect };
+    return { thread_id: id, frames: own, lastSeq, told: () => frames.told(), disconnect };
   }
 
   /** Whether a client may come for the thread, be it there or not. @throws as `events` */

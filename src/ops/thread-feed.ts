@@ -26,8 +26,8 @@ export interface TreeNode {
 
 /** Somebody who reads the events of a thread. */
 export interface FeedReader extends LogReader<ProtocolFrame> {
-  /** Events that were there when it came. */
-  kept: number;
+  /** Events that are kept, whatever the reader asks for. */
+  told(): readonly ProtocolFrame[];
 }
 
 const LAST = new Set(["completed", "failed", "interrupted"]);
@@ -104,7 +104,6 @@ export class ThreadFeed {
 
   /** Everything that is kept and passes the filter, then what comes. The log's error for who is too slow is thrown. */
   read(filter: EventFilter): FeedReader {
-    const kept = this.#log.kept.filter((frame) => passes(filter, frame)).length;
     const reader = this.#log.read(this.#log.first - 1);
     this.#readers += 1;
     let isHere = true;
@@ -116,7 +115,7 @@ export class ThreadFeed {
       if (this.#readers === 0) this.#onIdle();
     };
     return {
-      kept,
+      told: () => this.#log.kept,
       leave,
       async *[Symbol.asyncIterator]() {
         try {
@@ -179,7 +178,8 @@ export class ThreadFeed {
     const id = name.startsWith("synth:") ? name : `${run.run_id}:${name}`;
     const params = { namespace, timestamp: at ?? msOfPlace(seq), ...(node !== undefined && { node }), data };
     const envelope = { type: "event", event_id: id, seq, method, params };
-    this.#log.append({ id, event: method, data: JSON.stringify(envelope), seq, channel, namespace });
+    const endsRun = isLast(event);
+    this.#log.append({ id, event: method, data: JSON.stringify(envelope), seq, channel, namespace, endsRun });
   }
 
   #note({ run_id }: FedRun, { method, namespace, data }: RunEvent): void {
@@ -194,17 +194,21 @@ export class ThreadFeed {
 }
 
 /** The place of what other processes can tell of too. */
-function placeOf({ created_at, endedAt }: FedRun, { method, namespace, data, checkpoint }: RunEvent) {
+function placeOf({ created_at, endedAt }: FedRun, event: RunEvent) {
+  const { method, namespace, data, checkpoint } = event;
   if (checkpoint && namespace.length === 0) {
     const place = placeOfCheckpoint(checkpoint);
     return place === undefined || method !== "values" ? place : place + 1;
   }
   if (method !== "lifecycle" || namespace.length > 0) return undefined;
-  const { event } = data as { event: string };
-  if (event === "running") return placeOfStart(created_at);
-  const at = LAST.has(event) ? endedAt() : undefined;
+  if ((data as { event: string }).event === "running") return placeOfStart(created_at);
+  const at = isLast(event) ? endedAt() : undefined;
   return at === undefined ? undefined : placeOfEnd(at);
 }
+
+/** Whether it is the last event of its run. */
+const isLast = ({ method, namespace, data }: RunEvent): boolean =>
+  method === "lifecycle" && namespace.length === 0 && LAST.has((data as { event: string }).event);
 
 const isChild = (namespace: readonly string[], parent: readonly string[]): boolean =>
   namespace.length === parent.length + 1 && parent.every((segment, at) => namespace[at] === segment);

@@ -170,22 +170,34 @@ function Scene() {
   );
 }
 
-/** Stays at its end while that grows, unless the reader has gone up. */
+/** Stays at its end while what is in it grows, or its place changes, unless the reader has gone up. */
 function Scroller({ children }: { children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const inside = useRef<HTMLDivElement>(null);
+  const place = useRef({ isAtEnd: true, top: 0 });
   useLayoutEffect(() => {
-    if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
-  });
+    const toEnd = () => {
+      if (box.current && place.current.isAtEnd) box.current.scrollTop = box.current.scrollHeight;
+    };
+    const observer = new ResizeObserver(toEnd);
+    for (const { current } of [box, inside]) if (current) observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
   return (
     <div
       ref={box}
       class="scene"
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+        const { isAtEnd, top } = place.current;
+        // What comes between a move to the end and the news of it is no move of the reader.
+        const stays = isAtEnd && scrollTop >= top;
+        place.current = {
+          isAtEnd: stays || scrollHeight - scrollTop - clientHeight < NEAR_PX,
+          top: scrollTop,
+        };
       }}
     >
-      {children}
+      <div ref={inside}>{children}</div>
     </div>
   );
 }

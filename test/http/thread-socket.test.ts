@@ -69,25 +69,37 @@ describe("a socket", () => {
     expect((await send("state.get")).result).toHaveProperty("values");
   });
 
-  it("replays to who subscribes late, and sends once what two subscriptions ask for", async () => {
+  it("replays to who subscribes late, and sends once what two subscriptions ask for from then on", async () => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     const { send, until, messages, opened } = open(server, thread);
     await opened;
+    const run = async (content: string) => {
+      const { result } = await send("run.start", { assistant_id: "chat", input: says(content) });
+      return until(
+        (message) => message.type === "event" && isLast(String(result?.run_id))(message as ThreadEvent),
+      );
+    };
+    const channels = ["lifecycle", "values"];
     const { result } = await send("run.start", { assistant_id: "chat", input: says("hi") });
-    const ended = (message: Message) =>
-      message.type === "event" && isLast(String(result?.run_id))(message as ThreadEvent);
-    const stream = await openEvents(server, thread, { channels: ["lifecycle", "values"] });
-    const streamed = await stream.until(isLast());
-    const late = await send("subscription.subscribe", { channels: ["lifecycle", "values"] });
+    const stream = await openEvents(server, thread, { channels });
+    const streamed = await stream.until(isLast(String(result?.run_id)));
+    const late = await send("subscription.subscribe", { channels });
     expect(late.result?.replayed_events).toBe(streamed.length);
-    expect(messages.indexOf(late)).toBeLessThan(messages.indexOf(await until(ended)));
+    await until((message) => message.type === "event" && isLast()(message as ThreadEvent));
+    expect(messages.indexOf(late)).toBe(messages.findIndex(({ type }) => type === "event") - 1);
+    expect(events(messages)).toEqual(streamed);
+
+    // It has missed what others were told, so it is told all of it.
+    const values = streamed.filter(({ method }) => method === "values");
     const again = await send("subscription.subscribe", { channels: ["values"] });
-    const { result: next } = await send("run.start", { assistant_id: "chat", input: says("more") });
-    await until(
-      (message) => message.type === "event" && isLast(String(next?.run_id))(message as ThreadEvent),
-    );
-    const ids = events(messages).map(({ event_id }) => event_id);
+    expect(again.result?.replayed_events).toBe(values.length);
+    await expect.poll(() => events(messages.slice(messages.indexOf(again)))).toEqual(values);
+
+    const told = messages.length;
+    await run("more");
+    const ids = events(messages.slice(told)).map(({ event_id }) => event_id);
+    expect(ids.length).toBeGreaterThan(2);
     expect(ids).toEqual([...new Set(ids)]);
     const { subscription_id } = again.result as { subscription_id: string };
     expect((await send("subscription.unsubscribe", { subscription_id })).result).toEqual({});
@@ -95,6 +107,26 @@ describe("a socket", () => {
       type: "error",
       error: "no_such_subscription",
     });
+  });
+
+  it("tells what subscriptions made in a row ask for as one: the end of a run that is over comes last", async () => {
+    const server = await startTestServer({ graphs });
+    const thread = newThread();
+    const { send, until, messages, opened } = open(server, thread);
+    await opened;
+    const { result } = await send("run.start", { assistant_id: "chat", input: says("hi") });
+    const ended = isLast(String(result?.run_id));
+    await (await openEvents(server, thread)).until(ended);
+    const answers = [
+      ["lifecycle", "input"],
+      ["values", "messages", "lifecycle"],
+    ].map((channels) => send("subscription.subscribe", { channels }));
+    await Promise.all(answers);
+    await until((message) => message.type === "event" && ended(message as ThreadEvent));
+    await send("state.get");
+    const told = events(messages);
+    expect(told.filter(({ method }) => method === "values").length).toBeGreaterThan(1);
+    expect(told.filter(ended)).toEqual([told.at(-1)]);
   });
 
   it("tells the end of a run after all of it, whichever subscriptions they are of", async () => {

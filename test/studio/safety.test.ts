@@ -93,9 +93,9 @@ describeWithChromium("hostile values", () => {
     }
     await visit(`#/threads/${id}?tab=messages`);
     await expect.poll(() => page.locator(".message").allTextContents()).toHaveLength(5);
-    for (const text of HOSTILE.slice(0, 5))
-      expect(await page.locator(".message").nth(1).innerText()).toContain(text);
-    expect(await page.locator(".message").nth(1).innerText()).toContain("\\u202edesrever\\u2066");
+    const answer = () => page.locator(".message").nth(1).innerText();
+    for (const text of HOSTILE.slice(0, 5)) await expect.poll(answer).toContain(text);
+    expect(await answer()).toContain("\\u202edesrever\\u2066");
     await visit(`#/threads/${id}?tab=state`);
     await page.getByRole("tree").press("End");
     for (const key of ["ArrowRight", "ArrowDown", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
