@@ -18,9 +18,7 @@ describeWithChromium("a chat in Chromium", () => {
     files = await bundlePage();
   });
 
-  // By WebSocket, about one page in ten does not show an answer, and it is not known why yet: all pages of the suite read
-  // server-sent events. To look for it: CHAT_PAGE_TRANSPORT=websocket.
-  describe.each([process.env.CHAT_PAGE_TRANSPORT ?? "sse"])("over %s", (transport) => {
+  describe.each(["sse", "websocket"])("over %s", (transport) => {
     const open = async () => {
       const origin = await servePage(files);
       const server = await startTestServer({
