@@ -1,7 +1,6 @@
 /** What the subscriptions of one WebSocket are told of its thread, in which order. */
 import { setTimeout as after } from "node:timers/promises";
-import { type EventFilter, passes, type ProtocolFrame } from "../models/protocol.js";
-import type { EventStream } from "../ops/protocol.js";
+import { type EventFilter, type EventStream, passes, type ProtocolFrame } from "../models/protocol.js";
 
 /** Clients subscribe several times in a row; what they subscribe to within this time is told as one. */
 const BURST_MS = 50;

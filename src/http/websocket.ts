@@ -6,13 +6,13 @@ import {
   CHANNELS,
   CommandError,
   type EventFilter,
+  type EventStream,
   passes,
   ProtocolCommand,
   SOCKET_PARAMS,
   type UnsubscribeParams,
 } from "../models/protocol.js";
 import { FramesLostError } from "../models/run-stream.js";
-import type { EventStream } from "../ops/protocol.js";
 import type { CallerService } from "../service.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";

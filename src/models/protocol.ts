@@ -188,6 +188,18 @@ export interface ProtocolFrame {
   readonly endsRun?: boolean;
 }
 
+/** The events of a thread that one client asked for. */
+export interface EventStream {
+  thread_id: string;
+  frames: AsyncIterable<readonly ProtocolFrame[]>;
+  /** Place of the last event that there was when the client came. */
+  lastSeq: number;
+  /** Events that are kept, whatever the client asked for. */
+  told(): readonly ProtocolFrame[];
+  /** The client is gone: the frames end, and runs go on. */
+  disconnect(): void;
+}
+
 /** Whether an event passes a filter. */
 export function passes(
   { channels, namespaces, depth, since }: EventFilter,

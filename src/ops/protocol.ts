@@ -5,6 +5,7 @@ import {
   CommandError,
   type CommandResult,
   type EventFilter,
+  type EventStream,
   type GetTreeParams,
   type InputRespondParams,
   type ProtocolFrame,
@@ -23,18 +24,6 @@ import { States } from "./states.js";
 import { ThreadFeeds } from "./thread-feeds.js";
 import { assertNotForeign, ownThread } from "./thread-origin.js";
 import type { ThreadFeed } from "./thread-feed.js";
-
-/** The events of a thread that one client asked for. */
-export interface EventStream {
-  thread_id: string;
-  frames: AsyncIterable<readonly ProtocolFrame[]>;
-  /** Place of the last event that there was when the client came. */
-  lastSeq: number;
-  /** Events that are kept, whatever the client asked for. */
-  told(): readonly ProtocolFrame[];
-  /** The client is gone: the frames end, and runs go on. */
-  disconnect(): void;
-}
 
 /** What is told to those who read the run by its own routes. */
 const WIDE: Pick<RunCreateRequest, "stream_mode" | "stream_subgraphs"> = {
