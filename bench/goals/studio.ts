@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { Stage } from "../processes.js";
 import { ratioRow, type Row, type Target, valueRow } from "../report.js";
@@ -149,8 +148,6 @@ async function longThread({ stage, goal, url, page }: Scene): Promise<Row[]> {
     await opened(long, STEPS);
     return page.locator("#app *").count();
   })();
-  await page.evaluate(`${LIST}.scrollTop = ${LIST}.scrollHeight`);
-  while (!(await page.evaluate(`${LIST}.scrollHeight > ${(to + 1) * 52}`))) await wait(100);
   const jumps: number[] = [];
   for (const share of [0.5, 1, 0.1, 0.9, 0.3]) {
     jumps.push(await page.evaluate<number>(JUMP(share)));
@@ -166,7 +163,9 @@ async function longThread({ stage, goal, url, page }: Scene): Promise<Row[]> {
   return [
     against(many, { atMost: 1.5 }, `open, against ${SHORT + 2} steps`),
     against(named, { atMost: 2 }, `open the first by its address, against ${SHORT + 2} steps`),
-    valueRow(name("a jump by the scrollbar, all of them read"), median(jumps), "ms", { atMost: 300 }),
+    valueRow(name("a jump by the scrollbar to steps that were not read"), median(jumps), "ms", {
+      atMost: 300,
+    }),
     valueRow(name("median frame while scrolling"), median(frames), "ms", { atMost: 1.5 * FRAME_MS }),
     valueRow(name("elements in the page"), elements, "", { atMost: 600 }),
   ];
@@ -179,12 +178,12 @@ async function firstCheckpoint(url: string, thread: string): Promise<string> {
   return state?.checkpoint.checkpoint_id ?? "";
 }
 
-/** Milliseconds until the rows of another place are drawn. */
+/** Milliseconds until the rows of another place are read and drawn. */
 const JUMP = (share: number): string => `new Promise((resolve) => {
   const list = ${LIST}, begin = performance.now();
   const before = list.querySelector('[role="option"]')?.id;
   list.scrollTop = list.scrollHeight * ${share};
-  const look = () => list.querySelector('[role="option"]')?.id !== before
+  const look = () => list.querySelector('[role="option"]')?.id !== before && !list.querySelector(".is-unread")
     ? requestAnimationFrame(() => resolve(performance.now() - begin)) : requestAnimationFrame(look);
   look();
 })`;

@@ -14,44 +14,74 @@ export interface Change {
 
 /** The changes; none when the values are equal as JSON. */
 export function changesBetween(before: unknown, after: unknown, path: PathStep[] = []): Change[] {
+  const work = changesInSteps(before, after, path);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+/** As `changesBetween`, a little at a time: whoever reads it may do something else in between. */
+export function* changesInSteps(
+  before: unknown,
+  after: unknown,
+  path: PathStep[] = [],
+): Generator<void, Change[]> {
   if (before === after) return [];
-  if (Array.isArray(before) && Array.isArray(after)) return listChanges(before, after, path);
-  if (isRecord(before) && isRecord(after)) return keyChanges(before, after, path);
+  if (Array.isArray(before) && Array.isArray(after)) return yield* listChanges(before, after, path);
+  if (isRecord(before) && isRecord(after)) return yield* keyChanges(before, after, path);
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   return [{ op: "replace", path, old: before, new: after }];
 }
 
-function keyChanges(
+function* keyChanges(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
   path: PathStep[],
-): Change[] {
-  const removed = Object.keys(before).filter((key) => !isKept(after, key));
-  const removals = removed
-    .filter((key) => before[key] !== undefined)
-    .map((key): Change => ({ op: "remove", path: [...path, key], old: before[key] }));
-  const others = Object.keys(after).flatMap((key): Change[] => {
-    if (!isKept(after, key)) return [];
-    if (isKept(before, key)) return changesBetween(before[key], after[key], [...path, key]);
-    return [{ op: "add", path: [...path, key], new: after[key] }];
-  });
-  return [...removals, ...others];
+): Generator<void, Change[]> {
+  const changes: Change[] = Object.keys(before)
+    .filter((key) => !isKept(after, key) && before[key] !== undefined)
+    .map((key) => ({ op: "remove", path: [...path, key], old: before[key] }));
+  for (const key of Object.keys(after)) {
+    if (!isKept(after, key)) continue;
+    if (!isKept(before, key)) changes.push({ op: "add", path: [...path, key], new: after[key] });
+    else if (before[key] !== after[key])
+      addTo(changes, yield* changesInSteps(before[key], after[key], [...path, key]));
+  }
+  return changes;
+}
+
+/** Lists too long to be handed over as arguments, too. */
+function addTo(changes: Change[], more: readonly Change[]): void {
+  for (const change of more) changes.push(change);
 }
 
 /** A key that JSON keeps. */
 const isKept = (record: Record<string, unknown>, key: string): boolean =>
   Object.hasOwn(record, key) && record[key] !== undefined;
 
+/** Items of lists after which there is time for something else. */
+const AT_ONCE = 64;
+
 /** Removals from the end, additions from the start, then what differs inside of items that are the same. */
-function listChanges(before: readonly unknown[], after: readonly unknown[], path: PathStep[]): Change[] {
-  const { pairs, removed, added } = alignLists(before, after);
-  return [
+function* listChanges(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: PathStep[],
+): Generator<void, Change[]> {
+  const { pairs, removed, added } = yield* alignLists(before, after);
+  const changes = [
     ...removed
       .reverse()
       .map((index): Change => ({ op: "remove", path: [...path, index], old: before[index] })),
     ...added.map((index): Change => ({ op: "add", path: [...path, index], new: after[index] })),
-    ...pairs.flatMap(([old, now]) => changesBetween(before[old], after[now], [...path, now])),
   ];
+  for (const [count, [old, now]] of pairs.entries()) {
+    if (count % AT_ONCE === AT_ONCE - 1) yield;
+    if (before[old] !== after[now])
+      addTo(changes, yield* changesInSteps(before[old], after[now], [...path, now]));
+  }
+  return changes;
 }
 
 // Which items of two lists are the same: messages by their id, other items by what they hold.
@@ -67,8 +97,8 @@ interface Alignment {
 /** Cells of the table that the longest common subsequence is found with; beyond, items are paired by place. */
 const MOST_CELLS = 4_000_000;
 
-function alignLists(before: readonly unknown[], after: readonly unknown[]): Alignment {
-  const [oldKeys, newKeys] = [before.map(keyOf), after.map(keyOf)];
+function* alignLists(before: readonly unknown[], after: readonly unknown[]): Generator<void, Alignment> {
+  const [oldKeys, newKeys] = [yield* keysOf(before), yield* keysOf(after)];
   const anchors = commonItems(oldKeys, newKeys);
   const alignment: Alignment = { pairs: [], removed: [], added: [] };
   let [old, now] = [0, 0];
@@ -147,6 +177,15 @@ function middle(
 
 function idOf(item: unknown): string | undefined {
   return isRecord(item) && typeof item.id === "string" ? item.id : undefined;
+}
+
+function* keysOf(items: readonly unknown[]): Generator<void, string[]> {
+  const keys: string[] = [];
+  for (const item of items) {
+    if (keys.length % AT_ONCE === AT_ONCE - 1) yield;
+    keys.push(keyOf(item));
+  }
+  return keys;
 }
 
 /** A message that was rewritten keeps its id. */

@@ -23,9 +23,21 @@ export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
 }
 
 function pageOf(steps: readonly PageStep[], body: unknown): readonly PageStep[] {
-  const { limit = steps.length, before } = body as { limit?: number; before?: string };
-  const from = before === undefined ? 0 : steps.findIndex(({ id }) => id === before) + 1;
-  return steps.slice(from, from + limit);
+  const { limit = steps.length, before, metadata } = body as HistoryRequest;
+  return steps
+    .filter(({ id, step }) => {
+      if (before !== undefined && id >= before) return false;
+      return metadata?.step === undefined || step === metadata.step;
+    })
+    .slice(0, limit);
+}
+
+/** What is heeded of a request for a history. */
+interface HistoryRequest {
+  limit?: number;
+  /** Ids of checkpoints are in the order of their making. */
+  before?: string;
+  metadata?: { step?: number };
 }
 
 /** From the nearest step that has values of its own, change by change. */

@@ -1,23 +1,29 @@
 /** What a step changed: by key of the state, each change with what was there before, and the nodes that wrote it. */
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
-import { type Change, changesBetween } from "../../src/view/changes.js";
+import { type Change, changesInSteps } from "../../src/view/changes.js";
 import { isMessageLike } from "../../src/view/text.js";
 import { words } from "../words.js";
+import { Waiting } from "./common.js";
 import { Message } from "./message.js";
+import { useSliced } from "./sliced.js";
 import { Value, visible } from "./text.js";
 import { pathText } from "./tree-rows.js";
 
-/** Changes of one key that are shown at once. */
+/** Changes of one key that are shown at first, and with each press of a button more. */
 const MOST = 50;
 
+type Groups = [key: string, changes: Change[]][];
+
 /** Changes by the key of the state that they are in, in the order in which these come. */
-function changesByKey(before: unknown, after: unknown): [key: string, changes: Change[]][] {
+function* changesByKey(before: unknown, after: unknown): Generator<void, Groups> {
   const groups = new Map<string, Change[]>();
-  for (const change of changesBetween(before, after)) {
+  for (const change of yield* changesInSteps(before, after)) {
     const key = change.path.length === 0 ? "" : String(change.path[0]);
-    groups.set(key, [...(groups.get(key) ?? []), change]);
+    const group = groups.get(key);
+    if (group) group.push(change);
+    else groups.set(key, [change]);
   }
   return [...groups];
 }
@@ -29,7 +35,8 @@ export function writersOf(key: string, tasks: readonly ThreadTask[]): string[] {
 }
 
 export function Changes({ state, parent }: { state: ThreadState; parent: ThreadState | undefined }) {
-  const groups = useMemo(() => changesByKey(parent?.values ?? {}, state.values), [state, parent]);
+  const groups = useSliced(() => changesByKey(parent?.values ?? {}, state.values), [state, parent]);
+  if (!groups) return <Waiting />;
   if (groups.length === 0) return <p class="dim">{whyNone(state, parent)}</p>;
   return (
     <>
@@ -42,7 +49,8 @@ export function Changes({ state, parent }: { state: ThreadState; parent: ThreadS
 
 /** What differs between two values, without who wrote it. */
 export function Differences({ before, after }: { before: unknown; after: unknown }) {
-  const groups = useMemo(() => changesByKey(before, after), [before, after]);
+  const groups = useSliced(() => changesByKey(before, after), [before, after]);
+  if (!groups) return <Waiting />;
   return (
     <>
       {groups.map(([key, changes]) => (
@@ -59,8 +67,8 @@ function whyNone({ values, metadata }: ThreadState, parent: ThreadState | undefi
 }
 
 function Group({ name, changes, writers }: { name: string; changes: Change[]; writers: string[] }) {
-  const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? changes : changes.slice(0, MOST);
+  const [most, setMost] = useState(MOST);
+  const shown = changes.slice(0, most);
   return (
     <section class="part">
       <h3>
@@ -73,7 +81,7 @@ function Group({ name, changes, writers }: { name: string; changes: Change[]; wr
         ))}
       </ul>
       {shown.length < changes.length && (
-        <button type="button" class="link" onClick={() => setWhole(true)}>
+        <button type="button" class="link" onClick={() => setMost(most + MOST)}>
           {words.list.loaded(shown.length, changes.length)} · {words.more}
         </button>
       )}

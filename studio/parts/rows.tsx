@@ -15,36 +15,45 @@ interface RowsProps {
   /** The row; its element has the id `rowId(id, index)`. */
   row: (index: number) => ComponentChildren;
   onKey: (event: KeyboardEvent) => void;
-  /** The last rows can be seen. */
-  onEnd?: () => void;
+  /** Called with the rows that can be seen, and where they end. */
+  onSeen?: (from: number, to: number) => void;
 }
 
 const BEYOND = 8;
+/** Rows that come and go at once: a page that is scrolled need not be drawn for each of them. */
+const AT_ONCE = 4;
+
+/** The rows to draw around those in sight, and where they end. */
+function around(top: number, seen: number, height: number): readonly [number, number] {
+  const from = Math.floor(top / height / AT_ONCE) * AT_ONCE;
+  const to = Math.ceil((top + seen) / height / AT_ONCE) * AT_ONCE;
+  return [Math.max(0, from - BEYOND), to + BEYOND];
+}
 
 export const rowId = (list: string, index: number): string => `${list}-${index}`;
 
 export function Rows(props: RowsProps) {
-  const { id, role, label, count, height, active, row, onKey, onEnd } = props;
+  const { id, role, label, count, height, active, row, onKey, onSeen } = props;
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
+  const [[first, past], setShown] = useState<readonly [number, number]>(() => around(0, 600, height));
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(measure);
+    const observer = new ResizeObserver(() => show(element));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
+  const show = ({ scrollTop, clientHeight }: HTMLElement) => {
+    const [from, to] = around(scrollTop, clientHeight, height);
+    // Where nothing comes into sight, nothing is drawn.
+    setShown((before) => (before[0] === from && before[1] === to ? before : [from, to]));
+  };
   useEffect(() => {
     if (box.current && active >= 0) reveal(box.current, active * height, height);
   }, [active, height]);
-  const first = Math.max(0, Math.floor(view.top / height) - BEYOND);
-  const end = Math.min(count, Math.ceil((view.top + view.height) / height) + BEYOND);
-  useEffect(() => {
-    if (end >= count) onEnd?.();
-  }, [end, count]);
-  const onScroll = ({ currentTarget }: TargetedEvent<HTMLDivElement>) =>
-    setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight });
+  const end = Math.min(count, past);
+  useEffect(() => void onSeen?.(first, end), [first, end, count]);
+  const onScroll = ({ currentTarget }: TargetedEvent<HTMLDivElement>) => show(currentTarget);
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
   const isShown = active >= first && active < end;
   return (

@@ -1,11 +1,12 @@
 /** Two branches side by side: steps that go together, and what differs after each. */
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
-import { changesBetween } from "../../src/view/changes.js";
+import { changesInSteps } from "../../src/view/changes.js";
 import { ApiError } from "../api.js";
 import type { Pair } from "../parts/aligned.js";
 import { Differences } from "../parts/changes.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
+import { inSlices } from "../parts/sliced.js";
 import { msText, visible } from "../parts/text.js";
 import { go, href } from "../router.js";
 import { compare, type ComparedStep, comparison, type Comparison, named, stateOf } from "../state/compare.js";
@@ -139,9 +140,9 @@ function PairRow({ pair: { left, right }, isRead }: { pair: Pair<ComparedStep>; 
     if (!left || !right || !isWanted) return;
     let isGone = false;
     Promise.all([stateOf(left), stateOf(right)])
-      .then(([before, after]): Read => {
-        const isSame = changesBetween(before.values, after.values).length === 0;
-        return { left: before, right: after, isSame };
+      .then(async ([before, after]): Promise<Read> => {
+        const changes = await inSlices(changesInSteps(before.values, after.values), () => isGone);
+        return { left: before, right: after, isSame: changes?.length === 0 };
       })
       .catch((error: unknown) => error as ApiError)
       .then((result) => !isGone && setRead(result))

@@ -14,27 +14,30 @@ import { live, onProgress } from "../state/live-run.js";
 import {
   choose,
   chosenId,
-  chosenIndex,
+  chosenRow,
   durationOf,
   follow,
+  isAboveGap,
   isBranch,
   isFollowing,
-  loadMore,
   look,
   namespace,
   newerCount,
   nodesOf,
   open,
   page,
+  readAgain,
   refresh,
   refreshSoon,
   row,
-  type Step,
+  rows,
+  see,
   stepHref,
   steps,
   subgraphs,
   threadId,
 } from "../state/thread.js";
+import type { Step } from "../state/step-list.js";
 import { graphOf } from "../state/threads.js";
 import { Lane } from "../parts/lane.js";
 import { path, placed, width } from "../state/branches.js";
@@ -142,12 +145,12 @@ const LIST = "steps";
 const ROW = 52;
 
 function StepList() {
-  const all = steps.value;
+  const all = rows.value;
   const onKey = (event: KeyboardEvent) => {
-    const to = movedBy(event.key, chosenIndex.value, all.length);
+    const to = movedBy(event.key, chosenRow.value, all.count);
     if (to === undefined || event.metaKey || event.ctrlKey) return;
     event.preventDefault();
-    choose(to);
+    void choose(to);
   };
   return (
     <section class="steps" aria-label={words.thread.steps}>
@@ -163,33 +166,62 @@ function StepList() {
         id={LIST}
         role="listbox"
         label={words.thread.steps}
-        count={all.length}
+        count={all.count}
         height={ROW}
-        active={chosenIndex.value}
+        active={chosenRow.value}
         onKey={onKey}
-        onEnd={() => page.error.value === undefined && void loadMore()}
-        row={(index) => (
-          <StepRow key={all[index]?.id} step={all[index] as Step} above={all[index - 1]} index={index} />
-        )}
+        onSeen={(from, to) => page.error.value === undefined && void see(from, to)}
+        row={rowAt}
       />
-      {page.error.value && <Fault error={page.error.value} retry={() => void loadMore()} />}
+      {page.error.value && <Fault error={page.error.value} retry={readAgain} />}
     </section>
   );
 }
 
-function StepRow({ step, above, index }: { step: Step; above: Step | undefined; index: number }) {
+function rowAt(row: number) {
+  const place = rows.value.placeAt(row);
+  const step = place === undefined ? undefined : steps.value[place];
+  if (place === undefined || !step) return <Unread key={`row ${row}`} row={row} />;
+  const above = steps.value[place - 1];
+  return (
+    <StepRow
+      key={step.id}
+      step={step}
+      above={above && !isAboveGap(above) ? above : undefined}
+      place={place}
+      row={row}
+    />
+  );
+}
+
+/** A step that is on its way. */
+const Unread = ({ row }: { row: number }) => (
+  <div id={rowId(LIST, row)} class="row step is-unread dim" role="option" aria-selected={false}>
+    {words.loading}
+  </div>
+);
+
+interface StepRowProps {
+  step: Step;
+  /** The newer one; undefined where that is not read. */
+  above: Step | undefined;
+  place: number;
+  row: number;
+}
+
+function StepRow({ step, above, place, row: at }: StepRowProps) {
   const isChosen = step.id === chosenId.value;
   const ms = durationOf(step);
-  const isFailed = index === 0 && row.value.value?.status === "error" && namespace.value === "";
+  const isFailed = place === 0 && row.value.value?.status === "error" && namespace.value === "";
   return (
     <div
-      id={rowId(LIST, index)}
+      id={rowId(LIST, at)}
       class="row step"
       role="option"
       aria-selected={isChosen}
       onClick={() => go(stepHref(step.id), { replace: true })}
     >
-      <StepLane step={step} index={index} />
+      <StepLane step={step} place={place} />
       <span class="number">{step.number ?? "·"}</span>
       <span class="step-main">
         <span class="one-line">{titleOf(step)}</span>
@@ -205,12 +237,12 @@ function StepRow({ step, above, index }: { step: Step; above: Step | undefined; 
   );
 }
 
-function StepLane({ step, index }: { step: Step; index: number }) {
-  const place = placed.value[index];
-  if (!place) return null;
+function StepLane({ step, place }: Pick<StepRowProps, "step" | "place">) {
+  const lane = placed.value[place];
+  if (!lane) return null;
   return (
     <Lane
-      placed={place}
+      placed={lane}
       lanes={width.value}
       height={ROW}
       path={path.value}

@@ -1,14 +1,19 @@
 /** The branches of a thread: which lane each step stands in, and which steps led to the one that is looked at. */
 import { computed } from "@preact/signals";
 import { Lanes } from "../../src/view/lanes.js";
-import { chosenId, steps } from "./thread.js";
+import { chosenId, isAboveGap, steps } from "./thread.js";
 
 /** Lanes that are drawn beside each other; the rest share the last one. */
 const MOST_LANES = 8;
 
 export const placed = computed(() => {
-  const lanes = new Lanes();
-  return steps.value.map((step) => lanes.place(step));
+  let lanes = new Lanes();
+  return steps.value.map((step) => {
+    const placed = lanes.place(step);
+    // Which lines come out of a stretch that is not read is not known.
+    if (isAboveGap(step)) lanes = new Lanes();
+    return placed;
+  });
 });
 
 /** Lanes that the widest step needs. */

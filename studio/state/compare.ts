@@ -10,7 +10,8 @@ import { place } from "../router.js";
 import { load, loading } from "./loading.js";
 import { ownNodes } from "../../src/view/diagram.js";
 import { askStates } from "./shown.js";
-import { readStepsOf, type Step } from "./thread.js";
+import type { Step } from "./step-list.js";
+import { readStepsOf } from "./thread.js";
 import { words } from "../words.js";
 
 export interface ComparedStep extends Step, Named {
@@ -61,7 +62,7 @@ async function readSide(name: string): Promise<Side> {
   const [threadId = "", reference = "-1"] = name.split("@", 2);
   const steps: Step[] = [];
   for (let isWhole = false; !isWhole && steps.length < MOST_STEPS;) {
-    const page = await readStepsOf(threadId, "", PAGE, steps.at(-1)?.id);
+    const page = await readStepsOf(threadId, "", { limit: PAGE, before: steps.at(-1)?.id });
     steps.push(...page);
     isWhole = page.length < PAGE;
   }

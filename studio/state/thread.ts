@@ -6,21 +6,19 @@ import { ApiError, ask } from "../api.js";
 import { go, href, place } from "../router.js";
 import { load, loading } from "./loading.js";
 import { askStates, shown } from "./shown.js";
+import {
+  type GapRow,
+  justAfter,
+  NO_STEPS,
+  numberAt,
+  type Step,
+  type StepList,
+  StepRows,
+  withNamed,
+  withNewest,
+  withPage,
+} from "./step-list.js";
 import { graphOf, type ListedThread, readRow } from "./threads.js";
-
-/** A checkpoint as a row of the list. */
-export interface Step {
-  id: string;
-  parent: string | undefined;
-  number: number | null;
-  source: string;
-  runId: string | undefined;
-  createdAt: string | null;
-  next: readonly string[];
-  /** Null when the checkpoint before is gone. */
-  changed: readonly string[] | null;
-  asks: number;
-}
 
 const SELECT = [
   "checkpoint",
@@ -32,7 +30,9 @@ const SELECT = [
   "changed_keys",
 ] as const;
 const FIRST_PAGE = 50;
-const PAGE = 500;
+const PAGE = 100;
+/** Rows around those in sight that are read with them. */
+const MARGIN = 20;
 
 export const threadId = computed(() =>
   place.value.path[0] === "threads" ? (place.value.path[1] ?? "") : "",
@@ -40,9 +40,13 @@ export const threadId = computed(() =>
 /** Namespace of the graph inside of the graph whose steps are shown; empty for the whole one. */
 export const namespace = computed(() => place.value.query.ns ?? "");
 export const row = loading<ListedThread>();
-export const steps = signal<readonly Step[]>([]);
+const list = signal<StepList>(NO_STEPS);
+/** Those that are read, newest first. */
+export const steps = computed(() => list.value.steps);
+/** Whether the step in the list after this one is not read. */
+export const isAboveGap = ({ id }: Step): boolean => list.value.gaps.has(id);
+export const rows = computed(() => new StepRows(list.value));
 export const page = loading<void>();
-export const hasMore = signal(false);
 /** Nodes of the graph that are graphs themselves. */
 export const subgraphs = signal<ReadonlySet<string>>(new Set());
 
@@ -51,8 +55,9 @@ const newest = computed(() => steps.value[0]?.id);
 const named = computed(() => (place.value.path[2] === "at" ? place.value.path[3] : undefined));
 /** The step that is looked at: the one of the address, else the newest. */
 export const chosenId = computed(() => named.value ?? newest.value);
-export const chosenIndex = computed(() => steps.value.findIndex(({ id }) => id === chosenId.value));
+const chosenIndex = computed(() => steps.value.findIndex(({ id }) => id === chosenId.value));
 export const chosenStep = computed(() => steps.value[chosenIndex.value]);
+export const chosenRow = computed(() => rows.value.rowOf(chosenIndex.value));
 export const isFollowing = computed(() => named.value === undefined);
 /** Steps that came since the reader chose one of his own. */
 export const newerCount = signal(0);
@@ -108,16 +113,15 @@ export async function open(): Promise<void> {
   const mine = ++generation;
   states.clear();
   batch(() => {
-    steps.value = [];
+    list.value = NO_STEPS;
     newerCount.value = 0;
-    hasMore.value = false;
     row.value.value = undefined;
     row.error.value = undefined;
     page.error.value = undefined;
     page.busy.value = false;
   });
   const isStale = () => mine !== generation;
-  await Promise.all([loadRow(isStale), loadSteps(isStale)]);
+  await Promise.all([loadRow(isStale), loadNewest(isStale)]);
   if (isStale()) return;
   void findSubgraphs(isStale);
   await findNamed(isStale);
@@ -126,52 +130,101 @@ export async function open(): Promise<void> {
 const loadRow = (isStale: () => boolean): Promise<void> => load(row, () => readRow(threadId.value), isStale);
 
 const readSteps = (limit: number, before?: string): Promise<Step[]> =>
-  readStepsOf(threadId.value, namespace.value, limit, before);
+  readStepsOf(threadId.value, namespace.value, { limit, before });
+
+interface StepsWish {
+  limit: number;
+  before?: string | undefined;
+  /** The number that they all have. */
+  step?: number;
+}
 
 /** Steps of a thread, newest first, without their values. */
-export async function readStepsOf(id: string, ns: string, limit: number, before?: string): Promise<Step[]> {
-  const checkpoint = ns === "" ? {} : { checkpoint: { checkpoint_ns: ns } };
-  const body = { ...checkpoint, limit, select: SELECT, ...(before !== undefined && { before }) };
+export async function readStepsOf(
+  id: string,
+  ns: string,
+  { limit, before, step }: StepsWish,
+): Promise<Step[]> {
+  const body = {
+    limit,
+    select: SELECT,
+    ...(ns !== "" && { checkpoint: { checkpoint_ns: ns } }),
+    ...(before !== undefined && { before }),
+    ...(step !== undefined && { metadata: { step } }),
+  };
   const path = `/threads/${encodeURIComponent(id)}/history`;
   return (await askStates<SelectedState[]>("POST", path, body)).body.map(stepOf);
 }
 
-function loadSteps(isStale: () => boolean): Promise<void> {
-  const limit = steps.value.length === 0 ? FIRST_PAGE : PAGE;
-  const read = async () => {
-    const more = await readSteps(limit, steps.value.at(-1)?.id);
-    if (isStale()) return;
-    batch(() => {
-      steps.value = [...steps.value, ...more];
-      hasMore.value = more.length === limit;
-    });
-  };
-  return load(page, read, isStale);
+const loadNewest = (isStale: () => boolean): Promise<void> =>
+  load(
+    page,
+    async () => {
+      const fresh = await readSteps(FIRST_PAGE);
+      if (!isStale()) list.value = withNewest(list.value, fresh, { isWhole: fresh.length < FIRST_PAGE });
+    },
+    isStale,
+  );
+
+/** Read a page of a stretch: from its beginning, or, far inside of it, from the step that should be there. */
+const loadGap = (gap: GapRow, isStale: () => boolean): Promise<void> =>
+  load(
+    page,
+    async () => {
+      const start = gap.offset < PAGE ? undefined : await findIn(gap);
+      const more = await readSteps(PAGE, start === undefined ? gap.above.id : justAfter(start));
+      if (isStale()) return;
+      const skipped = start === undefined ? 0 : gap.offset;
+      list.value = withPage(list.value, gap.above, more, { skipped, isEnd: more.length < PAGE });
+    },
+    isStale,
+  );
+
+/** Id of the step with the number that the row should have; undefined where branches make it another. */
+async function findIn(gap: GapRow): Promise<string | undefined> {
+  const step = numberAt(gap);
+  if (step === undefined) return undefined;
+  const [found] = await readStepsOf(threadId.value, namespace.value, {
+    limit: 1,
+    before: gap.above.id,
+    step,
+  });
+  return found && (!gap.below || found.id > gap.below.id) ? found.id : undefined;
 }
 
-/** Pages that are read on while the reader looks at one. */
-const PAGES_AHEAD = 20;
+let seen = { from: 0, to: 0 };
+let reading: Promise<void> | undefined;
 
-/**
- * The next page, or the same again where the last one failed; then those after it, so that the scrollbar leads
- * anywhere.
- */
-export async function loadMore(): Promise<void> {
-  if (page.busy.value) return;
-  const mine = generation;
-  const isStale = () => mine !== generation;
-  for (let pages = 0; pages < PAGES_AHEAD && hasMore.value && !isStale(); pages += 1) {
-    await loadSteps(isStale);
-    if (page.error.value) return;
+/** These rows are in sight: what is not read of them, and around them, is read. */
+export function see(from: number, to: number): Promise<void> {
+  seen = { from: from - MARGIN, to: to + MARGIN };
+  reading ??= readSeen().finally(() => (reading = undefined));
+  return reading;
+}
+
+async function readSeen(): Promise<void> {
+  const gapInSight = () => rows.value.gapIn(seen.from, seen.to);
+  for (let gap = gapInSight(); gap && !page.error.value; gap = gapInSight()) {
+    const mine = generation;
+    await loadGap(gap, () => mine !== generation);
   }
 }
 
-/** An address may name a step far down: it is looked for. */
+/** Read on where reading failed. */
+export function readAgain(): void {
+  page.error.value = undefined;
+  reading ??= readSeen().finally(() => (reading = undefined));
+}
+
+/** An address may name a step far down: it is read, with those after it. */
 async function findNamed(isStale: () => boolean): Promise<void> {
-  while (named.value !== undefined && chosenIndex.value < 0 && hasMore.value && !isStale()) {
-    if (page.error.value) return;
-    await loadSteps(isStale);
-  }
+  const id = named.value;
+  if (id === undefined || chosenIndex.value >= 0 || page.error.value) return;
+  const read = async () => {
+    const found = await readSteps(PAGE, justAfter(id));
+    if (!isStale() && found[0]?.id === id) list.value = withNamed(list.value, found, found.length < PAGE);
+  };
+  await load(page, read, isStale);
 }
 
 async function findSubgraphs(isStale: () => boolean): Promise<void> {
@@ -199,13 +252,11 @@ export async function refresh(): Promise<void> {
   const fresh = await readSteps(FIRST_PAGE).catch(() => undefined);
   if (!fresh || isStale()) return;
   const known = byId.value;
-  const meets = fresh.length < FIRST_PAGE || fresh.some(({ id }) => known.has(id));
-  const ids = new Set(fresh.map(({ id }) => id));
   batch(() => {
     if (!isFollowing.value) newerCount.value += fresh.filter(({ id }) => !known.has(id)).length;
-    steps.value = meets ? [...fresh, ...steps.value.filter(({ id }) => !ids.has(id))] : fresh;
-    if (!meets) hasMore.value = true;
+    list.value = withNewest(list.value, fresh, { isWhole: fresh.length < FIRST_PAGE });
   });
+  void see(seen.from + MARGIN, seen.to - MARGIN);
   // What its tasks wrote, or asked, may have come after it was looked at.
   const [head] = fresh;
   if (head && known.has(head.id)) states.delete(stateKey(head.id));
@@ -230,9 +281,13 @@ export function stepHref(id: string | undefined, query: Record<string, string | 
   return href(path, { tab: place.value.query.tab, ns: place.value.query.ns, ...query });
 }
 
-/** Look at the step at this place of the list. */
-export function choose(index: number): void {
-  const step = steps.value[Math.max(0, Math.min(index, steps.value.length - 1))];
+/** Look at the step in this row, which may have to be read first. */
+export async function choose(row: number): Promise<void> {
+  const wanted = Math.max(0, Math.min(row, rows.value.count - 1));
+  if (rows.value.placeAt(wanted) === undefined) await see(wanted, wanted + 1);
+  // There may be fewer of them than it seemed.
+  const place = rows.value.placeAt(Math.min(wanted, rows.value.count - 1));
+  const step = place === undefined ? undefined : steps.value[place];
   if (step) go(stepHref(step.id), { replace: true });
 }
 
