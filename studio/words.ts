@@ -37,8 +37,8 @@ export const words = {
       ["n", "follow the newest step"],
       ["f", "go on from a step in another way"],
       ["/", "filter, or search the state"],
-      ["g r, g i, g t, g g", "run, inbox, threads, graphs"],
-      ["g r, g t, g u, g m, g g", "run, threads, runs, memory, graphs"],
+      ["g r, g i, g t", "run, inbox, threads"],
+      ["g u, g m, g g", "runs, memory, graphs"],
       ["Ctrl or ⌘ Enter", "run the input"],
       ["b", "stop before the node of the drawing that has the focus"],
       [".", "run one superstep"],
@@ -247,7 +247,11 @@ export const words = {
       clients: "Only what clients see is shown of states; all values are stored.",
     },
   },
-  page: { save: "Save as one file" },
+  page: {
+    save: "Save as one file",
+    secrets: "without secrets",
+    secretsHint: "What looks or is named like one, or is the value of such a variable, is left out",
+  },
   files: {
     title: "Files of the message",
     add: "Add files",
@@ -284,6 +288,8 @@ export const words = {
     decisions: { approve: "Approve", edit: "Edit", reject: "Reject", respond: "Respond", ignore: "Ignore" },
     args: (name: string) => `Arguments of ${name}`,
     why: "Why (the model is told)",
+    waiting: (shown: number, total: number | null) =>
+      total === null ? `${shown} wait` : `${shown} of ${total} that wait`,
     none: "Nobody waits for an answer",
     noneHint: "Threads whose graph asks something stand here.",
     answered: "Answered.",
@@ -330,14 +336,20 @@ export const words = {
   fork: {
     title: "Go on in another way",
     button: "Fork (f)",
+    readOnly: "Nothing is changed here: this page shows a storage. `graph-serve dev` runs its graphs.",
     at: (step: number | undefined) => (step === undefined ? "From this step" : `From step ${step}`),
     note: "What is written here, or runs from here, makes a branch of its own; all steps that are there stay.",
     edit: "Edit",
     editKey: (key: string) => `Edit ${key}`,
     leave: "Leave as it is",
     valueOf: (key: string) => `What is written to ${key}`,
-    reducer:
-      "The key's reducer gets this: one that replaces takes it as it is, one that collects adds it to what is there.",
+    shapes: {
+      list: "A list. Without a reducer this takes its place; with one that collects, these items are added: write only those that are new.",
+      object:
+        "An object. Without a reducer this takes its place as a whole; with one that merges, keys that are not written stay.",
+      plain: "Without a reducer this takes its place; with one that counts or joins, it is added to it.",
+      unset: "The key has no value yet: this is what its reducer begins with, or what stands there.",
+    },
     messages:
       "The key's reducer gets this list: a message whose id is there takes its place, remove takes it away, others are added.",
     change: "Change",
@@ -361,11 +373,16 @@ export const words = {
     left: "first",
     right: "second",
     place: "THREAD@step, -1 is the newest",
+    file: (side: string) => `Open a file as the ${side}`,
+    noThread: (file: string, why: string) =>
+      `${file} is no thread: ${why}. Choose what "graph-serve export" or "graph-serve replay --format html" wrote.`,
+    noFile: (file: string) =>
+      `The file "${file}" is not open in this tab: choose it again above, since a page cannot read files by itself.`,
     button: "Compare",
     withNewest: "Compare with the newest",
     none: "Which two?",
     noneHint:
-      "A thread and a step of it each: THREAD@3, THREAD@-1 for the newest, THREAD@ and the beginning of a checkpoint's id.",
+      "A thread and a step of it each: THREAD@3, THREAD@-1 for the newest, THREAD@ and the beginning of a checkpoint's id; or a file: a saved page, or an exported thread.",
     totals: "What each of them took since they parted",
     branch: "Branch",
     tip: "ends with",

@@ -22,10 +22,15 @@ export interface PageHelpers {
   /** States as the public interface does not show them: all values, or only what clients see. */
   otherStates(): StateReader;
   /**
-   * The thread as a page of one file, secrets taken out.
+   * The thread as a page of one file.
    * @throws NotFoundError (`thread_not_found`), before its first piece
    */
-  page(threadId: string): AsyncGenerator<string>;
+  page(threadId: string, options: PageOptions): AsyncGenerator<string>;
+}
+
+export interface PageOptions {
+  /** What looks or is named like a secret stays in. */
+  keepsSecrets: boolean;
 }
 
 /** With the graphs of a project at hand. */
@@ -108,7 +113,7 @@ export function studioHelpers(helpers: PageHelpers | StudioHelpers): Router {
   });
   serveStates(router, helpers);
   router.get("/threads/:thread_id/page", async (req, res) => {
-    const pieces = helpers.page(req.params.thread_id);
+    const pieces = helpers.page(req.params.thread_id, { keepsSecrets: req.query.secrets === "kept" });
     // What is not there is told before anything is sent.
     const first = await pieces.next();
     res.writeHead(200, {

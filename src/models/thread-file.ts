@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject } from "./common.js";
+import { isRecord, type JsonObject } from "./json.js";
 import type { Run } from "./run.js";
 import type { ThreadState } from "./state.js";
 import type { Thread } from "./thread.js";

@@ -14,7 +14,12 @@ export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
     const [, last = ""] = /([^/?]+)(?:\?.*)?$/.exec(path) ?? [];
     if (path === "/threads/search") return [row];
     if (path === "/threads/count") return 1;
-    if (last === "history") return pageOf(newestFirst, body).map((step) => stateOf(step, thread.thread_id));
+    if (last === "history")
+      return statesPage(newestFirst, ({ id, step }) => [id, step], body).map((step) =>
+        stateOf(step, thread.thread_id),
+      );
+    // Of runs it knows nothing but what their steps say.
+    if (last === "runs") return [];
     if (last !== "checkpoint") return undefined;
     const { checkpoint_id = "" } = (body as { checkpoint: { checkpoint_id?: string } }).checkpoint;
     const step = byId.get(checkpoint_id);
@@ -22,12 +27,18 @@ export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
   };
 }
 
-function pageOf(steps: readonly PageStep[], body: unknown): readonly PageStep[] {
+/** The part of a history that is asked for; `keyOf` tells the id and the number of a step. Newest first. */
+export function statesPage<T>(
+  steps: readonly T[],
+  keyOf: (step: T) => readonly [id: string, number: unknown],
+  body: unknown,
+): T[] {
   const { limit = steps.length, before, metadata } = body as HistoryRequest;
   return steps
-    .filter(({ id, step }) => {
+    .filter((step) => {
+      const [id, number] = keyOf(step);
       if (before !== undefined && id >= before) return false;
-      return metadata?.step === undefined || step === metadata.step;
+      return metadata?.step === undefined || number === metadata.step;
     })
     .slice(0, limit);
 }

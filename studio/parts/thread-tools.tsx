@@ -37,12 +37,16 @@ export function ShownSwitch() {
 
 export function SavePage({ graph }: { graph: string }) {
   const [state, setState] = useState<"idle" | "busy" | ApiError>("idle");
+  const [keepsSecrets, setKeeping] = useState(false);
   if (hello.value === undefined) return null;
   const save = async () => {
     setState("busy");
     try {
       const id = threadId.value;
-      saveAs(await threadPage(id), ["thread", graph, id.slice(0, 8)].filter(Boolean).join("-") + ".html");
+      saveAs(
+        await threadPage(id, keepsSecrets),
+        ["thread", graph, id.slice(0, 8)].filter(Boolean).join("-") + ".html",
+      );
       setState("idle");
     } catch (error) {
       setState(error as ApiError);
@@ -53,6 +57,14 @@ export function SavePage({ graph }: { graph: string }) {
       <button type="button" class="small" disabled={state === "busy"} onClick={() => void save()}>
         {words.page.save}
       </button>
+      <label class="check small-text dim" title={words.page.secretsHint}>
+        <input
+          type="checkbox"
+          checked={!keepsSecrets}
+          onChange={({ currentTarget }) => setKeeping(!currentTarget.checked)}
+        />
+        {words.page.secrets}
+      </label>
       {typeof state === "object" && (
         <span class="bad" role="alert">
           {visible(state.message)}

@@ -1,5 +1,5 @@
 /** Two branches side by side: steps that go together, and what differs after each. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { changesInSteps } from "../../src/view/changes.js";
 import { ApiError } from "../api.js";
@@ -10,6 +10,7 @@ import { inSlices } from "../parts/sliced.js";
 import { msText, visible } from "../parts/text.js";
 import { go, href } from "../router.js";
 import { compare, type ComparedStep, comparison, type Comparison, named, stateOf } from "../state/compare.js";
+import { fileRef, openFile } from "../state/opened-files.js";
 import { words } from "../words.js";
 
 export function Compare() {
@@ -38,6 +39,8 @@ export function Compare() {
 function Choose() {
   const [left = "", right = ""] = named.value;
   const [names, setNames] = useState([left, right]);
+  const setName = (index: number, name: string) =>
+    setNames((before) => before.map((each, at) => (at === index ? name : each)));
   return (
     <form
       class="fields choose"
@@ -46,21 +49,68 @@ function Choose() {
         go(href(["compare", ...names.map((name) => name.trim())]));
       }}
     >
-      {names.map((name, index) => (
-        <label key={index}>
-          <span>{index === 0 ? words.compare.left : words.compare.right}</span>
-          <input
-            required
-            value={name}
-            placeholder={words.compare.place}
-            onInput={({ currentTarget }) =>
-              setNames(names.map((each, at) => (at === index ? currentTarget.value : each)))
-            }
-          />
-        </label>
-      ))}
+      {names.map((name, index) => {
+        const which = index === 0 ? words.compare.left : words.compare.right;
+        return (
+          <div key={index} class="side-name">
+            <label>
+              <span>{which}</span>
+              <input
+                required
+                value={name}
+                placeholder={words.compare.place}
+                onInput={({ currentTarget }) => setName(index, currentTarget.value)}
+              />
+            </label>
+            <FileButton
+              label={words.compare.file(which)}
+              onOpen={(file) => setName(index, `${fileRef(file)}@-1`)}
+            />
+          </div>
+        );
+      })}
       <button type="submit">{words.compare.button}</button>
     </form>
+  );
+}
+
+/** A page of one file, or an exported thread, in the place of a thread of the server. */
+function FileButton({ label, onOpen }: { label: string; onOpen: (name: string) => void }) {
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const input = useRef<HTMLInputElement>(null);
+  const take = async (file: File | undefined) => {
+    setFault(undefined);
+    if (!file) return;
+    try {
+      await openFile(file);
+      onOpen(file.name);
+    } catch (error) {
+      setFault((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="small" onClick={() => input.current?.click()}>
+        {label}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept=".html,.json,text/html,application/json"
+        aria-label={label}
+        onChange={({ currentTarget }) => {
+          void take(currentTarget.files?.[0]);
+          // The same file may be chosen again, once it has changed.
+          currentTarget.value = "";
+        }}
+      />
+      {fault !== undefined && (
+        <p class="bad small-text" role="alert">
+          {visible(fault)}
+        </p>
+      )}
+    </>
   );
 }
 
@@ -101,7 +151,7 @@ function Compared({ compared: { left, right, steps, totals } }: { compared: Comp
               </td>
               <td>{side.chain.length - common.length}</td>
               <td>{msText(total.ms)}</td>
-              <td>{total.tokens.total_tokens.toLocaleString()}</td>
+              <td>{total.tokens?.total_tokens.toLocaleString() ?? "–"}</td>
             </tr>
           ))}
         </tbody>
@@ -120,11 +170,14 @@ function Compared({ compared: { left, right, steps, totals } }: { compared: Comp
 
 function StepLink({ step }: { step: ComparedStep | undefined }) {
   if (!step) return <span class="dim">–</span>;
-  return (
-    <a href={href(["threads", step.threadId, "at", step.id])}>
-      <span class="number">{step.number ?? "·"}</span> {visible(step.title)}
-    </a>
+  const { origin, id, number, title } = step;
+  const name = (
+    <>
+      <span class="number">{number ?? "·"}</span> {visible(title)}
+    </>
   );
+  if (origin.file !== undefined) return <span title={visible(origin.file)}>{name}</span>;
+  return <a href={href(["threads", origin.threadId, "at", id])}>{name}</a>;
 }
 
 interface Read {

@@ -87,6 +87,13 @@ const isMessages = (value: unknown): value is MessageLike[] =>
   value.length > 0 &&
   value.every((item) => isRecord(item) && typeof item.type === "string");
 
+/** What a reducer is likely to do with a write depends on what is there. */
+function shapeOf(value: unknown): keyof typeof words.fork.shapes {
+  if (value == null) return "unset";
+  if (Array.isArray(value)) return "list";
+  return isRecord(value) ? "object" : "plain";
+}
+
 function Key({ name, value }: { name: string; value: unknown }) {
   const draft = drafts.value[name];
   const messages = isMessages(value) ? value : undefined;
@@ -114,7 +121,7 @@ function Key({ name, value }: { name: string; value: unknown }) {
     >
       {draft !== undefined && (
         <>
-          <p class="dim small-text">{messages ? words.fork.messages : words.fork.reducer}</p>
+          <p class="dim small-text">{messages ? words.fork.messages : words.fork.shapes[shapeOf(value)]}</p>
           {messages && <Messages name={name} messages={messages} />}
           <Editor name={name} text={draft} />
         </>

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ApiError, ask } from "../api.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
+import { EndOfList } from "../parts/end-of-list.js";
 import { Questions } from "../parts/questions.js";
 import { Ago, visible } from "../parts/text.js";
 import { href } from "../router.js";
@@ -11,20 +12,49 @@ import { load, loading } from "../state/loading.js";
 import { graphOf, type ListedThread } from "../state/threads.js";
 import { words } from "../words.js";
 
-const MOST = 50;
+const PAGE = 50;
+/** Rows that a server answers at once. */
+const MOST = 1000;
 const LOOK_AGAIN_MS = 5000;
 const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
 
-const waiting = loading<ListedThread[]>();
+interface WaitingThreads {
+  threads: ListedThread[];
+  /** Null where the server does not tell. */
+  total: number | null;
+  hasMore: boolean;
+}
 
+const waiting = loading<WaitingThreads>();
+const page = loading<void>();
+/** Rows that are shown, as far as there are so many. */
+let wanted = PAGE;
+
+/** Those that are shown are read anew, since some of them may have been answered. */
 const read = () =>
   load(waiting, async () => {
-    const body = { status: "interrupted", limit: MOST, select: SELECT };
-    return (await ask<ListedThread[]>("POST", "/threads/search", { body })).body;
+    const threads: ListedThread[] = [];
+    for (;;) {
+      const limit = Math.min(MOST, wanted - threads.length);
+      const body = { status: "interrupted", limit, offset: threads.length, select: SELECT };
+      const answer = await ask<ListedThread[]>("POST", "/threads/search", { body });
+      threads.push(...answer.body);
+      const hasMore = answer.headers.get("X-Pagination-Next") !== null;
+      const all = answer.headers.get("X-Pagination-Total");
+      if (!hasMore || threads.length >= wanted)
+        return { threads, hasMore, total: all === null ? null : Number(all) };
+    }
+  });
+
+const readMore = () =>
+  load(page, () => {
+    wanted += PAGE;
+    return read();
   });
 
 export function Inbox() {
   useEffect(() => {
+    wanted = PAGE;
     void read();
     const timer = setInterval(() => document.visibilityState === "visible" && void read(), LOOK_AGAIN_MS);
     return () => clearInterval(timer);
@@ -43,9 +73,10 @@ export function Inbox() {
 }
 
 function List() {
-  const { value: threads } = waiting.value;
+  const { value: told } = waiting.value;
   if (waiting.error.value) return <Fault error={waiting.error.value} retry={() => void read()} />;
-  if (!threads) return <Waiting />;
+  if (!told) return <Waiting />;
+  const { threads, total, hasMore } = told;
   if (threads.length === 0)
     return (
       <Empty
@@ -55,13 +86,22 @@ function List() {
       />
     );
   return (
-    <ul class="inbox">
-      {threads.map((thread) => (
-        <li key={`${thread.thread_id} ${thread.updated_at}`}>
-          <Asker thread={thread} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="inbox">
+        {threads.map((thread) => (
+          <li key={`${thread.thread_id} ${thread.updated_at}`}>
+            <Asker thread={thread} />
+          </li>
+        ))}
+      </ul>
+      <EndOfList
+        count={threads.length}
+        page={page}
+        hasMore={hasMore}
+        more={() => void readMore()}
+        text={words.questions.waiting(threads.length, total)}
+      />
+    </>
   );
 }
 

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { errorLine, isMessageLike } from "../../src/view/text.js";
-import { shared } from "../api.js";
+import { isReadOnly, shared } from "../api.js";
 import { Changes } from "../parts/changes.js";
 import { Fault, Section, Waiting } from "../parts/common.js";
 import { Message, type MessageLike } from "../parts/message.js";
@@ -41,11 +41,7 @@ export function Inspector() {
             {words.compare.withNewest}
           </a>
         )}
-        {!shared && !isForking.value && (
-          <a href={stepHref(chosenId.value, { fork: "1" })} data-fork>
-            {words.fork.button}
-          </a>
-        )}
+        {!shared && <ForkLink />}
       </div>
       <div
         class={`panel is-${tab}`}
@@ -59,6 +55,28 @@ export function Inspector() {
         {error ? <Fault error={error} /> : content ? <Panel tab={tab} looked={content} /> : <Waiting />}
       </div>
     </section>
+  );
+}
+
+/** Where nothing is changed, it stands there with the reason: whoever looks for it finds out. */
+function ForkLink() {
+  if (isForking.value) return null;
+  if (!isReadOnly)
+    return (
+      <a href={stepHref(chosenId.value, { fork: "1" })} data-fork>
+        {words.fork.button}
+      </a>
+    );
+  return (
+    <button
+      type="button"
+      class="small"
+      aria-disabled="true"
+      aria-description={words.fork.readOnly}
+      title={words.fork.readOnly}
+    >
+      {words.fork.button}
+    </button>
   );
 }
 

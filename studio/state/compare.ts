@@ -2,24 +2,32 @@
 import { computed } from "@preact/signals";
 import type { Run } from "../../src/models/run.js";
 import { reportedTokens, type TokenCounts } from "../../src/models/token-counts.js";
-import type { ThreadState } from "../../src/models/state.js";
+import type { SelectedState, ThreadState } from "../../src/models/state.js";
 import { ApiError, ask } from "../api.js";
 import { aligned, type Aligned, type Named } from "../parts/aligned.js";
 import { added } from "../parts/prices.js";
 import { place } from "../router.js";
 import { load, loading } from "./loading.js";
 import { ownNodes } from "../../src/view/diagram.js";
+import { fileNameOf, openedFile } from "./opened-files.js";
 import { askStates } from "./shown.js";
-import type { Step } from "./step-list.js";
-import { readStepsOf } from "./thread.js";
+import { type Step, STEP_FIELDS, stepOf } from "./step-list.js";
 import { words } from "../words.js";
 
-export interface ComparedStep extends Step, Named {
+/** Whom a side is asked of: the server, or a file that the reader has opened. */
+interface Origin {
   threadId: string;
+  /** Name of the file. */
+  file: string | undefined;
+  ask: <T>(method: "GET" | "POST", path: string, body?: unknown) => Promise<T>;
+}
+
+export interface ComparedStep extends Step, Named {
+  origin: Origin;
 }
 
 export interface Side {
-  threadId: string;
+  origin: Origin;
   /** From the first step on. */
   chain: ComparedStep[];
 }
@@ -34,7 +42,8 @@ export interface Comparison {
 /** What a branch took, where it is no longer the other. */
 interface Total {
   ms: number;
-  tokens: TokenCounts;
+  /** Undefined where a file says nothing of runs. */
+  tokens: TokenCounts | undefined;
 }
 
 const PAGE = 500;
@@ -52,23 +61,54 @@ export function compare(): void {
     const sides = fromWhereBothAre(await Promise.all([readSide(left), readSide(right)]));
     const steps = aligned(sides[0].chain, sides[1].chain);
     const [first, second] = await Promise.all(sides.map((side) => totalOf(side, steps.common.length)));
-    const none = { ms: 0, tokens: reportedTokens(null) };
+    const none = { ms: 0, tokens: undefined };
     return { left: sides[0], right: sides[1], steps, totals: { left: first ?? none, right: second ?? none } };
   };
   void load(comparison, read, () => named.peek()[0] !== left || named.peek()[1] !== right);
 }
 
+/** @throws ApiError for a file that this tab has not opened */
+function originOf(ref: string): Origin {
+  const file = fileNameOf(ref);
+  if (file === undefined)
+    return {
+      threadId: ref,
+      file,
+      ask: async <T>(method: "GET" | "POST", path: string, body?: unknown) =>
+        (method === "GET" ? await ask<T>(method, path) : await askStates<T>(method, path, body)).body,
+    };
+  const held = openedFile(file);
+  if (!held) throw new ApiError(404, "file_not_open", words.compare.noFile(file));
+  return {
+    threadId: held.threadId,
+    file,
+    ask: <T>(_method: "GET" | "POST", path: string, body?: unknown) =>
+      Promise.resolve(held.answer(path, body) as T),
+  };
+}
+
+const pathOf = ({ threadId }: Origin): string => `/threads/${encodeURIComponent(threadId)}`;
+
+/** The thread or file, and the step of it: a name may have an `@` in it. */
+function partsOf(name: string): [ref: string, step: string] {
+  const at = name.lastIndexOf("@");
+  return at < 0 ? [name, "-1"] : [name.slice(0, at), name.slice(at + 1) || "-1"];
+}
+
 async function readSide(name: string): Promise<Side> {
-  const [threadId = "", reference = "-1"] = name.split("@", 2);
+  const [ref, reference] = partsOf(name);
+  const origin = originOf(ref);
   const steps: Step[] = [];
   for (let isWhole = false; !isWhole && steps.length < MOST_STEPS;) {
-    const page = await readStepsOf(threadId, "", { limit: PAGE, before: steps.at(-1)?.id });
-    steps.push(...page);
+    const before = steps.at(-1)?.id;
+    const body = { limit: PAGE, select: STEP_FIELDS, ...(before !== undefined && { before }) };
+    const page = await origin.ask<SelectedState[]>("POST", `${pathOf(origin)}/history`, body);
+    steps.push(...page.map(stepOf));
     isWhole = page.length < PAGE;
   }
   const tip = tipOf(steps, reference);
-  if (!tip) throw new ApiError(404, "checkpoint_not_found", words.compare.noStep(threadId, reference));
-  return { threadId, chain: chainTo(tip, steps, threadId) };
+  if (!tip) throw new ApiError(404, "checkpoint_not_found", words.compare.noStep(ref, reference));
+  return { origin, chain: chainTo(tip, steps, origin) };
 }
 
 /** A copy of a thread begins in its midst: what came before is of no interest then. */
@@ -92,12 +132,12 @@ function tipOf(steps: readonly Step[], reference: string): Step | undefined {
   return steps.find(({ id }) => id.startsWith(reference));
 }
 
-function chainTo(tip: Step, steps: readonly Step[], threadId: string): ComparedStep[] {
+function chainTo(tip: Step, steps: readonly Step[], origin: Origin): ComparedStep[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const chain: ComparedStep[] = [];
   for (let step: Step | undefined = tip; step;) {
     const parent: Step | undefined = step.parent === undefined ? undefined : byId.get(step.parent);
-    chain.push({ ...step, threadId, title: titleOf(step, parent) });
+    chain.push({ ...step, origin, title: titleOf(step, parent) });
     step = parent;
   }
   return chain.reverse();
@@ -111,15 +151,15 @@ function titleOf({ source }: Step, parent: Step | undefined): string {
   return nodes.length === 0 ? words.thread.start : nodes.join(" + ");
 }
 
-async function totalOf({ threadId, chain }: Side, common: number): Promise<Total> {
+async function totalOf({ origin, chain }: Side, common: number): Promise<Total> {
   const own = chain.slice(common);
   const ids = new Set(own.flatMap(({ runId }) => runId ?? []));
-  const path = `/threads/${encodeURIComponent(threadId)}/runs?limit=1000&select=run_id&select=usage`;
-  const { body } = await ask<Pick<Run, "run_id" | "usage">[]>("GET", path);
-  const tokens = body
-    .filter(({ run_id }) => ids.has(run_id))
-    .map(({ usage }) => reportedTokens(usage))
-    .reduce(added, reportedTokens(null));
+  const path = `${pathOf(origin)}/runs?limit=1000&select=run_id&select=usage`;
+  const runs = await origin.ask<Pick<Run, "run_id" | "usage">[]>("GET", path);
+  const counts = runs.filter(({ run_id }) => ids.has(run_id)).map(({ usage }) => reportedTokens(usage));
+  // A page of one file has the steps of runs, and not the runs.
+  const isTold = origin.file === undefined || runs.length > 0;
+  const tokens = isTold ? counts.reduce(added, reportedTokens(null)) : undefined;
   const ms = own.reduce((sum, step, index) => {
     const before = own[index - 1] ?? chain[common - 1];
     if (step.source !== "loop" || before?.runId !== step.runId) return sum;
@@ -129,8 +169,7 @@ async function totalOf({ threadId, chain }: Side, common: number): Promise<Total
 }
 
 /** The state of a step, in full. */
-export async function stateOf({ threadId, id }: ComparedStep): Promise<ThreadState> {
+export function stateOf({ origin, id }: ComparedStep): Promise<ThreadState> {
   const body = { checkpoint: { checkpoint_id: id, checkpoint_ns: "" } };
-  const path = `/threads/${encodeURIComponent(threadId)}/state/checkpoint`;
-  return (await askStates<ThreadState>("POST", path, body)).body;
+  return origin.ask<ThreadState>("POST", `${pathOf(origin)}/state/checkpoint`, body);
 }

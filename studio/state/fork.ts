@@ -3,7 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 import type { GraphSchema } from "../../src/models/assistant.js";
 import type { StateWriteResult } from "../../src/models/state.js";
-import { type ApiError, ask } from "../api.js";
+import { type ApiError, ask, isReadOnly } from "../api.js";
 import { go, place } from "../router.js";
 import { jsonFault } from "./json-fault.js";
 import { chosenId, namespace, refresh, row, stepHref, steps, threadId } from "./thread.js";
@@ -16,7 +16,7 @@ export const asNode = signal("");
 export const isSending = signal(false);
 export const failure = signal<ApiError | undefined>(undefined);
 
-export const isForking = computed(() => place.value.query.fork !== undefined);
+export const isForking = computed(() => !isReadOnly && place.value.query.fork !== undefined);
 
 /** The last write of this tab: the step that came of it, and the one that was the newest before. */
 export interface Written {

@@ -113,11 +113,12 @@ export const startReplay = (wish: {
 }): Promise<StudioReplay> => help("replays", wish);
 
 /**
- * The thread as a page of one file, secrets taken out.
+ * The thread as a page of one file; secrets are taken out unless they are to be kept.
  * @throws ApiError
  */
-export async function threadPage(threadId: string): Promise<Blob> {
-  const path = `/studio/api/threads/${encodeURIComponent(threadId)}/page`;
+export async function threadPage(threadId: string, keepsSecrets: boolean): Promise<Blob> {
+  const query = keepsSecrets ? "?secrets=kept" : "";
+  const path = `/studio/api/threads/${encodeURIComponent(threadId)}/page${query}`;
   return (await open("GET", path, { headers: helperHeaders() })).blob();
 }
 

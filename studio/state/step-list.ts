@@ -1,4 +1,5 @@
 /** The steps of a thread as rows, newest first, of which stretches may not be read yet. */
+import type { SelectedState } from "../../src/models/state.js";
 
 /** A checkpoint as a row of the list. */
 export interface Step {
@@ -12,6 +13,33 @@ export interface Step {
   /** Null when the checkpoint before is gone. */
   changed: readonly string[] | null;
   asks: number;
+}
+
+/** What is asked of a state to make a step of it. */
+export const STEP_FIELDS = [
+  "checkpoint",
+  "parent_checkpoint",
+  "metadata",
+  "created_at",
+  "next",
+  "interrupts",
+  "changed_keys",
+] as const;
+const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
+
+export function stepOf(state: SelectedState): Step {
+  const { checkpoint, parent_checkpoint, metadata = {}, created_at = null, next = [] } = state;
+  return {
+    id: checkpoint?.checkpoint_id ?? "",
+    parent: parent_checkpoint?.checkpoint_id ?? undefined,
+    number: typeof metadata.step === "number" ? metadata.step : null,
+    source: textOr(metadata.source, ""),
+    runId: textOr(metadata.run_id, undefined),
+    createdAt: created_at,
+    next,
+    changed: state.changed_keys ?? null,
+    asks: state.interrupts?.length ?? 0,
+  };
 }
 
 export interface StepList {
@@ -74,12 +102,15 @@ interface Read {
 
 /** With a page of the stretch below a step. */
 export function withPage(
-  { steps, gaps }: StepList,
+  list: StepList,
   { id: above }: Step,
   page: readonly Step[],
   { skipped, isEnd }: Read,
 ): StepList {
+  const { steps, gaps } = list;
   const at = steps.findIndex(({ id }) => id === above) + 1;
+  // It was taken back meanwhile.
+  if (at === 0) return list;
   const below = steps[at];
   const fresh = below ? page.filter(({ id }) => isNewer(id, below.id)) : page;
   const rows = gaps.get(above) ?? 0;

@@ -11,7 +11,9 @@ import {
   justAfter,
   NO_STEPS,
   numberAt,
+  STEP_FIELDS,
   type Step,
+  stepOf,
   type StepList,
   StepRows,
   withNamed,
@@ -20,15 +22,6 @@ import {
 } from "./step-list.js";
 import { graphOf, type ListedThread, readRow } from "./threads.js";
 
-const SELECT = [
-  "checkpoint",
-  "parent_checkpoint",
-  "metadata",
-  "created_at",
-  "next",
-  "interrupts",
-  "changed_keys",
-] as const;
 const FIRST_PAGE = 50;
 const PAGE = 100;
 /** Rows around those in sight that are read with them. */
@@ -89,23 +82,6 @@ export function durationOf(step: Step): number | undefined {
 export const isBranch = (step: Step, above: Step | undefined): boolean =>
   above !== undefined && above.parent !== step.id;
 
-const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
-
-function stepOf(state: SelectedState): Step {
-  const { checkpoint, parent_checkpoint, metadata = {}, created_at = null, next = [] } = state;
-  return {
-    id: checkpoint?.checkpoint_id ?? "",
-    parent: parent_checkpoint?.checkpoint_id ?? undefined,
-    number: typeof metadata.step === "number" ? metadata.step : null,
-    source: textOr(metadata.source, ""),
-    runId: textOr(metadata.run_id, undefined),
-    createdAt: created_at,
-    next,
-    changed: state.changed_keys ?? null,
-    asks: state.interrupts?.length ?? 0,
-  };
-}
-
 let generation = 0;
 
 /** Show the thread of the address, from its newest step on. */
@@ -147,7 +123,7 @@ export async function readStepsOf(
 ): Promise<Step[]> {
   const body = {
     limit,
-    select: SELECT,
+    select: STEP_FIELDS,
     ...(ns !== "" && { checkpoint: { checkpoint_ns: ns } }),
     ...(before !== undefined && { before }),
     ...(step !== undefined && { metadata: { step } }),

@@ -151,6 +151,28 @@ describeWithChromium("a graph that asks", () => {
     await expect.poll(async () => (await service.state.get(id)).values).toMatchObject({ answer: "yes" });
   });
 
+  it("is found in the inbox by page, however many wait, and those that are shown stay when one is answered", async () => {
+    const { service, url } = server();
+    const metadata = { graph_id: "hitl" };
+    const ids = [];
+    for (let count = 0; count < 60; count += 1)
+      ids.push(await ranThread(service, "hitl", { topic: `${count}` }, metadata));
+    const { page, visit } = await open(url);
+    await visit("#/inbox");
+    const askers = page.locator(".asker");
+    await expect.poll(() => askers.count()).toBeGreaterThanOrEqual(50);
+    await page.locator(".list-end").scrollIntoViewIfNeeded();
+    await expect.poll(() => askers.count()).toBeGreaterThanOrEqual(60);
+    await page.getByText("That is all of them.").waitFor();
+    const count = await askers.count();
+    expect(await page.locator(".list-end").textContent()).toContain(`${count} of ${count} that wait`);
+    const last = askers.last();
+    await last.getByLabel("Answer", { exact: true }).fill("yes");
+    await last.getByRole("button", { name: "Answer", exact: true }).click();
+    await expect.poll(() => askers.count()).toBe(count - 1);
+    expect(ids).toHaveLength(60);
+  });
+
   it("stops at breakpoints of the drawing, goes on by one superstep, and to its end", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=hitl");

@@ -1,5 +1,6 @@
-/** Two branches, of one thread or of two, side by side. */
-import { expect, it } from "vitest";
+/** Two branches, of one thread, of two, or of files, side by side. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
@@ -61,5 +62,68 @@ describeWithChromium("two branches", () => {
     await visit(`#/compare/${encodeURIComponent(HOSTILE)}/${other}@-1`);
     await page.getByRole("alert").waitFor();
     expect(await page.locator("main :is(img, iframe)").count()).toBe(0);
+  });
+});
+
+describeWithChromium("files", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent } });
+  let project: ThreadProject;
+  beforeAll(async () => {
+    project = await createThreadProject(`hello ${HOSTILE}`);
+  });
+  afterAll(() => project.remove());
+
+  it("that were saved or exported are compared with each other, and with threads of the server", async () => {
+    const { threadId, run } = project;
+    const html = (await run(["replay", threadId, "--format", "html"])).stdout;
+    const json = (await run(["export", threadId])).stdout;
+    const { service, url } = server();
+    const thread = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url);
+    await visit("#/compare");
+    const choose = (label: string, name: string, text: string) =>
+      page.locator(`input[type=file][aria-label="${label}"]`).setInputFiles({
+        name,
+        mimeType: "application/octet-stream",
+        buffer: Buffer.from(text),
+      });
+    await choose("Open a file as the first", "old@home.html", html);
+    await expect
+      .poll(() => page.getByLabel("first", { exact: true }).inputValue())
+      .toBe("file:old@home.html@-1");
+    await choose("Open a file as the second", "new.json", json);
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.getByText("They are the same.").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel("first", { exact: true }).fill("file:old@home.html@0");
+    await page.getByLabel("second", { exact: true }).fill(`${thread}@-1`);
+    await page.keyboard.press("Enter");
+    await page.getByText("They have no step in common.").waitFor();
+    await page.locator(".pair .badge", { hasText: "differs" }).first().waitFor();
+    expect(await page.locator("main :is(img, iframe)").count()).toBe(0);
+    await page.reload();
+    await page.getByRole("alert").getByText('The file "old@home.html" is not open in this tab').waitFor();
+  });
+
+  it("that hold no thread are told, with what would", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/compare");
+    for (const [text, why] of [
+      ["{}", "it holds no exported thread"],
+      ["<p>page</p>", "it holds no exported thread"],
+      ['{"format":"graph-serve/thread","version":99}', "it is of version 99"],
+    ] as const) {
+      await page
+        .locator("input[type=file]")
+        .first()
+        .setInputFiles({
+          name: "x.json",
+          mimeType: "application/json",
+          buffer: Buffer.from(text),
+        });
+      await page.getByRole("alert").getByText(`x.json is no thread: ${why}`).waitFor();
+    }
+    expect(await violationsOf(page)).toEqual([]);
   });
 });

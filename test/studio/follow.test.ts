@@ -70,6 +70,7 @@ describeWithChromium("a thread that is run", () => {
     });
     await gateOf(`read-${thread_id}`).entered;
     const { page, visit } = await open(url);
+    await page.clock.install();
     await visit(`#/threads/${thread_id}`);
     await page.getByText(/^\W*running/).waitFor();
     await expect.poll(() => stepsOf(page).count()).toBe(3);
@@ -78,7 +79,7 @@ describeWithChromium("a thread that is run", () => {
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
     // Twice as long as it takes to be asked again.
-    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 6500))");
+    await page.clock.runFor(6500);
     expect(asked).toEqual([]);
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
     await expect.poll(() => page.locator(".runs li").textContent()).toContain("stopped");

@@ -57,6 +57,7 @@ describeWithChromium("a fork", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?fork=1`);
     await button(page, "Edit n").click();
+    await page.getByText("with one that counts or joins, it is added to it").waitFor();
     const editor = page.getByLabel("What is written to n");
     await editor.fill("[1,\n 2,");
     await page.getByRole("alert").getByText("No JSON: line 2, column 4").waitFor();

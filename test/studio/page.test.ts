@@ -72,6 +72,34 @@ describe("the data of a page", () => {
   });
 });
 
+describe("a page that is sent on", () => {
+  const SECRET = "sk-0123456789abcdef0123";
+  const written = async (...argv: string[]) => {
+    const { threadId } = secretive;
+    return secretive.run(["replay", threadId, ...argv], { env: { BILLING_KEY: "twelve-times-nine" } });
+  };
+  let secretive: ThreadProject;
+  beforeAll(async () => {
+    secretive = await createThreadProject(`use ${SECRET} and twelve-times-nine`);
+  });
+  afterAll(() => secretive.remove());
+
+  it("has no secret in it, unless that is asked", async () => {
+    const { stdout } = await written("--format", "html");
+    expect(stdout).toContain("use [redacted] and [redacted]");
+    expect(stdout).not.toMatch(/sk-0123456789|twelve-times-nine/);
+    const { stdout: whole } = await written("--format", "html", "--keep-secrets");
+    expect(whole).toContain(`use ${SECRET} and twelve-times-nine`);
+  });
+
+  it("is what --keep-secrets is for", async () => {
+    expect(await written("--keep-secrets")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--keep-secrets goes with --format html") as unknown,
+    });
+  });
+});
+
 describeWithChromium("a page of one file", () => {
   const open = useBrowser();
   const stepsOf = (page: Page) => page.getByRole("listbox", { name: "Steps" }).getByRole("option");
@@ -100,6 +128,10 @@ describeWithChromium("a page of one file", () => {
     expect(await page.locator("img, iframe, object, embed").count()).toBe(0);
     expect(await page.evaluate("'pwned' in window")).toBe(false);
     expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole("link", { name: "Compare with the newest" }).click();
+    await page.getByText(/Steps in common: \d/).waitFor();
+    await page.goBack();
+    await page.getByRole("tab", { name: "Changes" }).waitFor();
     const place = page.url();
     expect(place).toMatch(/page\.html#\/threads\/.+\/at\/.+/);
     await page.reload();

@@ -58,5 +58,12 @@ describeWithChromium("a thread that is saved from its page", () => {
     const { page: alone } = await open(pathToFileURL(file).href);
     await alone.goto(pathToFileURL(file).href);
     await alone.getByRole("listbox", { name: "Steps" }).getByText("inner", { exact: true }).waitFor();
+    await page.getByLabel("without secrets").uncheck();
+    const again = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as one file" }).press("Enter");
+    await (await again).saveAs(file);
+    const whole = await readFile(file, "utf8");
+    expect(whole).toContain("42 sk-0123456789abcdef0123");
+    expect(whole).not.toMatch(/in secret/);
   });
 });

@@ -125,6 +125,14 @@ describeWithChromium("what a graph hides", () => {
     await expect.poll(() => panel(page).textContent()).not.toContain("secret");
     await page.getByText("Only what clients see is shown of states").waitFor();
     expect(await violationsOf(page)).toEqual([]);
+    // What changes something is there with the reason why it does nothing, by mouse, key and address.
+    const fork = page.getByRole("button", { name: "Fork (f)" });
+    expect(await fork.getAttribute("title")).toContain("Nothing is changed here");
+    await fork.click();
+    await page.locator("main").press("f");
+    await page.evaluate(`location.hash = location.hash.replace("?", "?fork=1&")`);
+    await expect.poll(() => page.url()).toContain("fork=1");
+    expect(await page.getByRole("region", { name: "Go on in another way" }).count()).toBe(0);
   });
 });
 

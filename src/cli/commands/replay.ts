@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Command, Option } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
+import { createRedaction, keepSecrets, type Redact } from "../../testing/redact.js";
 import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
 import { fork, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
@@ -15,7 +16,7 @@ import {
 import { beginningAt, beginningOfLastRun } from "../replay/last-run.js";
 import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
-import { pageHead, pageSteps, replayPage } from "../replay/page.js";
+import { threadPage } from "../replay/page.js";
 import { type HistoryStep, stepsOf, idsAfter, openHistory, HistorySteps } from "../replay/steps.js";
 import { stepLines, hasNews } from "../replay/text.js";
 import type { RunOutcome } from "../run/outcome.js";
@@ -41,6 +42,7 @@ export function replayCommand(command: Command, run: Runner): void {
           .choices(["text", "html"] as const)
           .default("text"),
       )
+      .option("--keep-secrets", "with --format html: leave in what looks or is named like a secret")
       .option(
         "--execute",
         "run the thread again on a copy, as its last run began, with the answers that it got",
@@ -212,6 +214,7 @@ async function showCompared(
 }
 
 interface ReplayFlags extends ClientFlags {
+  keepSecrets?: boolean;
   checkpoint?: string;
   to?: string;
   delay?: string;
@@ -238,7 +241,9 @@ async function replayStored(session: Session, thread: string, flags: ReplayFlags
       const steps = () => stepsOf(client, threadId, range);
       if (print.isJson) await printJsonList(print, documents(steps(), flags));
       else if (flags.format === "html")
-        await print.parts(replayPage(pageHead(found, client.place), pageSteps(steps())));
+        await print.parts(
+          threadPage({ thread: found, place: client.place }, steps(), redactionOf(session, flags)),
+        );
       else if (flags.step) {
         const history = await openHistory(client, threadId, range);
         isInterrupted = await stepThrough(session, history, { ...flags, signal: stop.signal });
@@ -251,10 +256,19 @@ async function replayStored(session: Session, thread: string, flags: ReplayFlags
   }
 }
 
-function refuseContradictions({ io, print }: Session, { step, delay, format }: ReplayFlags): void {
+/** A page is sent on: what is secret is left out. Variables of an env file are those of this process by now. */
+const redactionOf = ({ io }: Session, { keepSecrets: keeps }: ReplayFlags): Redact =>
+  keeps ? keepSecrets : createRedaction({ ...process.env, ...io.env });
+
+function refuseContradictions(
+  { io, print }: Session,
+  { step, delay, format, keepSecrets: keeps }: ReplayFlags,
+): void {
   const refuse = (fault: string, hint: string): never => {
     throw new InvalidRequestError(fault, undefined, { hint });
   };
+  if (keeps && (format !== "html" || print.isJson))
+    refuse("--keep-secrets goes with --format html: nothing else takes them out", "leave it out");
   if (!step) return;
   if (delay !== undefined) refuse("--step and --delay exclude each other", "leave one of them out");
   if (format === "html" || print.isJson) refuse("--step is for text", "the HTML page has keys of its own");

@@ -1,11 +1,10 @@
 /** What the terminal's Studio can do with a thread: show what its graph hides, and write it as one file. */
 import { localClient } from "../../client/local.js";
-import type { PageHelpers, StateReader } from "../../http/studio-helpers.js";
+import type { PageHelpers, PageOptions, StateReader } from "../../http/studio-helpers.js";
 import type { Shown, StudioHello } from "../../models/studio.js";
 import type { Service } from "../../service.js";
-import { createRedaction, type Redact } from "../../testing/redact.js";
-import type { PageStep } from "../../view/replay-data.js";
-import { pageHead, pageSteps, replayPage } from "../replay/page.js";
+import { createRedaction, keepSecrets } from "../../testing/redact.js";
+import { threadPage } from "../replay/page.js";
 import { stepsOf } from "../replay/steps.js";
 
 interface Told {
@@ -27,18 +26,13 @@ export abstract class ThreadHelpers {
     return this.#told().service.statesShowing(this.shows === "clients");
   }
 
-  async *page(threadId: string): AsyncGenerator<string> {
+  async *page(threadId: string, options: PageOptions): AsyncGenerator<string> {
     const { service, env } = this.#told();
     const client = localClient(service);
-    const redact = createRedaction(env);
     const thread = await client.threads.get(threadId);
-    const steps = redacted(pageSteps(stepsOf(client, thread.thread_id, {})), redact);
-    yield* replayPage(redact(pageHead(thread, client.place)), steps);
+    const redact = options.keepsSecrets ? keepSecrets : createRedaction(env);
+    yield* threadPage({ thread, place: client.place }, stepsOf(client, thread.thread_id, {}), redact);
   }
-}
-
-async function* redacted(steps: AsyncIterable<PageStep>, redact: Redact): AsyncGenerator<PageStep> {
-  for await (const step of steps) yield redact(step);
 }
 
 /** Of a storage, whose service shows all, and which nobody changes. */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
+import type { Redact } from "../../testing/redact.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
 import { escapeControl } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";
@@ -12,8 +13,20 @@ const asset = (name: string): string =>
     .trim()
     .replaceAll(/<(?=\/(?:script|style)|!--)/gi, "\\x3c");
 
-/** The page piece by piece, as its steps come. */
-export async function* replayPage(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
+/** The page of a thread piece by piece, as its steps come; what `redact` takes out is not in it. */
+export async function* threadPage(
+  { thread, place }: { thread: Thread; place: string },
+  steps: AsyncIterable<HistoryStep>,
+  redact: Redact,
+): AsyncGenerator<string> {
+  yield* replayPage(redact(pageHead(thread, place)), redacted(pageSteps(steps), redact));
+}
+
+async function* redacted(steps: AsyncIterable<PageStep>, redact: Redact): AsyncGenerator<PageStep> {
+  for await (const step of steps) yield redact(step);
+}
+
+async function* replayPage(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
   // Only then is it known that there is anything to show.
   const first = await steps.next();
   const [script, style] = [asset("studio.js"), asset("studio.css")];
@@ -78,7 +91,7 @@ function escaped(text: string): string {
   return escapeControl(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-export function pageHead(thread: Thread, place: string): PageHead {
+function pageHead(thread: Thread, place: string): PageHead {
   const { thread_id, status, error, created_at, updated_at, state_updated_at } = thread;
   const { graph_id } = thread.metadata;
   return {
@@ -89,7 +102,7 @@ export function pageHead(thread: Thread, place: string): PageHead {
 }
 
 /** Each step as the page has it. Of those before it the ids are held. */
-export async function* pageSteps(steps: AsyncIterable<HistoryStep>): AsyncGenerator<PageStep> {
+async function* pageSteps(steps: AsyncIterable<HistoryStep>): AsyncGenerator<PageStep> {
   const known = new Set<string>();
   for await (const step of steps) {
     yield stepOf(step, known);

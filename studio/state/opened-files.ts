@@ -1,0 +1,79 @@
+/** Threads of files that the reader has opened: pages of one file, and exported threads. This tab alone has them. */
+import { isRecord } from "../../src/models/json.js";
+import type { ThreadState } from "../../src/models/state.js";
+import { type ThreadFile, threadFileFault } from "../../src/models/thread-file.js";
+import type { PageData } from "../../src/view/replay-data.js";
+import { type Answerer, answererOf, statesPage } from "../parts/answers.js";
+import { words } from "../words.js";
+
+export interface OpenedFile {
+  threadId: string;
+  answer: Answerer;
+}
+
+const opened = new Map<string, OpenedFile>();
+
+const PREFIX = "file:";
+
+/** How addresses name an opened file. */
+export const fileRef = (name: string): string => `${PREFIX}${name}`;
+
+/** The name of the file that is meant; undefined for the id of a thread. */
+export const fileNameOf = (ref: string): string | undefined =>
+  ref.startsWith(PREFIX) ? ref.slice(PREFIX.length) : undefined;
+
+export const openedFile = (name: string): OpenedFile | undefined => opened.get(name);
+
+/** Read it, and keep what it says until the tab is closed. @throws Error that says why it holds no thread */
+export async function openFile(file: File): Promise<void> {
+  const text = await file.text();
+  const content = parsed(dataIn(text) ?? text);
+  if (isPage(content))
+    opened.set(file.name, { threadId: content.thread.thread_id, answer: answererOf(content) });
+  else {
+    const fault = threadFileFault(content);
+    if (fault !== undefined) throw new Error(words.compare.noThread(file.name, fault));
+    const thread = content as ThreadFile;
+    opened.set(file.name, { threadId: thread.thread.thread_id, answer: exported(thread) });
+  }
+}
+
+/** What a page of one file carries; it is read as text, and never as markup. */
+const dataIn = (text: string): string | undefined =>
+  /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(text)?.[1];
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isPage = (content: unknown): content is PageData =>
+  isRecord(content) &&
+  isRecord(content.thread) &&
+  typeof content.thread.thread_id === "string" &&
+  Array.isArray(content.steps) &&
+  content.steps.every(
+    (step) =>
+      isRecord(step) &&
+      typeof step.id === "string" &&
+      Array.isArray(step.next) &&
+      Array.isArray(step.tasks) &&
+      Array.isArray(step.interrupts) &&
+      Array.isArray(step.changes),
+  );
+
+/** As a server would answer for an exported thread. */
+function exported({ states, runs }: ThreadFile): Answerer {
+  const idOf = ({ checkpoint }: ThreadState): string => checkpoint?.checkpoint_id ?? "";
+  const newestFirst = [...states].reverse();
+  return (path, body) => {
+    if (path.includes("/runs")) return runs;
+    if (path.endsWith("/history"))
+      return statesPage(newestFirst, (state) => [idOf(state), state.metadata.step], body);
+    const { checkpoint_id } = (body as { checkpoint: { checkpoint_id?: string } }).checkpoint;
+    return states.find((state) => idOf(state) === checkpoint_id);
+  };
+}
