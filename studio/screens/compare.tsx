@@ -98,7 +98,6 @@ function FileButton({ label, onOpen }: { label: string; onOpen: (name: string) =
         type="file"
         hidden
         accept=".html,.json,text/html,application/json"
-        aria-label={label}
         onChange={({ currentTarget }) => {
           void take(currentTarget.files?.[0]);
           // The same file may be chosen again, once it has changed.

@@ -16,6 +16,7 @@ import {
   chosenId,
   chosenRow,
   durationOf,
+  findNamed,
   follow,
   isAboveGap,
   isBranch,
@@ -51,6 +52,7 @@ export function Thread() {
   const [id, ns] = [threadId.value, namespace.value];
   useEffect(() => void open(), [id, ns]);
   useSignalEffect(look);
+  useSignalEffect(findNamed);
   useEffect(() => {
     // A run that is read tells by itself what is new.
     const again = () => document.visibilityState === "visible" && !live.value && void refresh();

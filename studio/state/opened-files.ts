@@ -40,7 +40,7 @@ export async function openFile(file: File): Promise<void> {
 
 /** What a page of one file carries; it is read as text, and never as markup. */
 const dataIn = (text: string): string | undefined =>
-  /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(text)?.[1];
+  / type="application\/json" id="data">(.*?)<\/script>/s.exec(text)?.[1];
 
 function parsed(text: string): unknown {
   try {

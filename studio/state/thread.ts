@@ -88,6 +88,7 @@ let generation = 0;
 export async function open(): Promise<void> {
   const mine = ++generation;
   states.clear();
+  sought = undefined;
   batch(() => {
     list.value = NO_STEPS;
     newerCount.value = 0;
@@ -100,7 +101,6 @@ export async function open(): Promise<void> {
   await Promise.all([loadRow(isStale), loadNewest(isStale)]);
   if (isStale()) return;
   void findSubgraphs(isStale);
-  await findNamed(isStale);
 }
 
 const loadRow = (isStale: () => boolean): Promise<void> => load(row, () => readRow(threadId.value), isStale);
@@ -192,15 +192,21 @@ export function readAgain(): void {
   reading ??= readSeen().finally(() => (reading = undefined));
 }
 
-/** An address may name a step far down: it is read, with those after it. */
-async function findNamed(isStale: () => boolean): Promise<void> {
+/** The step that was looked for last: one that is not there is looked for once. */
+let sought: string | undefined;
+
+/** An address may name a step far down: it is read, with those after it. Call it in an effect. */
+export function findNamed(): void {
   const id = named.value;
-  if (id === undefined || chosenIndex.value >= 0 || page.error.value) return;
+  if (id === undefined || id === sought || steps.value.length === 0 || chosenIndex.value >= 0) return;
+  sought = id;
+  const mine = generation;
+  const isStale = () => mine !== generation;
   const read = async () => {
     const found = await readSteps(PAGE, justAfter(id));
     if (!isStale() && found[0]?.id === id) list.value = withNamed(list.value, found, found.length < PAGE);
   };
-  await load(page, read, isStale);
+  void load(page, read, isStale);
 }
 
 async function findSubgraphs(isStale: () => boolean): Promise<void> {

@@ -75,19 +75,24 @@ describeWithChromium("files", () => {
   afterAll(() => project.remove());
 
   it("that were saved or exported are compared with each other, and with threads of the server", async () => {
-    const { threadId, run } = project;
-    const html = (await run(["replay", threadId, "--format", "html"])).stdout;
-    const json = (await run(["export", threadId])).stdout;
+    const { threadId } = project;
+    const html = (await project.run(["replay", threadId, "--format", "html"])).stdout;
+    const json = (await project.run(["export", threadId])).stdout;
     const { service, url } = server();
     const thread = await ranThread(service, "agent", ask("two and three"));
     const { page, visit } = await open(url);
     await visit("#/compare");
-    const choose = (label: string, name: string, text: string) =>
-      page.locator(`input[type=file][aria-label="${label}"]`).setInputFiles({
+    const choose = async (label: string, name: string, text: string) => {
+      const asking = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: label }).click();
+      await (
+        await asking
+      ).setFiles({
         name,
         mimeType: "application/octet-stream",
         buffer: Buffer.from(text),
       });
+    };
     await choose("Open a file as the first", "old@home.html", html);
     await expect
       .poll(() => page.getByLabel("first", { exact: true }).inputValue())

@@ -128,7 +128,7 @@ describeWithChromium("what a graph hides", () => {
     // What changes something is there with the reason why it does nothing, by mouse, key and address.
     const fork = page.getByRole("button", { name: "Fork (f)" });
     expect(await fork.getAttribute("title")).toContain("Nothing is changed here");
-    await fork.click();
+    await fork.click({ force: true });
     await page.locator("main").press("f");
     await page.evaluate(`location.hash = location.hash.replace("?", "?fork=1&")`);
     await expect.poll(() => page.url()).toContain("fork=1");

@@ -1,4 +1,5 @@
 /** Work in slices: what comes of it, and that there is time for something else in between. */
+import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, it, vi } from "vitest";
 import { inSlices } from "../../studio/parts/sliced.js";
 import { changesBetween, changesInSteps } from "../../src/view/changes.js";

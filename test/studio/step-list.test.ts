@@ -14,7 +14,7 @@ import {
 } from "../../studio/state/step-list.js";
 
 /** As ids of checkpoints sort: the one that was made last is the greatest. */
-const idOf = (made: number): string => made.toString(16).padStart(32, "0");
+const idOf = (made: number): string => `1f0c0de0-0000-6000-8000-${made.toString(16).padStart(12, "0")}`;
 
 const stepOf = (made: number, number = made - 1): Step => ({
   id: idOf(made),
