@@ -1,5 +1,5 @@
 /** What a step changed: by key of the state, each change with what was there before, and the nodes that wrote it. */
-import { useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { type Change, changesInSteps } from "../../src/view/changes.js";
@@ -7,7 +7,7 @@ import { isMessageLike } from "../../src/view/text.js";
 import { words } from "../words.js";
 import { Waiting } from "./common.js";
 import { Message } from "./message.js";
-import { useSliced } from "./sliced.js";
+import { inSlices, slice } from "./slices.js";
 import { Value, visible } from "./text.js";
 import { pathText } from "./tree-rows.js";
 
@@ -58,6 +58,24 @@ export function Differences({ before, after }: { before: unknown; after: unknown
       ))}
     </>
   );
+}
+
+/** What comes of long work: what is short is there at once, what is long when it is done. */
+function useSliced<T>(begin: () => Generator<void, T>, inputs: readonly unknown[]): T | undefined {
+  const first = useMemo(() => {
+    const work = begin();
+    return { work, done: slice(work) };
+  }, inputs);
+  const [later, setLater] = useState<{ of: object; value: T } | undefined>(undefined);
+  useEffect(() => {
+    if (first.done) return undefined;
+    let isGone = false;
+    void inSlices(first.work, () => isGone).then((value) => {
+      if (!isGone) setLater({ of: first, value: value as T });
+    });
+    return () => void (isGone = true);
+  }, [first]);
+  return first.done ? first.done.value : later?.of === first ? later.value : undefined;
 }
 
 function whyNone({ values, metadata }: ThreadState, parent: ThreadState | undefined): string {

@@ -6,7 +6,7 @@ import { ApiError } from "../api.js";
 import type { Pair } from "../parts/aligned.js";
 import { Differences } from "../parts/changes.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
-import { inSlices } from "../parts/sliced.js";
+import { inSlices } from "../parts/slices.js";
 import { msText, visible } from "../parts/text.js";
 import { go, href } from "../router.js";
 import { compare, type ComparedStep, comparison, type Comparison, named, stateOf } from "../state/compare.js";

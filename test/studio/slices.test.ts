@@ -1,7 +1,7 @@
 /** Work in slices: what comes of it, and that there is time for something else in between. */
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, it, vi } from "vitest";
-import { inSlices } from "../../studio/parts/sliced.js";
+import { inSlices } from "../../studio/parts/slices.js";
 import { changesBetween, changesInSteps } from "../../src/view/changes.js";
 
 const rows = (round: number) =>
