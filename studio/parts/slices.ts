@@ -18,16 +18,7 @@ export function slice<T>(work: Generator<void, T>): Done<T> | undefined {
 }
 
 /** The browser does first what waits: input, and drawing. */
-function pause(): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(undefined);
-  });
-}
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** What comes of the work; undefined when nobody waits for it any more. */
 export async function inSlices<T>(work: Generator<void, T>, isStale: () => boolean): Promise<T | undefined> {
