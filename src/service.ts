@@ -6,7 +6,6 @@ import { type GraphSource, GraphSources } from "./graphs/load.js";
 import { provideSdkLogger } from "./graphs/sdk-logger.js";
 import type { Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
-import type { RunActivity } from "./models/run-activity.js";
 import { addLazily, createContext, type OpsContext, withParts } from "./ops/context.js";
 import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
 import { Maintenance, sweepThreads } from "./ops/maintenance.js";
@@ -15,6 +14,7 @@ import { type CutOffPolicy, recoverRuns } from "./ops/recover.js";
 import { cutOffRuns, type RecoverOptions } from "./ops/recovery.js";
 import type { ServiceOptions } from "./service-options.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.js";
+import { a2aSdkOf, mcpSdkOf, queueMaker, settingsOfWorker, shareFrames, watchWith } from "./service-parts.js";
 import { observeStorage } from "./storage/observed.js";
 import { openStorage } from "./storage/open.js";
 import type { Storage, StorageFinding, UnfinishedRun } from "./storage/storage.js";
@@ -39,6 +39,8 @@ interface Circumstances {
   maintains: boolean;
   /** What becomes of the runs of dead processes. */
   cutOffs: CutOffPolicy;
+  /** Set where runs wait in a queue. */
+  makeQueue?: (context: EngineContext) => EngineContext["queue"];
   /** Left out for a service that serves nobody. */
   hooks?: UserHooks;
   mcpSdk?: object;
@@ -85,14 +87,15 @@ export class Service extends Operations {
     settings: Settings,
     sources: GraphSources,
     context: OpsContext,
-    { cwd, standIns, maintains, cutOffs, hooks, mcpSdk, a2aSdk, closed }: Circumstances,
+    { cwd, standIns, maintains, cutOffs, makeQueue, hooks, mcpSdk, a2aSdk, closed }: Circumstances,
   ) {
     // A process that ends takes no more runs over.
     const policy = () => (this.#closing && cutOffs === "resume" ? "leave" : cutOffs);
     const engine = withParts(context, {
       recover: (options?: RecoverOptions) => recoverRuns(engine, policy, options),
-      givesBack: cutOffs === "resume",
+      givesBack: cutOffs === "resume" || cutOffs === "queue",
     }) as EngineContext;
+    if (makeQueue) Object.assign(engine, { queue: makeQueue(engine) });
     addLazily(engine, "live", () => {
       this.#live = new LiveRuns(context);
       if (this.#closing) this.#live.stopAccepting();
@@ -248,11 +251,13 @@ export class Service extends Operations {
   async #close(graceSeconds: number): Promise<void> {
     this.#live?.stopAccepting();
     this.#maintenance?.stopFiring();
+    await this.#context.queue?.stop();
     await this.#live?.stop(graceSeconds);
     this.#tell("closing");
     await this.#maintenance?.stop();
     // What was just being taken over, or accepted.
     await this.#live?.stop(0);
+    this.#context.queue?.ring();
     await this.#context.frames?.close();
     await this.#context.storage.close();
     this.#closed();
@@ -283,10 +288,8 @@ async function open(
   closed: () => void,
 ): Promise<Service> {
   const cwd = resolve(options.cwd ?? ".");
-  const settings: Settings = Object.freeze({
-    ...defaultSettings(options.settings?.compat),
-    ...options.settings,
-  });
+  const given: Settings = { ...defaultSettings(options.settings?.compat), ...options.settings };
+  const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
   const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
   const { callFactories, serves = !standIns } = options;
   if (authenticate && !serves) {
@@ -301,6 +304,7 @@ async function open(
   const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
   const mcpSdk = settings.mcp && serves ? await mcpSdkOf(cwd) : undefined;
   const a2aSdk = settings.a2a && serves ? await a2aSdkOf(cwd) : undefined;
+  const makeQueue = serves && !passive ? await queueMaker(settings) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
   let frames: OpsContext["frames"];
@@ -318,11 +322,13 @@ async function open(
       metrics,
       watch,
     });
+    const goesOn = makeQueue ? "queue" : "resume";
     const circumstances = {
       cwd,
       standIns,
       maintains: !passive,
-      cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : "resume")) : "end",
+      cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : goesOn)) : "end",
+      makeQueue,
       hooks,
       mcpSdk,
       a2aSdk,
@@ -334,36 +340,6 @@ async function open(
     await storage.close();
     throw error;
   }
-}
-
-/** Loaded only where processes share them. @throws ConfigError (`config_invalid`) */
-async function shareFrames(
-  settings: Settings,
-  logger: Logger,
-  metrics: Metrics | undefined,
-): Promise<OpsContext["frames"]> {
-  if (settings.stream === "memory") return undefined;
-  const { openFrameBus } = await import("./storage/open-frames.js");
-  const { SharedFrames } = await import("./ops/shared-frames.js");
-  return new SharedFrames(await openFrameBus(settings), logger, metrics);
-}
-
-/** Loaded only where somebody watches. */
-async function watchWith(tell: (activity: RunActivity) => void): Promise<OpsContext["watch"]> {
-  const { RunWatch } = await import("./graphs/run-watch.js");
-  return (run) => new RunWatch(run, tell);
-}
-
-/** Loaded only where it is served. @throws ConfigError (`config_invalid`) */
-async function mcpSdkOf(cwd: string): Promise<object> {
-  const { loadMcpSdk } = await import("./support/mcp-sdk.js");
-  return loadMcpSdk(cwd);
-}
-
-/** As `mcpSdkOf`. */
-async function a2aSdkOf(cwd: string): Promise<object> {
-  const { loadA2aSdk } = await import("./support/a2a-sdk.js");
-  return loadA2aSdk(cwd);
 }
 
 // Whether what a service is opened with can be served.

@@ -30,6 +30,7 @@ const FILES_AT_THE_TOP: Record<string, string> = {
   "service.ts": "service",
   "service-facts.ts": "service",
   "service-options.ts": "service",
+  "service-parts.ts": "service",
   "user-hooks.ts": "service",
   "index.ts": "index",
 };

@@ -28,6 +28,7 @@ export const COMMAND_NAMES = [
     "export",
     "import",
     "start",
+    "worker",
     "mcp",
     "dockerfile",
     "migrate",

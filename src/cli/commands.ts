@@ -95,6 +95,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/start.js")).startCommand,
     },
     {
+      name: "worker",
+      summary: "Execute runs that wait in the queue, and serve no requests for others.",
+      load: async () => (await import("./commands/start.js")).workerCommand,
+    },
+    {
       name: "mcp",
       summary: "Serve graphs as tools to a client that starts this itself, over stdin and stdout.",
       load: async () => (await import("./commands/mcp.js")).mcpCommand,

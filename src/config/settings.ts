@@ -3,6 +3,7 @@ import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { boundSettings } from "./bound-settings.js";
 import { type Compat, COMPAT_DEFAULTS, compatSettings } from "./compat.js";
+import { queueSettings } from "./queue-settings.js";
 import { storageSettings } from "./storage-settings.js";
 import { switchSettings } from "./switch-settings.js";
 
@@ -129,6 +130,7 @@ export const SettingsSchema = Type.Object(
       ),
     ),
     ...storageSettings,
+    ...queueSettings,
     default_assistant_id: text("Key of `graphs` that is the assistant; the first one when left out."),
     assistant_namespace: text("URI namespace of the assistants' UUIDs; urn:uuid:… is the namespace itself.", {
       default: DEFAULT_ASSISTANT_NAMESPACE,
@@ -225,6 +227,9 @@ type WithDefault =
   | "checkpointer_scheme"
   | "checkpointer_options"
   | "stream"
+  | "queue"
+  | "role"
+  | "max_concurrent_runs"
   | "assistant_namespace"
   | "welcome_message"
   | "list_all_assistants"

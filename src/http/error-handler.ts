@@ -53,5 +53,7 @@ function errorBody(error: GraphServeError, request_id: string): ErrorBody {
 
 function headersOf(error: GraphServeError): Record<string, string> | undefined {
   if (error.status === 401) return { "WWW-Authenticate": "Bearer" };
-  return error.status === 503 ? { "Retry-After": RETRY_AFTER_SECONDS } : undefined;
+  return error.status === 503 || error.code === "too_many_runs"
+    ? { "Retry-After": RETRY_AFTER_SECONDS }
+    : undefined;
 }

@@ -55,11 +55,16 @@ const QUERIES = /^(search|count|list)_|^get_state_at_selector$/;
 export const onlyReads = ({ id, method }: Route): boolean =>
   method === "get" ? !/^join_|_socket$/.test(id) : QUERIES.test(id);
 
+/** What a worker tells of itself. */
+const OF_WORKERS = ["get_ok", "get_ready", "get_metrics"];
+
 /** The routes that are served, where some groups are not, or wait for a setting. */
 export function enabledRoutes({
   disabled_routes: disabled,
   crons,
-}: Pick<Service["settings"], "disabled_routes" | "crons">): readonly Route[] {
+  role,
+}: Pick<Service["settings"], "disabled_routes" | "crons" | "role">): readonly Route[] {
+  if (role === "worker") return ROUTES.filter(({ id }) => OF_WORKERS.includes(id));
   return ROUTES.filter(({ id, tag }) => {
     if (tag === "Crons" && !crons) return false;
     const group = META.includes(id) ? "meta" : GROUPS[tag];

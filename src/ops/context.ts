@@ -26,6 +26,7 @@ interface OpsSettings extends TimerSettings {
   multitask_strategy: MultitaskStrategy;
   multitask_cancel: boolean;
   resume_runs: boolean;
+  queue: "none" | "postgres";
   interrupted_run_status: "interrupted" | "success";
 }
 

@@ -1,12 +1,13 @@
 /** Runs that another process executes, or did until it died: their answer, their end, and asking for it. */
 import type { JsonObject } from "../models/common.js";
 import type { Run } from "../models/run.js";
-import { isFinished } from "../storage/rows.js";
+import { isFinished, now } from "../storage/rows.js";
 import type { RunKey, RunRow, ThreadLease } from "../storage/storage.js";
 import { NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
+import { NOBODY } from "./recovery.js";
 import { failedAnswer, runAnswer } from "./run-results.js";
 import { readerOf } from "./thread-state.js";
 
@@ -50,10 +51,27 @@ export const RECOVERY_MS = 5_000;
 /** A storage that is away for longer is given up, and whoever follows the run has to come back. */
 const PATIENCE_MS = 60_000;
 
-/** Ask the process that executes a run to stop it; a run whose process is dead is settled at once. */
-export async function stopElsewhere(context: EngineContext, { thread_id, run_id }: RunKey): Promise<void> {
+/** Ask the process that executes a run to stop it; a run that waits, or whose process is dead, is settled at once. */
+export async function stopElsewhere(context: EngineContext, run: RunKey): Promise<void> {
+  const { thread_id, run_id } = run;
+  if (context.queue && (await stopWaiting(context, run))) return;
   await context.storage.runs.requestCancel(run_id);
   await context.recover({ threadId: thread_id });
+}
+
+/** False for a run that does not wait in the queue, or has been taken from it meanwhile. */
+async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey): Promise<boolean> {
+  const { runs } = context.storage;
+  const row = await runs.get(thread_id, run_id);
+  if (row?.status !== "pending" || row.owner !== NOBODY) return false;
+  const updated_at = now();
+  const { owner, attempt = 0 } = row;
+  const patch = { updated_at, status: "interrupted" as const, resumption: null };
+  if (!(await runs.update(run_id, patch, { owner, attempt }))) return false;
+  // The run before it may have left the thread busy for it.
+  await context.live.results.confirm(row);
+  context.queue?.ring();
+  return true;
 }
 
 /** The lease of a thread whose runs are to stop, wherever they are. */

@@ -10,8 +10,10 @@ import type { Resumption, RunHolder, ThreadLease } from "../storage/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
 import type { OpsContext } from "./context.js";
 import type { Execution } from "./execute.js";
+import type { Queue } from "./queue.js";
 import type { RecoverOptions } from "./recovery.js";
 import { answeredBy, RunLog, RunLogs, type Stateless } from "./run-log.js";
+import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { countEnd, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
 
@@ -22,17 +24,8 @@ export interface EngineContext extends OpsContext {
   readonly recover: (options?: RecoverOptions) => Promise<void>;
   /** Whether runs that cannot end here are left for others to go on with. */
   readonly givesBack: boolean;
-}
-
-export interface LiveRunOptions {
-  /** Takes the run's frames; left out for a run that nobody streams. */
-  log?: RunLog;
-  /** Set for a run whose thread is none of its client's. */
-  stateless?: Stateless;
-  /** Called when the run has ended, before anybody hears of it, while its thread is still held. Never rejects. */
-  atEnd?: () => Promise<void>;
-  /** Whether it goes on when its client leaves. */
-  unattended?: boolean;
+  /** Shares runs out among processes; undefined while each executes what it accepts. */
+  readonly queue?: Queue<EngineContext, LiveRun, QueueOptions>;
 }
 
 /** Hears of the runs of threads whose events somebody reads. */

@@ -47,12 +47,14 @@ export class Maintenance {
       this.#context.live.logs.expire();
     });
     this.#every(CANCEL_MS, () => this.#context.live.watchCancels());
-    if (this.#context.givesBack) this.#every(GIVEN_BACK_MS, () => this.#context.recover({ givenBack: true }));
+    const { givesBack, queue } = this.#context;
+    if (givesBack && !queue) this.#every(GIVEN_BACK_MS, () => this.#context.recover({ givenBack: true }));
     this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, async () => {
       await sweepThreads(this.#context);
       await this.#context.items.expire(now());
     });
+    queue?.open();
     if (!timers) return;
     const { Timekeeper } = await import("./timekeeper.js");
     this.#timekeeper = new Timekeeper(this.#context, timers);

@@ -1,7 +1,7 @@
 /** Sees to runs whose process died (docs/specification.md#states, 4; a run never stays `running` without one). */
 import type { RunStatus } from "../models/run.js";
 import { isFinished, now } from "../storage/rows.js";
-import type { RunOutcome, RunRow, ThreadLease, UnfinishedRun } from "../storage/storage.js";
+import type { RunKey, RunOutcome, RunRow, ThreadLease, UnfinishedRun } from "../storage/storage.js";
 import { errorMessage, GraphServeError } from "../support/errors.js";
 import type { EngineContext } from "./live-runs.js";
 import {
@@ -17,9 +17,10 @@ import {
 import { type CutOffRun, readCutOff, resumeThread } from "./resume-run.js";
 
 /**
- * What becomes of runs that could go on: they do so here, they are left to a server that comes, or they end as `error`.
+ * What becomes of runs that could go on: they do so here, whichever process has room goes on with them, they are left to a
+ * server that comes, or they end as `error`.
  */
-export type CutOffPolicy = "resume" | "leave" | "end";
+export type CutOffPolicy = "resume" | "queue" | "leave" | "end";
 
 const STOPPED = "server stopped during the run";
 
@@ -38,6 +39,27 @@ export async function recoverRuns(
   if (dead.length === 0) return;
   const taken = await recovery.free(new Set(dead.map(({ thread_id }) => thread_id)));
   if (patience !== undefined) await Promise.all(taken.map((id) => recovery.taken(id, patience)));
+}
+
+/**
+ * Go on with a run that waits in the queue, or settle it. The caller holds the lease of its thread, which is released when
+ * `ended` resolves. @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
+ */
+export async function resumeQueued(
+  context: EngineContext,
+  { run_id, thread_id }: RunKey,
+  lease: ThreadLease,
+): Promise<{ ended: Promise<unknown> }> {
+  const leases: Leases = new Map([[thread_id, lease]]);
+  try {
+    const { ended } = await new Recovery(context, () => "resume").seeToRuns(
+      [{ run_id, thread_id, owner: undefined }],
+      leases,
+    );
+    return { ended };
+  } finally {
+    for (const left of leases.values()) await left.release();
+  }
 }
 
 /** Leases by thread; one that a run goes on with is taken out. */
@@ -98,9 +120,20 @@ class Recovery {
   /** See to what dead processes left on threads whose leases are ours. `ended` resolves when those that go on have. */
   async #seeTo(leases: Leases, isProof = false): Promise<{ ended: Promise<unknown> }> {
     if (leases.size === 0) return NOTHING;
-    const { runs } = this.#context.storage;
     const dead = await this.#left(leases, isProof);
     if (dead.length === 0) return NOTHING;
+    const { ended, counts } = await this.seeToRuns(dead, leases);
+    await this.#forgetOwners(dead);
+    this.#report(counts);
+    return { ended };
+  }
+
+  /** The same for these runs. `ended` never rejects. */
+  async seeToRuns(
+    dead: readonly UnfinishedRun[],
+    leases: Leases,
+  ): Promise<{ ended: Promise<unknown>; counts: Counts }> {
+    const { runs } = this.#context.storage;
     const stopped = await this.#cancelled(dead);
     const fates = (await Promise.all(dead.map((run) => this.#fateOf(run, stopped)))).filter(
       (fate) => fate !== undefined,
@@ -109,10 +142,10 @@ class Recovery {
     if (outcomes.length > 0)
       await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
     const resumed = fates.flatMap((fate) => ("resumed" in fate ? [fate.resumed] : []));
+    const queued = fates.filter((fate) => "queued" in fate).length;
+    if (queued > 0) this.#context.queue?.ring();
     const ended = Promise.all(await this.#resume(resumed, leases));
-    await this.#forgetOwners(dead);
-    this.#report(outcomes.length, resumed.length);
-    return { ended };
+    return { ended, counts: { ended: outcomes.length, resumed: resumed.length, queued } };
   }
 
   /**
@@ -145,22 +178,35 @@ class Recovery {
   }
 
   /** Undefined for a run that has ended, or is left to others. */
-  async #fateOf(
-    run: UnfinishedRun,
-    stopped: ReadonlySet<string>,
-  ): Promise<{ outcome: RunOutcome } | { resumed: CutOffRun } | undefined> {
+  async #fateOf(run: UnfinishedRun, stopped: ReadonlySet<string>): Promise<Fate | undefined> {
     const row = await this.#context.storage.runs.get(run.thread_id, run.run_id);
     // One that was given back here may not have left its graph yet.
     if (!row || isFinished(row) || this.#context.checkpointer.isWatched(row.run_id)) return undefined;
     const ended = stopped.has(row.run_id) ? INTERRUPTED : endingOf(row, this.#policy());
     if (ended) return { outcome: await this.#outcomeOf(row, ended) };
     if (this.#policy() === "leave" || !row.resumption) return undefined;
+    if (this.#policy() === "queue")
+      return row.owner !== NOBODY && (await this.#queue(row, run)) ? { queued: row } : undefined;
     try {
       return { resumed: await readCutOff(this.#context, row, row.resumption, tookOf(row, run)) };
     } catch (error) {
       if (!(error instanceof GraphServeError) || error.code !== "run_failed") throw error;
       return { outcome: await this.#outcomeOf(row, failedWith(errorMessage(error))) };
     }
+  }
+
+  /** Let whoever has room go on with it. False when it has ended, or is another's by now. */
+  async #queue(row: RunRow, run: UnfinishedRun): Promise<boolean> {
+    const { owner, attempt = 1, resumption } = row;
+    const updated_at = now();
+    const spent_ms = (resumption?.spent_ms ?? 0) + tookOf(row, run);
+    const patch = {
+      updated_at,
+      owner: NOBODY,
+      attempt,
+      resumption: resumption && { ...resumption, spent_ms },
+    };
+    return (await this.#context.storage.runs.take?.(row, { owner, attempt }, patch, { updated_at })) ?? false;
   }
 
   /** The thread is what its state says; one that is not busy was set right by a later run. */
@@ -207,14 +253,21 @@ class Recovery {
     }
   }
 
-  #report(ended: number, resumed: number): void {
+  #report({ ended, resumed, queued }: Counts): void {
     const { logger } = this.#context;
+    if (queued > 0)
+      logger.warn({ runs: queued }, "runs that a stopped server left unfinished wait for a process");
     if (ended > 0) logger.warn({ runs: ended }, "runs that a stopped server left unfinished were settled");
     if (resumed > 0) logger.warn({ runs: resumed }, "runs that a stopped server left unfinished go on here");
   }
 }
 
 const NOTHING = { ended: Promise.resolve() };
+
+type Fate = { outcome: RunOutcome } | { resumed: CutOffRun } | { queued: RunRow };
+
+/** How many runs became what. */
+type Counts = Record<"ended" | "resumed" | "queued", number>;
 
 interface Ended {
   status: RunStatus;

@@ -73,7 +73,9 @@ export function selfOf({ ownerId }: OpsContext): Owner {
 /** Runs left unfinished by processes that no longer live; of this thread or owner where one is named. Changes nothing. */
 export async function cutOffRuns(context: OpsContext, of: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
   const self = selfOf(context);
-  const unfinished = await context.storage.runs.unfinished(of);
+  // Those that wait in a queue are no process's.
+  const isOwned = context.settings.queue !== "none" && of.threadId === undefined && of.ownerId === undefined;
+  const unfinished = await context.storage.runs.unfinished(isOwned ? { isOwned } : of);
   // A storage of one's own may be older than the argument, and name every run.
   const isOf = (id: string) => of.threadId === undefined || id === of.threadId;
   return unfinished.filter(({ thread_id, owner }) => isOf(thread_id) && isDead(owner, self));

@@ -6,7 +6,9 @@ import { now } from "../storage/rows.js";
 import type { Resumption, RunRow, ThreadLease } from "../storage/storage.js";
 import { errorMessage, GraphServeError, NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { withParts } from "./context.js";
-import { type EngineContext, LiveRun, type LiveRunOptions } from "./live-runs.js";
+import { type EngineContext, LiveRun } from "./live-runs.js";
+import { RunLog } from "./run-log.js";
+import type { LiveRunOptions } from "./run-options.js";
 import { requestOf } from "./resumption.js";
 import { type CheckedRequest, graphInput, readRequest } from "./run-request.js";
 import { requireCheckpoint } from "./run-checkpointer.js";
@@ -124,15 +126,27 @@ async function takeOver(run: CutOffRun): Promise<LiveRun | undefined> {
 
 const spentOf = ({ resumption, tookMs }: CutOffRun): number => resumption.spent_ms + tookMs;
 
-function optionsOf({ row, resumption, context }: CutOffRun, attempt: number): LiveRunOptions {
+function optionsOf(run: CutOffRun, attempt: number): LiveRunOptions {
+  const { row, resumption, context } = run;
   const { thread_id } = row;
   const stateless = resumption.stateless && { thread_id, scope: scopeOf(context) };
   return {
     unattended: true,
-    log: context.live.newLog(thread_id, stateless, attempt),
+    log: logOf(run, stateless, attempt),
     ...(stateless && { stateless }),
     ...(resumption.stateless?.temporary && { atEnd: removalOf(context, thread_id) }),
   };
+}
+
+/** Its frames, as far as whoever accepted it wants any. */
+function logOf(
+  { row, resumption: { frames }, context: { live } }: CutOffRun,
+  stateless: LiveRunOptions["stateless"],
+  attempt: number,
+): RunLog | undefined {
+  if (frames === "none") return live.followersLog(row.thread_id);
+  if (frames === "wide") return new RunLog({ stateless, isWide: true, attempt });
+  return live.newLog(row.thread_id, stateless, attempt);
 }
 
 /** Resolves when the run is in flight, or has ended before. Never rejects. */

@@ -6,7 +6,7 @@ import type { Resumption, RunRow } from "../storage/storage.js";
 import { attempt } from "../support/errors.js";
 import { maskSecrets } from "../support/secrets.js";
 import type { OpsContext } from "./context.js";
-import type { LiveRunOptions } from "./live-runs.js";
+import type { LiveRunOptions } from "./run-options.js";
 
 type Options = Pick<LiveRunOptions, "unattended" | "stateless" | "atEnd">;
 

@@ -22,7 +22,8 @@ import {
   type JoinOptions,
   type StreamJoinOptions,
 } from "./follow.js";
-import type { EngineContext, LiveRun } from "./live-runs.js";
+import { type EngineContext, LiveRun } from "./live-runs.js";
+import type { QueuedRun } from "./queued-run.js";
 import { findRuns } from "./run-search.js";
 import { disconnectOf } from "./run-request.js";
 import { runModel, runRow, threadRow } from "./thread-origin.js";
@@ -31,7 +32,7 @@ import type { RunFault } from "../support/run-fault.js";
 import { allOf, inPages } from "../support/read-ahead.js";
 import { RunAborted } from "./run-aborted.js";
 import type { RunLog } from "./run-log.js";
-import { enqueueRun, startRun } from "./start-run.js";
+import { enqueueRun, startRun, type StartOptions as LiveOptions } from "./start-run.js";
 import { onOwnThread, type StatelessOptions } from "./stateless-runs.js";
 import { selectFields } from "./thread-search.js";
 
@@ -53,12 +54,8 @@ export class Runs {
   /** Execute to completion. A run that fails resolves too: its status is `error`. */
   async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
     const log = this.#context.live.followersLog(threadId);
-    const live = await startRun(this.#context, threadId, request, {
-      signal,
-      log,
-      ...this.#presence(request),
-    });
-    return this.#whileConnected(live, request, signal);
+    const run = await this.#start(threadId, request, { signal, log });
+    return run instanceof LiveRun ? this.#whileConnected(run, request, signal) : run.end();
   }
 
   /** As `create`, but resolves when the run is accepted; `answer` then gives its final values. */
@@ -68,14 +65,10 @@ export class Runs {
     { signal, ...options }: StartOptions = {},
   ): Promise<WaitingRun> {
     const log = this.#context.live.followersLog(threadId);
-    const live = await startRun(this.#context, threadId, request, {
-      signal,
-      ...options,
-      log,
-      ...this.#presence(request),
-    });
-    const ended = this.#whileConnected(live, request, signal);
-    return { run: live.run, answer: ended.then(() => answerOf(this.#context, live)) };
+    const run = await this.#start(threadId, request, { signal, ...options, log });
+    if (!(run instanceof LiveRun)) return { run: run.run, answer: run.answer() };
+    const ended = this.#whileConnected(run, request, signal);
+    return { run: run.run, answer: ended.then(() => answerOf(this.#context, run)) };
   }
 
   /** Accept and return at once; the run goes on by itself, behind others on its thread. */
@@ -95,13 +88,8 @@ export class Runs {
     { signal, ...options }: StartOptions = {},
   ): Promise<RunStream> {
     const log = this.#context.live.newLog(threadId, options.stateless);
-    const live = await startRun(this.#context, threadId, request, {
-      signal,
-      ...options,
-      log,
-      ...this.#presence(request),
-    });
-    return this.#streamOf(live, log, request);
+    const run = await this.#start(threadId, request, { signal, ...options, log });
+    return run instanceof LiveRun ? this.#streamOf(run, log, request) : run.stream();
   }
 
   /** As `stream`, with what `wait` answers: it is there when the frames have ended. */
@@ -111,13 +99,27 @@ export class Runs {
     { signal }: CallOptions = {},
   ): Promise<AnsweredStream> {
     const log = this.#context.live.newLog(threadId);
-    const live = await startRun(this.#context, threadId, request, {
-      signal,
-      log,
-      ...this.#presence(request),
-    });
-    const stream = await this.#streamOf(live, log, request);
-    return { ...stream, answer: () => answerOf(this.#context, live) };
+    const run = await this.#start(threadId, request, { signal, log });
+    if (!(run instanceof LiveRun)) return { ...run.stream(), answer: () => run.answer() };
+    const stream = await this.#streamOf(run, log, request);
+    return { ...stream, answer: () => answerOf(this.#context, run) };
+  }
+
+  /** A run of this process; or, where there is a queue, one that waits in it. */
+  async #start(
+    threadId: string,
+    request: RunCreateRequest,
+    options: LiveOptions,
+  ): Promise<LiveRun | QueuedRun> {
+    const context = this.#context;
+    const presence = this.#presence(request);
+    if (!context.queue) return startRun(context, threadId, request, { ...options, ...presence });
+    const { signal, ...own } = options;
+    const asked = { ...own, ...presence, isAwaited: true };
+    const { run, live } = await context.queue.start(context, threadId, request, asked);
+    if (live) return live;
+    const { QueuedRun } = await import("./queued-run.js");
+    return new QueuedRun(context, run, { signal, ...presence, atEnd: own.atEnd });
   }
 
   async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {

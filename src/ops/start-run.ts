@@ -9,7 +9,7 @@ import { nextTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
 import { Execution } from "./execute.js";
-import { type EngineContext, LiveRun, type LiveRunOptions } from "./live-runs.js";
+import { type EngineContext, LiveRun } from "./live-runs.js";
 import type { Origin } from "./run-checkpointer.js";
 import {
   addressedResume,
@@ -25,6 +25,7 @@ import {
   strategyOf,
 } from "./run-request.js";
 import { requireCheckpoint } from "./run-checkpointer.js";
+import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { resumptionOf } from "./resumption.js";
 import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
 import { createThread } from "./thread-state.js";
@@ -32,13 +33,6 @@ import { createThread } from "./thread-state.js";
 export interface StartOptions extends LiveRunOptions {
   /** Aborts when the caller is gone. */
   signal?: AbortSignal;
-}
-
-interface EnqueueOptions extends LiveRunOptions {
-  /** Set when `interrupt` and `rollback` stop what is in flight, whatever the settings say. */
-  takesOver?: boolean;
-  /** Of a run that was asked for earlier. */
-  known?: CheckedRequest["known"];
 }
 
 /**
@@ -68,8 +62,10 @@ export async function enqueueRun(
   context: EngineContext,
   threadId: string,
   request: RunCreateRequest,
-  { takesOver, known, ...options }: EnqueueOptions,
+  { takesOver, known, ...options }: QueueOptions,
 ): Promise<Run> {
+  if (context.queue)
+    return (await context.queue.start(context, threadId, request, { takesOver, known, ...options })).run;
   const checked = { ...(await checkRequest(context, threadId, request)), takesOver, known };
   const lease = await tryLock(context, checked);
   if (!lease) return queueRun(context, checked, options);
@@ -77,7 +73,7 @@ export async function enqueueRun(
 }
 
 /** Every check that needs no lock, in the order in which clients learn of faults. */
-async function checkRequest(
+export async function checkRequest(
   context: EngineContext,
   threadId: string,
   request: RunCreateRequest,
@@ -102,14 +98,23 @@ async function tryLock(context: EngineContext, checked: CheckedRequest): Promise
   const lease = await context.storage.locks.acquire(threadId, { wait: false });
   const strategy = strategyOf(context, request);
   if (lease || strategy === "enqueue") return lease;
-  if (strategy === "reject" || !takesOver(context, checked)) throw new ThreadBusyError(threadId);
-  const { cancelRuns } = await import("./cancel.js");
-  await cancelRuns(context, { thread_id: threadId }, { action: strategy });
+  if (!takesOver(context, checked)) throw new ThreadBusyError(threadId);
+  await stopOthers(context, checked);
   return undefined;
 }
 
+/** Stop what is in flight on the thread, and what waits for it, as the run's strategy says. */
+export async function stopOthers(
+  context: EngineContext,
+  { threadId, request }: CheckedRequest,
+): Promise<void> {
+  const { cancelRuns } = await import("./cancel.js");
+  const action = strategyOf(context, request) === "rollback" ? "rollback" : "interrupt";
+  await cancelRuns(context, { thread_id: threadId }, { action });
+}
+
 /** Whether the run stops those that are in flight on its thread, or wait for it. */
-function takesOver(context: OpsContext, { request, takesOver: isAsked }: CheckedRequest): boolean {
+export function takesOver(context: OpsContext, { request, takesOver: isAsked }: CheckedRequest): boolean {
   const strategy = strategyOf(context, request);
   return (
     (isAsked ?? context.settings.multitask_cancel) && (strategy === "interrupt" || strategy === "rollback")
@@ -226,7 +231,8 @@ export async function prepare(
   const { threadId, configurable, earlier } = checked;
   await context.live.results.flush(threadId);
   let row = await requireThread(context, threadId, checked.request);
-  if (row.status === "busy" && context.storage.runs.take && !earlier) {
+  // Where there is a queue, what came before is in front of the run there.
+  if (row.status === "busy" && context.storage.runs.take && !earlier && !context.queue) {
     await awaitCutOffs(context, threadId, lease);
     row = await requireThread(context, threadId, checked.request);
   }
@@ -260,7 +266,7 @@ async function awaitCutOffs(context: EngineContext, threadId: string, lease: Thr
   context.live.stopping.throwIfAborted();
 }
 
-function newLiveRun(
+export function newLiveRun(
   context: EngineContext,
   { threadId, request, bound, since, known }: CheckedRequest,
   options: LiveRunOptions,
@@ -345,7 +351,7 @@ async function assertReachable(
  * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
  * @throws ThreadExistsError when it would make one that is another's (`thread_exists`)
  */
-async function requireThread(
+export async function requireThread(
   context: OpsContext,
   threadId: string,
   { if_not_exists }: RunCreateRequest,
@@ -353,7 +359,9 @@ async function requireThread(
   const row = await ownThread(context, threadId);
   if (row) return row;
   if (if_not_exists === "create") {
-    const made = await createThread(context, { thread_id: threadId });
+    // Of those that make it at once, without its lock, one does.
+    const made =
+      (await createThread(context, { thread_id: threadId })) ?? (await ownThread(context, threadId));
     if (made) return made;
   }
   throw new NotFoundError("thread", threadId);

@@ -1,8 +1,9 @@
 /** Runs without a thread of the client's: each gets one of its own, which is gone when anybody hears of the run's end. */
 import type { RunCreateRequest } from "../models/run.js";
 import { ThreadExistsError } from "../support/errors.js";
-import type { EngineContext, LiveRunOptions } from "./live-runs.js";
+import type { EngineContext } from "./live-runs.js";
 import type { Stateless } from "./run-log.js";
+import type { LiveRunOptions } from "./run-options.js";
 import { scopeOf } from "./thread-origin.js";
 import { Threads } from "./threads.js";
 

@@ -4,10 +4,12 @@ import type { Caller } from "../models/caller.js";
 import type { JsonObject, SortOrder } from "../models/common.js";
 import type { MultitaskStrategy, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
 import type { ItemTable } from "./items.js";
+import type { ThreadLocks } from "./locks.js";
 import type { TimerTable } from "./timers.js";
 import type { RunFault } from "../support/run-fault.js";
 import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/thread.js";
 
+export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
@@ -106,6 +108,8 @@ export interface Resumption {
   spent_ms: number;
   /** How many of them ended in order with their process, and were no fault of the run. */
   given_back?: number;
+  /** Which frames it has, where that is not what its request says: none, or also those for readers of its thread. */
+  frames?: "none" | "wide";
 }
 
 /** Who executes a run, or is to: what another one still writes for the run is refused. */
@@ -161,6 +165,8 @@ export interface Owner {
 export interface UnfinishedQuery {
   threadId?: string;
   ownerId?: string;
+  /** Leaves out those that wait in a queue, where the storage has one. */
+  isOwned?: true;
 }
 
 export type RunKey = Pick<RunRow, "run_id" | "thread_id">;
@@ -239,6 +245,37 @@ export interface OwnerTable {
   remove(ownerId: string): Promise<void>;
 }
 
+/** What becomes of a run that is to be accepted, and how many unfinished ones of its thread came before it. */
+export type Acceptance =
+  { became: "begun" | "queued"; before: number } | { became: "no_thread" | "thread_full" | "queue_full" };
+
+export interface AcceptOptions {
+  /** What its row keeps should it wait. */
+  queued: Resumption;
+  /** Unfinished runs of its thread that may come before it. */
+  mostBefore: number;
+  /** Runs of all threads that may wait; any number when left out. */
+  mostWaiting?: number;
+}
+
+/**
+ * A run waits while it is nobody's: its row names no owner. Of a thread only the first unfinished run is ever given out,
+ * by the order in which the storage accepted them, whatever process did.
+ */
+export interface RunQueue {
+  /**
+   * Store a run in one step with the change of its thread. With an owner it begins as that one's, when no unfinished run of
+   * its thread came before; else, and without an owner, it waits, and its attempt is 0.
+   */
+  accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance>;
+  /** The first unfinished runs of threads that wait, the oldest first; those of the threads named are left out. */
+  heads(limit: number, except: readonly string[]): Promise<RunKey[]>;
+  /** Tell every process that a run may wait. Never rejects: who hears of none looks now and then. */
+  ring(): void;
+  /** Hear that. Returns what ends it. */
+  listen(hear: () => void): () => void;
+}
+
 /**
  * A checkpointer whose quirks are hidden (see ./checkpointer.ts): `run_id` and the public scalar configurable keys are
  * stamped into every checkpoint's metadata, `list` needs a thread, takes `limit: 0` for nothing and filters by
@@ -295,6 +332,8 @@ export interface Storage {
   readonly items?: ItemTable;
   /** Rows of what is to be done at a time; a storage without them serves no crons, delayed runs and webhooks. */
   readonly timers?: TimerTable;
+  /** Runs that wait for any process; left out by a storage whose processes execute what they accept. */
+  readonly queue?: RunQueue;
   /** Checks of the setup, where the backend has some. */
   findings?(): StorageFinding[] | Promise<StorageFinding[]>;
   /** Release files and connections. Call once, when nothing uses the storage any more. */
@@ -335,39 +374,4 @@ export interface SchemaState {
   location?: string;
   /** Empty for a storage without versions. */
   parts: SchemaPart[];
-}
-
-// Locks keep runs apart: one lease a thread.
-
-/** The right to run on a thread. */
-export interface ThreadLease {
-  /** Give the thread to the next waiter. Later calls do nothing. Never rejects. */
-  release(): void | Promise<void>;
-  /** Aborts when the lease was lost, for instance with its connection; absent where that cannot happen. */
-  readonly lost?: AbortSignal;
-  /**
-   * To be called before a write that the lease covers: a process that stood still, or a machine that was suspended,
-   * may have lost it unaware. Then `lost` has aborted when the promise resolves. Undefined, which is nothing to wait
-   * for, while the lease is known to stand. Never rejects.
-   */
-  confirm?(): Promise<void> | undefined;
-}
-
-export interface AcquireOptions {
-  /** False: answer undefined at once when the thread is taken. */
-  wait: boolean;
-  /** True: go before those who already wait, and never find the queue full. */
-  first?: boolean;
-  /** Leaves the queue; the call then rejects with the signal's reason. */
-  signal?: AbortSignal;
-}
-
-/** One lease a thread at a time; waiters are served in order of arrival (docs/specification.md#concurrency). */
-export interface ThreadLocks {
-  /**
-   * @throws ThreadBusyError when the thread's queue is full (`thread_busy`)
-   */
-  acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined>;
-  /** How many wait for this thread. */
-  waiting(threadId: string): number;
 }

@@ -17,6 +17,7 @@ const TABLE = {
   read_only: { status: 409, exitCode: 2 },
   payload_too_large: { status: 413, exitCode: 2 },
   too_many_streams: { status: 429, exitCode: 5 },
+  too_many_runs: { status: 429, exitCode: 5 },
   config_invalid: { status: 500, exitCode: 2 },
   graph_load_failed: { status: 500, exitCode: 2 },
   run_failed: { status: 500, exitCode: 1 },

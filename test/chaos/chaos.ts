@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
 import type { PostgresCluster } from "../helpers/postgres-cluster.js";
-import { Fleet } from "./fleet.js";
+import { Fleet, type Role } from "./fleet.js";
 import { type Evidence, judge, type Verdict } from "./judge.js";
 import { type Random, randomOf } from "./random.js";
 import { type Accepted, Traffic } from "./traffic.js";
@@ -14,7 +14,9 @@ import { type Accepted, Traffic } from "./traffic.js";
 export interface ChaosOptions {
   database: PostgresCluster;
   settings?: Partial<Settings>;
+  /** How many processes, and how many that execute runs alone; the others take requests, and execute none then. */
   servers: number;
+  workers?: number;
   runs: number;
   threads: number;
   seconds: number;
@@ -34,15 +36,18 @@ const FROZEN_MS = 8000;
 
 /** What became of the runs. */
 export async function chaos(options: ChaosOptions): Promise<Verdict> {
-  const { database, seconds, seed, settleSeconds } = options;
+  const { database, seconds, seed, settleSeconds, servers, workers = 0 } = options;
   const stored = { checkpointer_scheme: "postgres", checkpointer_uri: database.uri };
-  const fleet = await Fleet.start(options.servers, { ...stored, ...options.settings });
+  const roles = Array.from({ length: servers }, (_, index): Role =>
+    workers === 0 ? "all" : index < servers - workers ? "api" : "worker",
+  );
+  const fleet = await Fleet.start(roles, { ...stored, ...options.settings });
   try {
     const random = randomOf(seed);
     const ms = seconds * 1000;
     const traffic = new Traffic({
       ...options,
-      urls: fleet.servers.map(({ url }) => url),
+      urls: fleet.asked.map(({ url }) => url),
       random,
       ms,
       patienceMs: ms + settleSeconds * 1000,
@@ -119,7 +124,7 @@ async function settled(fleet: Fleet, accepted: readonly Accepted[], ms: number):
 
 /** A server may stand at the time: another is asked then. */
 async function ask<T>(fleet: Fleet, path: string): Promise<T | undefined> {
-  for (const { url } of [...fleet.servers, ...fleet.servers]) {
+  for (const { url } of [...fleet.asked, ...fleet.asked]) {
     try {
       const answer = await fetch(url + path, { signal: AbortSignal.timeout(10_000) });
       if (answer.ok) return (await answer.json()) as T;

@@ -16,13 +16,17 @@ const GRAPH = fileURLToPath(new URL("graph.ts", import.meta.url));
 const ARGUMENTS = ["--import", "tsx"];
 const READY_MS = 60_000;
 
+export type Role = Settings["role"];
+
 class Server {
   readonly url: string;
+  readonly role: Role;
   readonly #start: () => ChildProcess;
   #child: ChildProcess;
 
-  constructor(url: string, start: () => ChildProcess) {
+  constructor(url: string, role: Role, start: () => ChildProcess) {
     this.url = url;
+    this.role = role;
     this.#start = start;
     this.#child = start();
   }
@@ -83,17 +87,23 @@ export class Fleet {
     this.#folder = folder;
   }
 
-  static async start(count: number, settings: Partial<Settings>): Promise<Fleet> {
+  /** Those that take requests. */
+  get asked(): Server[] {
+    return this.servers.filter(({ role }) => role !== "worker");
+  }
+
+  static async start(roles: readonly Role[], settings: Partial<Settings>): Promise<Fleet> {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-chaos-"));
     const config = join(folder, "graph-server.config.json");
     const own = { graphs: { chain: `${GRAPH}:graph` }, log_level: "warn", shutdown_grace_seconds: 1 };
     await writeFile(config, JSON.stringify({ ...own, ...settings }));
     const servers: Server[] = [];
     // One after the other: the first makes the tables.
-    for (let index = 0; index < count; index += 1) {
+    for (const role of roles) {
       const port = await freePort();
-      const server = new Server(`http://127.0.0.1:${port}`, () =>
-        spawn(process.execPath, [...ARGUMENTS, CLI, "start", "--config", config, "--port", String(port)], {
+      const command = role === "worker" ? ["worker"] : ["start", "--role", role];
+      const server = new Server(`http://127.0.0.1:${port}`, role, () =>
+        spawn(process.execPath, [...ARGUMENTS, CLI, ...command, "--config", config, "--port", String(port)], {
           env: { ...process.env, CHAOS_LOG: join(folder, "turns.log") },
           stdio: ["ignore", "ignore", process.env.CHAOS_VERBOSE ? "inherit" : "ignore"],
         }),

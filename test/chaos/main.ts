@@ -1,4 +1,4 @@
-/** `npm run test:all:chaos -- [--runs 1000] [--threads 100] [--seconds 60] [--seed 31] [--servers 4] [--restarts 2]` */
+/** `npm run test:all:chaos -- [--runs 1000] [--threads 100] [--seconds 60] [--seed 31] [--servers 4] [--workers 0] [--restarts 2]` */
 import { parseArgs } from "node:util";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { chaos } from "./chaos.js";
@@ -10,6 +10,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "60" },
     seed: { type: "string", default: "31" },
     servers: { type: "string", default: "4" },
+    workers: { type: "string", default: "0" },
     restarts: { type: "string", default: "2" },
     settings: { type: "string", default: "{}" },
   },
@@ -21,6 +22,7 @@ try {
     database,
     settings: JSON.parse(values.settings) as object,
     servers: Number(values.servers),
+    workers: Number(values.workers),
     runs: Number(values.runs),
     threads: Number(values.threads),
     seconds: Number(values.seconds),

@@ -105,8 +105,9 @@ export class ServerProcesses {
     await Promise.all(this.#running.filter((server) => server !== kept).map((server) => server.kill()));
   }
 
-  async start(count: number): Promise<ServerProcess[]> {
-    const settings = JSON.stringify(this.#settings());
+  /** @param more settings of these alone */
+  async start(count: number, more: Partial<Settings> = {}): Promise<ServerProcess[]> {
+    const settings = JSON.stringify({ ...this.#settings(), ...more });
     return Promise.all(
       Array.from({ length: count }, async () => {
         const child = fork(SERVER, [settings, this.#log], { execArgv: ["--import", "tsx"] });
@@ -118,8 +119,8 @@ export class ServerProcesses {
     );
   }
 
-  async one(): Promise<ServerProcess> {
-    return (await this.start(1))[0] as ServerProcess;
+  async one(more?: Partial<Settings>): Promise<ServerProcess> {
+    return (await this.start(1, more))[0] as ServerProcess;
   }
 
   /** What the graph wrote of a thread, in the order in which it came about. */

@@ -104,7 +104,18 @@ describe("the OpenAPI document", () => {
   it("lists the statuses of a run", () => {
     const run = operations.find(({ name }) => name === "POST /threads/{thread_id}/runs");
     const responses = run?.operation.responses as Record<string, { headers?: Json }>;
-    expect(Object.keys(responses)).toEqual(["200", "400", "403", "404", "409", "413", "422", "500", "503"]);
+    expect(Object.keys(responses)).toEqual([
+      "200",
+      "400",
+      "403",
+      "404",
+      "409",
+      "413",
+      "422",
+      "429",
+      "500",
+      "503",
+    ]);
     expect(Object.keys(responses["200"]?.headers ?? {})).toEqual([
       "Location",
       "Content-Location",

@@ -21,21 +21,11 @@ import { loadServableSettings, type Session } from "../session.js";
 import { Closers, listenForStop } from "../stop.js";
 
 export function startCommand(command: Command, run: Runner): void {
-  addStorageOptions(
-    command
-      .argument(
-        "[graph...]",
-        "files such as ./graph.ts:graph, or keys of the configuration; the first is the default",
-      )
-      .addOption(listenOptions.port())
-      .addOption(listenOptions.host()),
-  )
+  serverOptions(command)
     .addOption(listenOptions.corsOrigin())
-    .addOption(listenOptions.allowHost())
     .addOption(listenOptions.compat())
-    .addOption(settingOption("--shutdown-grace <seconds>", "shutdown_grace_seconds"))
-    .addOption(settingOption("--run-timeout <seconds>", "run_timeout_seconds"))
     .addOption(settingOption("--body-limit <bytes>", "body_limit"))
+    .addOption(settingOption("--role <role>", "role").choices(["all", "api", "worker"]))
     .addHelpText(
       "after",
       examples(
@@ -47,10 +37,40 @@ export function startCommand(command: Command, run: Runner): void {
     .action((graphs, options) => run(command, async (session) => start(session, graphs, options)));
 }
 
+/** `worker`: execute runs that wait in the queue, and say no more than how that goes. */
+export function workerCommand(command: Command, run: Runner): void {
+  serverOptions(command)
+    .addOption(settingOption("--max-concurrent-runs <n>", "max_concurrent_runs"))
+    .addHelpText(
+      "after",
+      examples("graph-serve worker", "graph-serve worker --max-concurrent-runs 20 -p 2025"),
+    )
+    .action((graphs, options) =>
+      run(command, async (session) => start(session, graphs, { ...options, role: "worker" })),
+    );
+}
+
+/** The flags of every command that executes runs of others. */
+const serverOptions = (command: Command) =>
+  addStorageOptions(
+    command
+      .argument(
+        "[graph...]",
+        "files such as ./graph.ts:graph, or keys of the configuration; the first is the default",
+      )
+      .addOption(listenOptions.port())
+      .addOption(listenOptions.host()),
+  )
+    .addOption(listenOptions.allowHost())
+    .addOption(settingOption("--shutdown-grace <seconds>", "shutdown_grace_seconds"))
+    .addOption(settingOption("--run-timeout <seconds>", "run_timeout_seconds"));
+
 interface StartFlags extends ListenFlags {
   shutdownGrace?: string;
   runTimeout?: string;
   bodyLimit?: string;
+  role?: string;
+  maxConcurrentRuns?: string;
 }
 
 const UNCAUGHT = "uncaught exception";
@@ -94,6 +114,7 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
         storage: { scheme, location },
         graphs: Object.keys(settings.graphs),
         compat: settings.compat,
+        ...(settings.queue !== "none" && { role: settings.role }),
       },
       "listening",
     );
@@ -119,6 +140,8 @@ function startSettings(flags: StartFlags) {
     shutdown_grace_seconds: flags.shutdownGrace,
     run_timeout_seconds: flags.runTimeout,
     body_limit: flags.bodyLimit === undefined ? undefined : bytesText(flags.bodyLimit),
+    role: flags.role,
+    max_concurrent_runs: flags.maxConcurrentRuns,
   };
 }
 

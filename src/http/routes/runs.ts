@@ -36,6 +36,7 @@ export const createErrors = [
   "checkpoint_not_found",
   "unsupported_option",
   "thread_busy",
+  "too_many_runs",
   "graph_not_loaded",
 ] as const;
 

@@ -4,6 +4,7 @@ import { SharedThreadLocks } from "../shared-locks.js";
 import type {
   Checkpointer,
   RowStorage,
+  RunQueue,
   SchemaState,
   Storage,
   StorageFinding,
@@ -25,6 +26,7 @@ import {
   readPostgresOptions,
 } from "./options.js";
 import { PostgresPool } from "./pool.js";
+import { PostgresQueue } from "./queue.js";
 import { createPostgresOwners, PostgresRuns } from "./runs.js";
 import { isMissing, migrate, requireTables, SCHEMA_VERSION, versionOf } from "./schema.js";
 import { PostgresThreads } from "./threads.js";
@@ -54,6 +56,7 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
       timers: createPostgresTimers(pool, schema),
       checkpointer: await checkpointerOf(pool, schema),
       locks: locks.threads,
+      queue: locks.queue,
       findings: async () => [await lockTableFinding(pool)],
       close: async () => {
         await locks.close();
@@ -72,7 +75,7 @@ async function prepare(
   driver: PostgresDriver,
   options: PostgresOptions,
   maxWaiting: number,
-): Promise<{ threads: ThreadLocks; close: () => Promise<void> }> {
+): Promise<{ threads: ThreadLocks; queue?: RunQueue; close: () => Promise<void> }> {
   const { schema } = options;
   if (options.readOnly) {
     await requireTables(pool, schema);
@@ -80,9 +83,14 @@ async function prepare(
   }
   await migrate(pool, driver, schema);
   const connection = await openLocks(driver, options);
+  const queue = new PostgresQueue(pool, connection, schema);
   return {
     threads: new SharedThreadLocks(new PostgresLocks(connection, schema), { maxWaiting }),
-    close: () => connection.close(),
+    queue,
+    close: () => {
+      queue.close();
+      return connection.close();
+    },
   };
 }
 

@@ -23,7 +23,9 @@ const stored = STORED_RUN_COLUMNS.join(", ");
 const JSON_COLUMNS = ["metadata", "kwargs", "usage", "fault", "resumption", "tasks"];
 const typeOf = (column: string): string =>
   JSON_COLUMNS.includes(column) ? "json" : column === "attempt" ? "integer" : "text";
-const values = STORED_RUN_COLUMNS.map((column, index) => `$${index + 1}::${typeOf(column)}`).join(", ");
+/** A column's value, as this parameter. */
+export const runValue = (column: string, place: number): string => `$${place}::${typeOf(column)}`;
+const values = STORED_RUN_COLUMNS.map((column, index) => runValue(column, index + 1)).join(", ");
 const threadPatch = `$${STORED_RUN_COLUMNS.length + 1}::json`;
 const UNFINISHED = "IN ('pending', 'running')";
 /** Two parameters from this one on are a holder, or null. */
@@ -128,12 +130,13 @@ export class PostgresRuns implements RunTable {
     return this.#pool.query<RunRow>(`${this.#sql.search} ${where} ${order}`, values);
   }
 
-  async unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
+  async unfinished({ threadId, ownerId, isOwned }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
     const named = Object.entries({ thread_id: threadId, owner: ownerId }).filter(
       ([, id]) => id !== undefined,
     );
     const conditions = named.map(([column], index) => `AND ${column} = $${index + 1}`).join(" ");
-    const sql = `${this.#sql.unfinished} ${conditions} ORDER BY run_id`;
+    const owned = isOwned ? "AND owner <> ''" : "";
+    const sql = `${this.#sql.unfinished} ${owned} ${conditions} ORDER BY run_id`;
     return (
       await this.#pool.query<OwnedRun>(
         sql,

@@ -146,6 +146,13 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   CREATE INDEX gs_timers_of_thread ON ${s}.gs_timers (thread_id) WHERE thread_id IS NOT NULL;
   CREATE INDEX gs_timers_created ON ${s}.gs_timers (kind, created_at, id);
   `,
+  (s) => `
+  CREATE INDEX gs_runs_waiting ON ${s}.gs_runs (seq) WHERE owner = '' AND status IN ('pending', 'running');
+  CREATE FUNCTION ${s}.gs_unfinished(thread text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    RETURN (SELECT count(*) FROM ${s}.gs_runs WHERE thread_id = thread AND status IN ('pending', 'running'));
+  END $$;
+  `,
 ];
 
 /** Version of the tables that this release reads and writes. */

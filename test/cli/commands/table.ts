@@ -34,6 +34,7 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
     dev: { bad: ["--port", "none"] },
     studio: { bad: ["--port", "none"] },
     start: { bad: ["./nothing.ts"] },
+    worker: { bad: ["./nothing.ts"] },
     // A file that is not there is a tool that says so.
     mcp: { bad: ["nothing"] },
     run: {

@@ -1,0 +1,23 @@
+/** What a run is accepted with beside its request. */
+import type { RunLog, Stateless } from "./run-log.js";
+
+export interface LiveRunOptions {
+  /** Takes the run's frames; left out for a run that nobody streams. */
+  log?: RunLog;
+  /** Set for a run whose thread is none of its client's. */
+  stateless?: Stateless;
+  /** Called when the run has ended, before anybody hears of it, while its thread is still held. Never rejects. */
+  atEnd?: () => Promise<void>;
+  /** Whether it goes on when its client leaves. */
+  unattended?: boolean;
+}
+
+/** Of a run that a queue takes. */
+export interface QueueOptions extends LiveRunOptions {
+  /** Set when `interrupt` and `rollback` stop what is in flight, whatever the settings say. */
+  takesOver?: boolean;
+  /** Of a run that was asked for earlier. */
+  known?: { run_id: string; created_at?: string };
+  /** Whether its caller waits for it: who waits removes a thread that goes with the run. */
+  isAwaited?: boolean;
+}

@@ -1,0 +1,276 @@
+/** Accepts runs in one order for all processes on a storage, and executes as many of them here as there is room for. */
+import type { RunCreateRequest } from "../models/run.js";
+import type { Acceptance, Resumption, RunKey, RunQueue, ThreadPatch } from "../storage/storage.js";
+import { now } from "../storage/rows.js";
+import { GraphServeError, InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
+import { type EngineContext, LiveRun } from "./live-runs.js";
+import type { Accepted, Queue } from "./queue.js";
+import { resumeQueued } from "./recover.js";
+import { NOBODY } from "./recovery.js";
+import { isStorable, resumptionOf } from "./resumption.js";
+import type { QueueOptions } from "./run-options.js";
+import { type CheckedRequest, strategyOf } from "./run-request.js";
+import { checkRequest, newLiveRun, prepare, requireThread, stopOthers, takesOver } from "./start-run.js";
+
+/** How soon a run goes on that nobody was told of. */
+const LOOK_MS = 1000;
+/** A thread whose lock is another's is left to others for so long. */
+const PASSED_OVER_MS = 1000;
+
+export interface QueueSettings {
+  /** `api` executes nothing. */
+  role: "all" | "api" | "worker";
+  max_concurrent_runs: number;
+  max_queued_runs: number;
+  max_waiting_runs?: number;
+}
+
+/** Thrown when a run that was to begin here waits behind others. */
+class Waits extends Error {}
+
+export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> {
+  readonly #context: EngineContext;
+  readonly #table: RunQueue;
+  readonly #settings: QueueSettings;
+  /** Runs that have a place here. */
+  #used = 0;
+  /** Threads whose locks were others', until when. */
+  readonly #passedOver = new Map<string, number>();
+  #isOpen = false;
+  #isWoken = false;
+  #timer: NodeJS.Timeout | undefined;
+  #underWay: Promise<void> | undefined;
+  #stopHearing: (() => void) | undefined;
+
+  constructor(context: EngineContext, table: RunQueue, settings: QueueSettings) {
+    this.#context = context;
+    this.#table = table;
+    this.#settings = settings;
+  }
+
+  get #places(): number {
+    return this.#settings.role === "api" ? 0 : this.#settings.max_concurrent_runs;
+  }
+
+  async start(
+    context: EngineContext,
+    threadId: string,
+    request: RunCreateRequest,
+    { takesOver: isAsked, known, ...options }: QueueOptions,
+  ): Promise<Accepted<LiveRun>> {
+    const checked = {
+      ...(await checkRequest(context, threadId, request)),
+      takesOver: isAsked,
+      known,
+    };
+    refuseUnstorable(context, request);
+    const waits = strategyOf(context, request) === "enqueue";
+    const clears = takesOver(context, checked);
+    if (clears) await stopOthers(context, checked);
+    const asked = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
+    return (await this.#startHere(context, asked)) ?? this.#queue(context, asked);
+  }
+
+  ring(): void {
+    this.#wake();
+    this.#table.ring();
+  }
+
+  open(): void {
+    if (this.#places === 0) return;
+    this.#isOpen = true;
+    this.#stopHearing = this.#table.listen(() => this.#wake());
+    this.#wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#isOpen = false;
+    this.#stopHearing?.();
+    clearTimeout(this.#timer);
+    await this.#underWay;
+  }
+
+  /** Undefined where the thread, or every place here, is taken. */
+  async #startHere(context: EngineContext, asked: Asked): Promise<Accepted<LiveRun> | undefined> {
+    const leave = this.#isOpen ? this.#enter() : undefined;
+    if (!leave) return undefined;
+    const { checked, options } = asked;
+    const live = newLiveRun(context, checked, options, 1);
+    try {
+      const lease = await context.storage.locks.acquire(checked.threadId, { wait: false });
+      if (!lease) {
+        leave();
+        return undefined;
+      }
+      live.onEnd(leave);
+      await live.begin(lease, () =>
+        prepare(context, checked, live, lease, async (patch) => {
+          const owner = this.#context.ownerId;
+          if ((await this.#accept(context, asked, live, owner, patch)) === "queued") throw new Waits();
+        }),
+      );
+      return { run: live.run, live };
+    } catch (error) {
+      leave();
+      if (error instanceof Waits) return { run: { ...live.run, attempt: 0 } };
+      throw error;
+    }
+  }
+
+  async #queue(context: EngineContext, asked: Asked): Promise<Accepted<LiveRun>> {
+    const { checked, options } = asked;
+    const live = newLiveRun(context, checked, options, 0);
+    await requireThread(context, checked.threadId, checked.request);
+    await this.#accept(context, asked, live, NOBODY, { updated_at: now() });
+    return { run: live.run };
+  }
+
+  async #accept(
+    context: EngineContext,
+    { checked, options, mostBefore }: Asked,
+    { run, resumption }: LiveRun,
+    owner: string,
+    thread: ThreadPatch,
+  ): Promise<"begun" | "queued"> {
+    const queued = queuedOf(context, checked.request, options);
+    const { max_waiting_runs: mostWaiting } = this.#settings;
+    let accepted: Acceptance;
+    try {
+      const row = { ...run, owner, resumption };
+      accepted = await this.#table.accept(row, thread, { queued, mostBefore, mostWaiting });
+    } catch (error) {
+      // It may have been stored all the same.
+      context.live.results.suspect(run);
+      throw error;
+    }
+    const { thread_id } = run;
+    switch (accepted.became) {
+      case "no_thread":
+        throw new NotFoundError("thread", thread_id);
+      case "thread_full":
+        throw mostBefore === 0
+          ? new ThreadBusyError(thread_id)
+          : new ThreadBusyError(thread_id, `${mostBefore} callers already wait for it`);
+      case "queue_full":
+        throw new GraphServeError("too_many_runs", `${mostWaiting} runs already wait for a process`, {
+          hint: "try again later, start further workers, or raise the setting max_waiting_runs",
+        });
+      case "queued":
+        // Whoever ends the run before it looks by itself.
+        if (accepted.before === 0) this.ring();
+    }
+    return accepted.became;
+  }
+
+  // Runs that wait.
+
+  #wake(): void {
+    if (!this.#isOpen) return;
+    this.#isWoken = true;
+    clearTimeout(this.#timer);
+    this.#underWay ??= this.#work().finally(() => (this.#underWay = undefined));
+  }
+
+  /** Never rejects. */
+  async #work(): Promise<void> {
+    while (this.#isWoken && this.#isOpen) {
+      this.#isWoken = false;
+      try {
+        if (await this.#takeSome()) this.#isWoken = true;
+      } catch (error) {
+        this.#context.logger.error(
+          { err: error },
+          "runs that wait could not be looked up, and will be again",
+        );
+      }
+    }
+    if (this.#isOpen) this.#timer = setTimeout(() => this.#wake(), LOOK_MS).unref();
+  }
+
+  /** True when there may be more. */
+  async #takeSome(): Promise<boolean> {
+    const free = this.#places - this.#used;
+    if (free <= 0) return false;
+    const at = performance.now();
+    for (const [id, until] of this.#passedOver) if (until <= at) this.#passedOver.delete(id);
+    const heads = await this.#table.heads(2 * free, [...this.#passedOver.keys()]);
+    const taken = await Promise.all(someOf(heads, free).map((head) => this.#take(head)));
+    return taken.some(Boolean);
+  }
+
+  /** Whoever has the lock of its thread goes on with it. */
+  async #take(head: RunKey): Promise<boolean> {
+    const leave = this.#enter();
+    if (!leave) return false;
+    try {
+      const lease = await this.#context.storage.locks.acquire(head.thread_id, { wait: false });
+      if (lease) {
+        const { ended } = await resumeQueued(this.#context, head, lease);
+        void ended.then(leave);
+        return true;
+      }
+    } catch (error) {
+      const { run_id } = head;
+      this.#context.logger.error(
+        { err: error, run_id },
+        "a run that waits could not be begun, and will be again",
+      );
+    }
+    leave();
+    this.#passedOver.set(head.thread_id, performance.now() + PASSED_OVER_MS);
+    return false;
+  }
+
+  /** Take a place, where there is one. Returns what leaves it; later calls do nothing. */
+  #enter(): (() => void) | undefined {
+    if (this.#used >= this.#places) return undefined;
+    this.#used += 1;
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.#used -= 1;
+      this.#wake();
+    };
+  }
+}
+
+interface Asked {
+  checked: CheckedRequest;
+  options: QueueOptions;
+  mostBefore: number;
+}
+
+/** What another process has to know of it. Whether its client is there is seen to by the one that the client talks to. */
+function queuedOf(context: EngineContext, request: RunCreateRequest, options: QueueOptions): Resumption {
+  const { log, isAwaited, atEnd } = options;
+  const resumption = resumptionOf(context, request, {
+    ...options,
+    unattended: true,
+    atEnd: isAwaited ? undefined : atEnd,
+  });
+  if (!log) return { ...resumption, frames: "none" };
+  return log.isWide ? { ...resumption, frames: "wide" } : resumption;
+}
+
+/** @throws InvalidRequestError for what rows cannot keep (`invalid_request`) */
+function refuseUnstorable({ caller }: EngineContext, request: RunCreateRequest): void {
+  for (const field of ["config", "context"] as const)
+    if (!isStorable(request[field]))
+      throw InvalidRequestError.at(
+        ["body", field],
+        "holds a secret, or what is no JSON, and runs wait in a database, which keeps no secrets: let the graph read it from its environment",
+        "not_storable",
+      );
+  if (isStorable(caller)) return;
+  const why =
+    "the identity that the auth function gives holds a secret, and runs wait in a database, which keeps no secrets: let graphs look it up by the identity";
+  throw InvalidRequestError.at(["body"], why, "not_storable");
+}
+
+/** So many of them; of more, any, so that processes seldom reach for the same. */
+function someOf<T>(all: readonly T[], count: number): T[] {
+  if (all.length <= count) return [...all];
+  const start = Math.floor(Math.random() * (all.length - count + 1));
+  return all.slice(start, start + count);
+}

@@ -1,0 +1,153 @@
+import { STORED_RUN_COLUMNS } from "../sql-rows.js";
+import type { AcceptOptions, Acceptance, RunKey, RunQueue, RunRow, ThreadPatch } from "../storage.js";
+import type { LockConnection } from "./lock-session.js";
+import { lockKey, tableIn } from "./options.js";
+import type { PostgresPool } from "./pool.js";
+import { storePatch, storeRun, threadAssignments, toJson } from "./rows.js";
+import { runValue } from "./runs.js";
+
+/** Hints that one process sends in a second at most: the server gives them out one commit after the other. */
+const RING_MS = 50;
+
+interface Place {
+  before: number;
+  fits: boolean;
+  begins: boolean;
+  stored: boolean;
+}
+
+/**
+ * The queue is in the rows of runs. Which process executes one is settled by the lock of its thread, and by the holder in
+ * its row: the queue only says which are first. Hints travel on the connection of the locks, which passes a pooler by.
+ */
+export class PostgresQueue implements RunQueue {
+  readonly #pool: PostgresPool;
+  readonly #connection: LockConnection;
+  readonly #key: string;
+  readonly #sql: { accept: string; heads: string };
+  readonly #listeners = new Set<() => void>();
+  #isListening = false;
+  #ringing: NodeJS.Timeout | undefined;
+  #isRungAgain = false;
+  #isClosed = false;
+
+  constructor(pool: PostgresPool, connection: LockConnection, schema: string) {
+    this.#pool = pool;
+    this.#connection = connection;
+    this.#key = lockKey("queue", schema);
+    this.#sql = statements(schema);
+  }
+
+  async accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance> {
+    const { queued, mostBefore, mostWaiting = null } = options;
+    const values = [...storeRun(row), storePatch(thread), toJson(queued), mostBefore, mostWaiting];
+    const [place] = await this.#pool.query<Place>(this.#sql.accept, values);
+    if (!place) return { became: "no_thread" };
+    const { before, fits, begins, stored } = place;
+    if (stored) return { became: begins ? "begun" : "queued", before };
+    return { became: fits ? "queue_full" : "thread_full" };
+  }
+
+  heads(limit: number, except: readonly string[]): Promise<RunKey[]> {
+    return this.#pool.query<RunKey>(this.#sql.heads, [limit, except]);
+  }
+
+  ring(): void {
+    if (this.#isClosed) return;
+    if (this.#ringing) {
+      this.#isRungAgain = true;
+      return;
+    }
+    void this.#ringNow();
+    this.#ringing = setTimeout(() => {
+      this.#ringing = undefined;
+      if (this.#isRungAgain) this.ring();
+    }, RING_MS).unref();
+    this.#isRungAgain = false;
+  }
+
+  listen(hear: () => void): () => void {
+    this.#listeners.add(hear);
+    if (!this.#isListening) void this.#keepListening();
+    this.#isListening = true;
+    return () => this.#listeners.delete(hear);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#ringing);
+  }
+
+  async #ringNow(): Promise<void> {
+    try {
+      await (await this.#connection.session()).ask(this.#key, "wakeAll");
+    } catch {
+      // Others look now and then.
+    }
+  }
+
+  /** Whenever the connection is another one, what came in between was not heard. */
+  async #keepListening(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        const session = await this.#connection.session();
+        const forget = session.onUnlock(this.#key, () => this.#tell());
+        this.#tell();
+        await new Promise<void>((resolve) => {
+          if (session.lost.aborted) resolve();
+          session.lost.addEventListener("abort", () => resolve(), { once: true });
+        });
+        forget();
+      } catch {
+        // It is tried again by the connection itself, with pauses; its `session` waits for that.
+      }
+    }
+  }
+
+  #tell(): void {
+    for (const hear of this.#listeners) hear();
+  }
+}
+
+/**
+ * Acceptance counts what came before after it has the thread's row, and in a function, whose queries see what was committed
+ * until then: of two runs that are accepted at once, the one that `seq` has first is seen by the other.
+ */
+function statements(schema: string) {
+  const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
+  const columns = STORED_RUN_COLUMNS;
+  const [patch, queued, mostBefore, mostWaiting] = [1, 2, 3, 4].map((place) => `$${columns.length + place}`);
+  const given = (column: (typeof columns)[number]) => runValue(column, columns.indexOf(column) + 1);
+  const whileQueued: Partial<Record<string, string>> = {
+    owner: "''",
+    attempt: "0",
+    resumption: `${queued}::json`,
+  };
+  const values = columns.map((column) => {
+    const other = whileQueued[column];
+    return other === undefined ? given(column) : `CASE WHEN begins THEN ${given(column)} ELSE ${other} END`;
+  });
+  return {
+    accept: `WITH thread AS (
+        UPDATE ${threads} AS t SET ${threadAssignments(`${patch}::json`)} WHERE thread_id = $2 RETURNING thread_id
+      ), earlier AS MATERIALIZED (
+        SELECT "${schema}".gs_unfinished(thread_id)::integer AS before FROM thread
+      ), place AS MATERIALIZED (
+        SELECT before, before <= ${mostBefore}::integer AS fits, before = 0 AND ${given("owner")} <> '' AS begins,
+          ${mostWaiting}::integer IS NULL OR ${mostWaiting} > (SELECT count(*) FROM (
+            SELECT FROM ${runs} WHERE ${WAITS} LIMIT ${mostWaiting}::integer) AS waiting) AS has_room
+        FROM earlier
+      ), stored AS (
+        INSERT INTO ${runs} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM place
+        WHERE fits AND (begins OR has_room) RETURNING 1
+      ) SELECT before, fits, begins, EXISTS (SELECT FROM stored) AS stored FROM place`,
+    heads: `SELECT run_id, thread_id FROM ${runs} AS r
+      WHERE ${WAITS} AND thread_id <> ALL ($2::text[]) AND NOT EXISTS (
+        SELECT FROM ${runs} AS earlier WHERE earlier.thread_id = r.thread_id AND earlier.seq < r.seq
+          AND earlier.status IN ('pending', 'running'))
+      ORDER BY seq LIMIT $1`,
+  };
+}
+
+/** As the index of those that wait has it. */
+const WAITS = "owner = '' AND status IN ('pending', 'running')";

@@ -1,0 +1,279 @@
+/** Runs that wait in the database for whichever process has room: requests come to one kind of process, another executes. */
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Run } from "../../src/models/run.js";
+import { newId } from "../../src/support/ids.js";
+import { type TestPostgres, withPostgres } from "../helpers/postgres.js";
+import {
+  onServers,
+  PATIENCE,
+  type ServerProcess,
+  type ServerProcesses,
+  settingsOf,
+} from "../helpers/server-processes.js";
+import { allEvents, readEvents, type SseEvent } from "../helpers/sse.js";
+
+const TIMEOUT = { timeout: 180_000 };
+const api = { role: "api" } as const;
+const worker = { role: "worker" } as const;
+
+withPostgres("a queue in postgres", (postgres) => {
+  const settings = () => ({
+    ...settingsOf(postgres.options()),
+    queue: "postgres" as const,
+    stream: "postgres" as const,
+    multitask_cancel: true,
+    shutdown_grace_seconds: 1,
+  });
+  describe("with api processes and workers", () =>
+    onServers(settings, (servers) => roles(servers, postgres)));
+  describe("with processes that do all", () => onServers(settings, (servers) => all(servers, postgres)));
+});
+
+/** Ids of the runs of a thread, in the order in which the database accepted them. */
+const accepted = async (postgres: TestPostgres, thread: string): Promise<string[]> => {
+  const text = `SELECT run_id FROM "${postgres.schema}".gs_runs WHERE thread_id = $1 ORDER BY seq`;
+  return (await postgres.sql<{ run_id: string }>(text, [thread])).map(({ run_id }) => run_id);
+};
+
+const begun = (servers: ServerProcesses, thread: string): string[] =>
+  servers.ledger(thread).flatMap(({ what, run }) => (what === "begin" ? [run] : []));
+
+function roles(servers: ServerProcesses, postgres: TestPostgres): void {
+  let [one, two]: ServerProcess[] = [];
+  let workers: ServerProcess[];
+
+  beforeAll(async () => {
+    [one, two] = await servers.start(2, api);
+    workers = await servers.start(2, worker);
+  }, TIMEOUT.timeout);
+
+  const pids = (thread: string) => new Set(servers.ledger(thread).map(({ pid }) => pid));
+  const expectWorkers = (thread: string) => {
+    expect(pids(thread).size).toBeGreaterThan(0);
+    for (const pid of pids(thread)) expect(workers.map((each) => each.pid)).toContain(pid);
+  };
+  const open = (gate: string) => workers.forEach((each) => each.open(gate));
+
+  /** A run at a gate of its own, in flight at a worker. */
+  async function inFlight(thread_id = newId()) {
+    const gate = newId();
+    const run = await one!.begin(thread_id, gate);
+    await servers.begun(run);
+    return { ...run, gate, path: `/threads/${thread_id}/runs/${run.run_id}` };
+  }
+
+  it("a run is executed by a worker, and its caller waits at the api", TIMEOUT, async () => {
+    const thread = newId();
+    const input = { gate: null };
+    const answer = await one!.client.runs.wait(thread, "ledger", { input, ifNotExists: "create" });
+    expect(answer).toMatchObject({ count: 1 });
+    const created = await one!.client.runs.create(thread, "ledger", { input });
+    expect(created).toMatchObject({ status: "success", attempt: 1 });
+    expectWorkers(thread);
+    expect(await two!.client.threads.get(thread)).toMatchObject({ status: "idle" });
+    expect((await two!.client.threads.getState<{ count: number }>(thread)).values.count).toBe(2);
+  });
+
+  it("its frames come as it goes on, to whoever reads", TIMEOUT, async () => {
+    const [thread, gate] = [newId(), newId()];
+    const body = { assistant_id: "ledger", input: { gate }, if_not_exists: "create", stream_mode: "updates" };
+    const response = await one!.fetch("POST", `/threads/${thread}/runs/stream`, body);
+    const events: SseEvent[] = [];
+    for await (const event of readEvents(response)) {
+      events.push(event);
+      // What came before the gate comes before it is open.
+      if (event.event === "updates" && "begin" in (event.data as object)) open(gate);
+    }
+    expect(events.map(({ event }) => event)).toEqual(["metadata", "updates", "updates", "updates", "end"]);
+    expect(events.map(({ id }) => id)).toEqual(["0", "1", "2", "3", "4"]);
+    const { run_id } = events[0]?.data as Run;
+    const late = await two!.fetch("GET", `/threads/${thread}/runs/${run_id}/stream`);
+    expect(await allEvents(late)).toEqual(events);
+    expectWorkers(thread);
+  });
+
+  it("a run without a thread leaves nothing behind", TIMEOUT, async () => {
+    const before = await one!.client.threads.search({ limit: 1000 });
+    const input = { gate: null };
+    expect(await one!.client.runs.wait(null, "ledger", { input })).toMatchObject({ count: 1 });
+    const events: string[] = [];
+    for await (const { event } of one!.client.runs.stream(null, "ledger", { input })) events.push(event);
+    expect(events.at(-1)).toBe("end");
+    await one!.client.runs.create(null, "ledger", { input });
+    await expect
+      .poll(async () => (await one!.client.threads.search({ limit: 1000 })).length, PATIENCE)
+      .toBe(before.length);
+  });
+
+  it("can be cancelled from any process, in flight and while it waits", TIMEOUT, async () => {
+    const running = await inFlight();
+    const { thread_id } = running;
+    const waiting = [await one!.begin(thread_id, null), await two!.begin(thread_id, null)] as const;
+    const path = `/threads/${thread_id}/runs/${waiting[0].run_id}`;
+    expect((await two!.request("POST", `${path}/cancel?wait=1`)).status).toBe(204);
+    expect(await one!.run(waiting[0])).toMatchObject({ status: "interrupted", attempt: 0 });
+    expect(await one!.run(running)).toMatchObject({ status: "running" });
+    expect((await two!.request("POST", `${running.path}/cancel?wait=1`)).status).toBe(204);
+    expect(await one!.run(running)).toMatchObject({ status: "interrupted" });
+    await two!.client.runs.join(thread_id, waiting[1].run_id);
+    expect(begun(servers, thread_id)).toEqual([running.run_id, waiting[1].run_id]);
+    expect(await one!.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
+  });
+
+  it("ends with its client's connection, unless it asked otherwise", TIMEOUT, async () => {
+    const thread = newId();
+    const leave = new AbortController();
+    const body = { assistant_id: "ledger", input: { gate: newId() }, if_not_exists: "create" };
+    const response = await one!.fetch("POST", `/threads/${thread}/runs/stream`, body, {
+      signal: leave.signal,
+    });
+    const run_id = response.headers.get("content-location")?.split("/").at(-1) ?? "";
+    await servers.begun({ thread_id: thread, run_id });
+    leave.abort();
+    await expect
+      .poll(async () => (await two!.run({ thread_id: thread, run_id })).status, PATIENCE)
+      .toBe("interrupted");
+  });
+
+  it("comes after those that were accepted before it, whichever process took them", TIMEOUT, async () => {
+    const threads = [newId(), newId(), newId()];
+    const made = await Promise.all(
+      threads.flatMap((thread) =>
+        Array.from({ length: 20 }, (_, index) => (index % 2 ? one! : two!).begin(thread, null)),
+      ),
+    );
+    for (const run of made) await two!.client.runs.join(run.thread_id, run.run_id);
+    for (const thread of threads) {
+      servers.expectTurns(thread);
+      expect(begun(servers, thread)).toEqual(await accepted(postgres, thread));
+    }
+    expect(new Set(threads.flatMap((thread) => [...pids(thread)])).size).toBe(2);
+  });
+
+  it(
+    "is refused when its thread has others and it would not wait, and when too many wait",
+    TIMEOUT,
+    async () => {
+      const { thread_id, gate, run_id } = await inFlight();
+      const body = { assistant_id: "ledger", input: { gate: null } };
+      const path = `/threads/${thread_id}/runs`;
+      const refused = await two!.request("POST", path, { ...body, multitask_strategy: "reject" });
+      expect(refused).toMatchObject({ status: 409, body: { code: "thread_busy" } });
+      const taking = two!.client.runs.create(thread_id, "ledger", {
+        input: { gate: null },
+        multitaskStrategy: "interrupt",
+      });
+      expect(await taking).toMatchObject({ status: "success" });
+      expect(await one!.run({ thread_id, run_id })).toMatchObject({ status: "interrupted" });
+      open(gate);
+    },
+  );
+
+  it("is refused with a secret, which no row keeps", TIMEOUT, async () => {
+    const config = { configurable: { openai_api_key: "sk-1" } };
+    const body = { assistant_id: "ledger", input: { gate: null }, config, if_not_exists: "create" };
+    const refused = await one!.request("POST", `/threads/${newId()}/runs`, body);
+    expect(refused).toMatchObject({ status: 422, body: { detail: [{ type: "not_storable" }] } });
+  });
+
+  it("a worker serves nothing else", TIMEOUT, async () => {
+    const [first] = workers as [ServerProcess];
+    expect((await first.request("GET", "/ok")).status).toBe(200);
+    expect((await first.request("GET", "/ready")).body).toMatchObject({ ready: true });
+    for (const path of ["/info", "/threads/search", "/docs", "/openapi.json", "/studio", "/mcp"])
+      expect((await first.request("POST", path, {})).status, path).toBe(404);
+  });
+
+  it(
+    "goes on with another worker when its own is killed, and those behind it after it",
+    TIMEOUT,
+    async () => {
+      const run = await inFlight();
+      const behind = [await one!.begin(run.thread_id, null), await two!.begin(run.thread_id, null)];
+      const waited = two!.client.runs.join(run.thread_id, run.run_id);
+      const dying = servers.withPid([...pids(run.thread_id)][0]) as ServerProcess;
+      workers = [...workers.filter((each) => each !== dying), await servers.one(worker)];
+      await dying.kill();
+      await expect.poll(async () => (await one!.run(run)).attempt, PATIENCE).toBe(2);
+      open(run.gate);
+      expect(await waited).toMatchObject({ count: 1 });
+      expect(await one!.run(run)).toMatchObject({ status: "success", attempt: 2 });
+      for (const each of behind) {
+        await one!.client.runs.join(each.thread_id, each.run_id);
+        expect(await one!.run(each)).toMatchObject({ status: "success", attempt: 1 });
+      }
+      servers.expectTurns(run.thread_id, [dying]);
+    },
+  );
+
+  it("is given back by a worker that is told to end, at once", TIMEOUT, async () => {
+    const run = await inFlight();
+    const leaving = servers.withPid([...pids(run.thread_id)][0]) as ServerProcess;
+    workers = [...workers.filter((each) => each !== leaving), await servers.one(worker)];
+    await leaving.kill("SIGTERM");
+    // No stale owner is waited for: that takes 10 s at least.
+    await expect.poll(async () => (await one!.run(run)).attempt, { timeout: 8_000 }).toBe(2);
+    open(run.gate);
+    await one!.client.runs.join(run.thread_id, run.run_id);
+    expect(await one!.run(run)).toMatchObject({ status: "success", attempt: 2 });
+  });
+
+  it("waits while no worker has room", TIMEOUT, async () => {
+    await Promise.all(workers.map((each) => each.kill()));
+    const run = await one!.begin(newId(), null);
+    const joined = two!.client.runs.join(run.thread_id, run.run_id);
+    expect(await two!.run(run)).toMatchObject({ status: "pending", attempt: 0 });
+    workers = await servers.start(1, { ...worker, max_concurrent_runs: 1 });
+    expect(await joined).toMatchObject({ count: 1 });
+    const first = await inFlight();
+    const second = await two!.begin(newId(), null);
+    open(first.gate);
+    await two!.client.runs.join(second.thread_id, second.run_id);
+    const lines = [first, second].map(({ thread_id }) => servers.ledger(thread_id).map(({ what }) => what));
+    expect(lines).toEqual([["begin", "end"], ["begin", "end"]]); // prettier-ignore
+    expect(await one!.run(first)).toMatchObject({ status: "success" });
+  });
+}
+
+function all(servers: ServerProcesses, postgres: TestPostgres): void {
+  let processes: ServerProcess[];
+
+  beforeAll(async () => {
+    processes = await servers.start(3);
+  }, TIMEOUT.timeout);
+
+  it("a run on a free thread begins in the process that accepted it", TIMEOUT, async () => {
+    for (const { client, pid } of processes) {
+      const thread = newId();
+      const input = { gate: null };
+      await client.runs.wait(thread, "ledger", { input, ifNotExists: "create" });
+      expect(servers.ledger(thread).map((line) => line.pid)).toEqual([pid, pid]);
+    }
+  });
+
+  it("runs of a thread keep the order in which all processes accepted them", TIMEOUT, async () => {
+    const threads = [newId(), newId()];
+    const made = await Promise.all(
+      threads.flatMap((thread) =>
+        Array.from({ length: 24 }, (_, index) => processes[index % 3]!.begin(thread, null)),
+      ),
+    );
+    for (const run of made) await processes[0]!.client.runs.join(run.thread_id, run.run_id);
+    for (const thread of threads) {
+      servers.expectTurns(thread);
+      expect(begun(servers, thread)).toEqual(await accepted(postgres, thread));
+    }
+  });
+
+  it("one that waits is streamed to its client by whoever executes it", TIMEOUT, async () => {
+    const [thread, gate] = [newId(), newId()];
+    const [first, second] = processes as [ServerProcess, ServerProcess];
+    const run = await first.begin(thread, gate);
+    await servers.begun(run);
+    const body = { assistant_id: "ledger", input: { gate: null }, stream_mode: "updates" };
+    const response = await second.fetch("POST", `/threads/${thread}/runs/stream`, body);
+    first.open(gate);
+    const events = await allEvents(response);
+    expect(events.map(({ event }) => event)).toEqual(["metadata", "updates", "updates", "updates", "end"]);
+  });
+}
