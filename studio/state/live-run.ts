@@ -1,6 +1,6 @@
 /** The run of the thread that is looked at: begun here or by somebody else, read as it goes on, over reloads and tabs. */
 import { batch, signal } from "@preact/signals";
-import type { Run, RunCreateRequest } from "../../src/models/run.js";
+import type { Run, RunCreateRequest, RunTasks } from "../../src/models/run.js";
 import { ApiError, ask, open } from "../api.js";
 import { type Action, args } from "./copy-as.js";
 import type { Frame } from "./frame.js";
@@ -9,7 +9,7 @@ import { readStream } from "./stream.js";
 
 /** What a page needs of a run: messages and tools as they come, what begins and ends, and nothing of it twice. */
 const STREAM = {
-  stream_mode: ["messages-tuple", "tools", "custom", "debug"],
+  stream_mode: ["messages-tuple", "tools", "custom", "checkpoints", "updates"],
   stream_subgraphs: true,
   on_disconnect: "continue",
 } as const satisfies Partial<RunCreateRequest>;
@@ -150,6 +150,17 @@ async function read(threadId: string, runId: string, scene: Scene, first?: First
   painter.paint();
   live.value = undefined;
   tell(threadId, true);
+  await readTimes(threadId, runId, fresh);
+}
+
+/** What its frames do not tell: how long calls took. */
+async function readTimes(threadId: string, runId: string, of: RunView): Promise<void> {
+  const path = `${pathOf(threadId)}/${encodeURIComponent(runId)}/tasks`;
+  const told = await ask<RunTasks>("GET", path).catch(() => undefined);
+  // A run that was rolled back has none; another one may be shown by now.
+  if (!told || view !== of) return;
+  of.takeTimes(told.body);
+  picture.value = of.picture();
 }
 
 const tell = (threadId: string, isOver: boolean): void => {

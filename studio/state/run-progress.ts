@@ -48,6 +48,23 @@ export class RunProgress {
     this.nodes.set(inside(namespace, node), state);
   }
 
+  /** A task of this node has ended; which one is not told, and for the drawing it makes no difference. */
+  endOne(namespace: string, node: string): void {
+    const [task] = [...this.#level(namespace).running].find(([, name]) => name === node) ?? [];
+    if (task !== undefined) this.end(namespace, task, node);
+    else this.nodes.set(inside(namespace, node), "done");
+  }
+
+  /** The superstep is over. */
+  endAll(namespace: string): void {
+    for (const [task, node] of [...this.#level(namespace).running]) this.end(namespace, task, node);
+  }
+
+  /** What runs there asks something, or stops where it was told to. */
+  wait(namespace: string): void {
+    for (const [task, node] of [...this.#level(namespace).running]) this.end(namespace, task, node, "waits");
+  }
+
   /** The run is over. */
   finish(hasSucceeded: boolean): void {
     for (const [id, state] of this.nodes) if (state === "running") this.nodes.delete(id);

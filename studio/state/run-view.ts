@@ -1,5 +1,6 @@
 /** What a run does, as its frames tell it: messages as they grow, calls of tools, nodes, and how it ended. */
 import { isRecord, type JsonObject } from "../../src/models/json.js";
+import type { RunTasks } from "../../src/models/run.js";
 import { isMessageLike } from "../../src/view/text.js";
 import type { Frame, MessageLike } from "./frame.js";
 import { grown } from "./growing.js";
@@ -112,6 +113,8 @@ export class RunView {
         return this.#takeWhole(namespace, data);
       case "tasks":
         return this.#takeTask(namespace, data, undefined);
+      case "checkpoints":
+        return this.#takeCheckpoint(namespace, data);
       case "debug":
         return this.#takeDebug(namespace, data);
       case "updates":
@@ -190,10 +193,27 @@ export class RunView {
     const { type, payload, timestamp } = isRecord(data) ? data : {};
     const at = typeof timestamp === "string" ? Date.parse(timestamp) : undefined;
     if (type === "task" || type === "task_result") this.#takeTask(namespace, payload, at);
-    else if (type === "checkpoint" && isRecord(payload)) {
-      this.#takeValues(namespace, payload.values);
-      if (namespace.length > 0) this.#checkpoints += 1;
+    else if (type === "checkpoint") this.#takeState(namespace, payload);
+  }
+
+  /** A superstep has ended, and the tasks of the next one begin. */
+  #takeCheckpoint(namespace: readonly string[], checkpoint: unknown): void {
+    this.#takeState(namespace, checkpoint);
+    const place = drawnNamespace(namespace);
+    this.#progress.endAll(place);
+    const tasks = isRecord(checkpoint) && Array.isArray(checkpoint.tasks) ? checkpoint.tasks : [];
+    for (const { id, name } of tasks.filter(isRecord)) {
+      // LangGraph's own first one says nothing to a reader.
+      if (name === "__start__") continue;
+      this.#tasks.set(String(id), { startedAt: undefined, calls: [] });
+      this.#progress.begin(place, String(id), String(name));
     }
+  }
+
+  #takeState(namespace: readonly string[], checkpoint: unknown): void {
+    if (!isRecord(checkpoint)) return;
+    this.#takeValues(namespace, checkpoint.values);
+    if (namespace.length > 0) this.#checkpoints += 1;
   }
 
   #takeTask(namespace: readonly string[], task: unknown, at: number | undefined): void {
@@ -220,9 +240,25 @@ export class RunView {
 
   #takeUpdates(namespace: readonly string[], updates: unknown): void {
     if (!isRecord(updates)) return;
-    for (const node of Object.keys(updates)) {
-      const id = [drawnNamespace(namespace), node].filter(Boolean).join(":");
-      if (!this.#progress.nodes.has(id) && node !== "__interrupt__") this.#progress.nodes.set(id, "done");
+    const place = drawnNamespace(namespace);
+    for (const [node, update] of Object.entries(updates)) {
+      if (!node.startsWith("__")) this.#progress.endOne(place, node);
+      // Nothing is asked at a breakpoint.
+      else if (node === "__interrupt__" && Array.isArray(update) && update.length > 0)
+        this.#progress.wait(place);
+    }
+  }
+
+  /** When its parts began and ended, once that is known: a call that is alone in its task is known by that. */
+  takeTimes({ tasks }: RunTasks): void {
+    const calls = tasks.filter(({ kind, ended_at }) => kind === "tool" && ended_at !== null);
+    for (const [id, { calls: made }] of this.#tasks) {
+      const [call] = made;
+      const tool = call === undefined ? undefined : this.#tools.get(call);
+      const timed = calls.filter(({ namespace }) => namespace.endsWith(`:${id}`));
+      const [at] = timed;
+      if (made.length !== 1 || timed.length !== 1 || call === undefined || !tool || !at) continue;
+      this.#tools.set(call, { ...tool, ms: Date.parse(at.ended_at ?? "") - Date.parse(at.started_at) });
     }
   }
 

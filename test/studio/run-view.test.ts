@@ -63,6 +63,53 @@ describe("a run's picture", () => {
     ]);
   });
 
+  it("tells from checkpoints and updates what runs, has run and waits, and from the run's times how long calls took", () => {
+    const checkpoint = (values: object, ...tasks: [id: string, name: string][]): [string, unknown] => [
+      "checkpoints",
+      { values, tasks: tasks.map(([id, name]) => ({ id, name })) },
+    ];
+    const view = viewOf(
+      checkpoint({ n: 0 }, ["t1", "plan"], ["t2", "tools"]),
+      ["updates", { plan: null }],
+      ["tools|tools:t2", { event: "on_tool_start", toolCallId: "c1" }],
+    );
+    expect([...view.picture().nodes]).toEqual([
+      ["plan", "done"],
+      ["tools", "running"],
+    ]);
+    const calls = [{ id: "c1", name: "add", args: {} }];
+    view.take({ id: 3, event: "tools|tools:t2", data: { event: "on_tool_end", toolCallId: "c1" } });
+    const [event, data] = checkpoint(
+      { messages: [{ type: "ai", id: "m", content: "", tool_calls: calls }] },
+      ["t3", "ask"],
+    );
+    view.take({ id: 4, event, data });
+    expect(view.picture().nodes.get("tools")).toBe("done");
+    expect(view.picture().checkpoints).toBe(2);
+    view.take({ id: 5, event: "updates", data: { __interrupt__: [{ value: "?" }] } });
+    expect(view.picture().nodes.get("ask")).toBe("waits");
+    const times = { started_at: "2026-01-01T00:00:00.000Z", ended_at: "2026-01-01T00:00:00.250Z" };
+    const task = {
+      kind: "tool",
+      name: "add",
+      namespace: "tools:t2",
+      step: null,
+      state: "done",
+      usage: null,
+    } as const;
+    view.takeTimes({ tasks: [{ ...task, ...times }], omitted: 0 });
+    expect(view.picture().entries[0]?.calls[0]?.state).toEqual({ state: "done", ms: 250 });
+  });
+
+  it("shows no question where a run stops at a breakpoint", () => {
+    const view = viewOf(
+      ["checkpoints", { values: { n: 0 }, tasks: [{ id: "t1", name: "plan" }] }],
+      ["updates", { __interrupt__: [] }],
+      ["end", { status: "interrupted" }],
+    );
+    expect([...view.picture().nodes.values()]).not.toContain("waits");
+  });
+
   it("gives the same entry for what has not changed", () => {
     const values = () => ({ messages: [{ type: "human", id: "h", content: "hi" }] });
     const view = viewOf(["values", values()]);

@@ -98,9 +98,9 @@ describeWithChromium("running a graph", () => {
     const id = threadOf(page);
     expect((await service.threads.get(id)).metadata).toMatchObject({ graph_id: "agent" });
     const card = page.getByRole("region", { name: "calls add" });
-    expect(await card.innerText()).toMatch(
-      /add\s+done\s+[\d.]+ m?s\s+arguments\s+\{\s+"a": 2,\s+"b": 3\s+\}\s+result\s+5$/,
-    );
+    await expect
+      .poll(() => card.innerText())
+      .toMatch(/add\s+done\s+[\d.]+ m?s\s+arguments\s+\{\s+"a": 2,\s+"b": 3\s+\}\s+result\s+5$/);
     // The answer of the tool stands in its card alone.
     expect(await said(page).count()).toBe(3);
     expect(await nodesThat(page, "ran")).toEqual(["model_request", "tools"]);
