@@ -89,7 +89,11 @@ const RULES: readonly Rule[] = [
     what: "is not applied: checkpoints stay until their thread is deleted",
     hint: "choose the storage by checkpointer_scheme, and give threads a ttl when they are created",
   },
-  { path: ["webhooks"], what: "is not applied: no webhooks are sent", hint: TAKE_OUT },
+  {
+    path: ["webhooks"],
+    what: "is not applied: the setting webhooks says whether they are sent, and where to",
+    hint: TAKE_OUT,
+  },
 ];
 
 /** Fields that build an image or an environment, or that the file is told apart by. */

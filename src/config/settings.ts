@@ -6,6 +6,7 @@ import { type Compat, COMPAT_DEFAULTS, compatSettings } from "./compat.js";
 import { queueSettings } from "./queue-settings.js";
 import { storageSettings } from "./storage-settings.js";
 import { switchSettings } from "./switch-settings.js";
+import { webhookSettings } from "./webhook-settings.js";
 
 // Settings that say who may call; part of ./settings.ts.
 
@@ -159,6 +160,7 @@ export const SettingsSchema = Type.Object(
     ...corsSettings,
     ...accessSettings,
     ...switchSettings,
+    ...webhookSettings,
     run_timeout_seconds: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
@@ -288,6 +290,7 @@ function maskSetting(name: string, value: unknown): unknown {
   if (typeof value === "string") return maskPasswords(value);
   if (name === "api_keys" && Array.isArray(value)) return value.map(maskKey);
   if (name === "env") return maskSecrets(value, true);
+  if (name === "webhooks") return maskSecrets(value);
   // What backends take is theirs to name.
   return name === "checkpointer_options" ? maskSecrets(value) : value;
 }

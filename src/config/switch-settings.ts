@@ -34,4 +34,10 @@ export const switchSettings = {
       description: "Serve crons: runs that are executed again and again by a schedule (docs/schedules.md).",
     }),
   ),
+  delayed_runs: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Take runs with `after_seconds`, which begin later (docs/schedules.md).",
+    }),
+  ),
 };

@@ -10,6 +10,7 @@ import { stateRoutes } from "./routes/state.js";
 import { statelessRoutes } from "./routes/stateless.js";
 import { storeRoutes } from "./routes/store.js";
 import { threadRoutes } from "./routes/threads.js";
+import { webhookRoutes } from "./routes/webhooks.js";
 
 /** One digit a path segment: literal before placeholder. */
 const rank = ({ path }: Route) =>
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...runFollowRoutes,
   ...protocolRoutes,
   ...cronRoutes,
+  ...webhookRoutes,
   ...statelessRoutes,
   ...storeRoutes,
 ].sort((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
@@ -39,6 +41,7 @@ const GROUPS: Record<Tag, RouteGroup | undefined> = {
   "Thread state": "threads",
   Runs: "runs",
   Crons: "runs",
+  Webhooks: "runs",
   "Events and commands": "runs",
   Store: "store",
   "Health and info": undefined,
@@ -63,10 +66,11 @@ export function enabledRoutes({
   disabled_routes: disabled,
   crons,
   role,
-}: Pick<Service["settings"], "disabled_routes" | "crons" | "role">): readonly Route[] {
+  webhooks,
+}: Pick<Service["settings"], "disabled_routes" | "crons" | "role" | "webhooks">): readonly Route[] {
   if (role === "worker") return ROUTES.filter(({ id }) => OF_WORKERS.includes(id));
   return ROUTES.filter(({ id, tag }) => {
-    if (tag === "Crons" && !crons) return false;
+    if ((tag === "Crons" && !crons) || (tag === "Webhooks" && !webhooks)) return false;
     const group = META.includes(id) ? "meta" : GROUPS[tag];
     return group === undefined || !disabled.includes(group);
   });

@@ -75,6 +75,7 @@ export type Tag =
   | "Thread state"
   | "Runs"
   | "Crons"
+  | "Webhooks"
   | "Events and commands"
   | "Store";
 

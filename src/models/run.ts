@@ -135,8 +135,14 @@ export const RunCreateRequest = Type.Object(
     feedback_keys: Opt(Type.Array(Type.String()), { description: "Accepted and ignored." }),
     on_completion: Opt(StringEnum(["delete", "keep"]), { description: "Accepted and ignored on threads." }),
     langsmith_tracer: Opt(AnyObject(), { description: "Accepted and ignored." }),
-    after_seconds: Opt(Type.Number(), { description: "Refused with 400: scheduled runs are out of scope." }),
-    webhook: Opt(Type.String(), { description: "Refused with 400: webhooks are out of scope." }),
+    after_seconds: Opt(Type.Number(), {
+      description:
+        "Seconds until the run takes its place on the thread; it is answered at once. Refused with 400 while the setting delayed_runs is off.",
+    }),
+    webhook: Opt(Type.String(), {
+      description:
+        "URL to which the run is posted when it has ended. Refused with 400 while the setting webhooks is off.",
+    }),
   },
   { title: "RunCreateRequest", description: "A run to execute." },
 );

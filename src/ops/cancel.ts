@@ -1,12 +1,14 @@
 /** Stopping runs and taking them back. */
 import type { CancelManyRequest } from "../models/run.js";
 import { isFinished, now } from "../storage/rows.js";
-import type { RunRow } from "../storage/storage.js";
+import type { RunKey, RunRow } from "../storage/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { endElsewhere, stopElsewhere } from "./elsewhere.js";
 import type { EngineContext } from "./live-runs.js";
+import { isWaiting, WAITING } from "./recovery.js";
 import { RunAborted } from "./run-aborted.js";
+import { notingEnd, removalOf } from "./stateless-runs.js";
 import { keepWriters, ownThread, runRow } from "./thread-origin.js";
 import { latestSnapshot, readerOf, restingStatus } from "./thread-state.js";
 
@@ -17,6 +19,8 @@ export interface CancelOptions {
   action?: "interrupt" | "rollback";
   /** Aborts when the caller is gone: it then no longer waits. */
   signal?: AbortSignal;
+  /** Set for a run that takes the thread over: one that waits for its time has no place there yet, and stays. */
+  isTakeover?: boolean;
 }
 
 /** Runs that one call may cancel. */
@@ -45,6 +49,7 @@ export async function cancelRuns(
   const chosen = rows.filter(
     (row) =>
       !isFinished(row) &&
+      !(options.isTakeover && isWaiting(row)) &&
       (!wanted || wanted.has(row.run_id)) &&
       (status == null || status === "all" || status === row.status),
   );
@@ -58,7 +63,8 @@ export async function cancelRuns(
  */
 export async function deleteRun(context: EngineContext, threadId: string, runId: string): Promise<void> {
   const row = await settledRow(context, threadId, runId);
-  if (!isFinished(row)) throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
+  if (!isFinished(row) && !(isWaiting(row) && (await callOff(context, row))))
+    throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
   const thread = await context.storage.threads.get(row.thread_id);
   if (thread) await keepWriters(context, thread);
   await deleteRow(context, row);
@@ -72,12 +78,15 @@ async function settledRow(context: EngineContext, threadId: string, runId: strin
   return runRow(context, threadId, runId);
 }
 
-async function cancelRow(
-  context: EngineContext,
-  row: RunRow,
-  { wait, action, signal }: CancelOptions,
-): Promise<void> {
+async function cancelRow(context: EngineContext, row: RunRow, options: CancelOptions): Promise<void> {
+  const { wait, action, signal } = options;
   if (isFinished(row)) return;
+  if (isWaiting(row)) {
+    const isCalledOff = await callOff(context, row);
+    if (!isCalledOff) return cancelRow(context, await runRow(context, row.thread_id, row.run_id), options);
+    if (action === "rollback") await deleteRow(context, row);
+    return;
+  }
   const live = context.live.find(row.run_id);
   if (live) live.stop(RunAborted.because("cancelled"));
   else await stopElsewhere(context, row);
@@ -88,6 +97,19 @@ async function cancelRow(
   // What waited in the queue has left nothing on its thread, which is another run's.
   if (live && !live.hasBegun) await deleteRow(context, row);
   else await rollBack(context, row);
+}
+
+/** End a run that waits for its time; false when it has come. A thread that was made for it alone goes with it. */
+export async function callOff(context: EngineContext, { run_id, thread_id }: RunKey): Promise<boolean> {
+  const { runs, timers } = context.storage;
+  const timer = await timers?.get("run", run_id);
+  const patch = { updated_at: now(), status: "interrupted" as const };
+  if (!(await runs.update(run_id, patch, WAITING))) return false;
+  await timers?.delete("run", run_id);
+  const atEnd = timer?.data.is_temporary ? removalOf(context, thread_id) : undefined;
+  if (context.timers?.kinds.includes("webhook")) await notingEnd(context, { run_id, thread_id }, atEnd)();
+  else await atEnd?.();
+  return true;
 }
 
 /** Wait for the end of a run of another process. */

@@ -99,7 +99,7 @@ export function createContext(parts: ContextParts): OpsContext {
     storage,
     checkpointer,
     registry,
-    timers: settings.crons ? timersOf(settings, storage) : undefined,
+    timers: timersOf(settings, storage),
     logger,
     ownerId: newId(),
     frames,

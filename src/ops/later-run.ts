@@ -1,6 +1,7 @@
 /** Runs that are accepted later than they are asked for: what is checked at once, and how they are accepted then. */
 import type { Caller } from "../models/caller.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
+import type { RunTable } from "../storage/storage.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { type OpsContext, withParts } from "./context.js";
@@ -22,7 +23,7 @@ export async function checkLater(
 ): Promise<Caller | null> {
   const call = readRequest(context, threadId, request);
   const graphId = context.registry.resolve(request.assistant_id);
-  refuseUnsupported(request);
+  await refuseUnsupported(context, request);
   const bound = await context.registry.graph(graphId, { configurable: call.configurable });
   await graphInput(request, bound.graph);
   refuseUnfiltered(context, call, bound);
@@ -46,6 +47,8 @@ export interface LaterRun {
   caller: Caller | null;
   /** On a thread of its own, which is made for it. */
   isStateless: boolean;
+  /** Stores its row, where that is there already. */
+  store?: RunTable["insert"];
 }
 
 /**
@@ -57,15 +60,15 @@ export async function acceptLater(
   context: EngineContext,
   later: LaterRun,
 ): Promise<GraphServeError | undefined> {
-  const { run, request, caller, isStateless } = later;
+  const { run, request, caller, isStateless, store } = later;
   const own = withParts(context, { caller: caller ?? undefined });
-  if (await context.storage.runs.get(run.thread_id, run.run_id)) return undefined;
+  if (!store && (await context.storage.runs.get(run.thread_id, run.run_id))) return undefined;
   const accept = (threadId: string, options: Partial<Parameters<typeof enqueueRun>[3]> = {}) =>
     enqueueRun(own, threadId, request, {
       ...options,
       log: context.live.newLog(threadId, options.stateless),
       unattended: true,
-      known: { run_id: run.run_id, created_at: run.created_at },
+      known: { run_id: run.run_id, created_at: run.created_at, store },
     });
   try {
     if (isStateless) await onOwnThread(own, request, accept, run.thread_id);

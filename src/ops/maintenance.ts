@@ -7,7 +7,7 @@ import { removeThread } from "./thread-state.js";
 import { selfOf } from "./recovery.js";
 import { keepLatest } from "./threads.js";
 import type { Timekeeper } from "./timekeeper.js";
-import { assertTimers } from "./timers.js";
+import { assertNotQueued, assertTimers } from "./timers.js";
 
 const HEARTBEAT_MS = 5_000;
 /** How soon a run hears that another process cancels it. */
@@ -26,7 +26,7 @@ export class Maintenance {
   readonly #timers: NodeJS.Timeout[] = [];
   /** What is being done just now. */
   readonly #underWay = new Set<Promise<void>>();
-  #timekeeper: Timekeeper | undefined;
+  readonly #timekeepers: Timekeeper[] = [];
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -38,7 +38,9 @@ export class Maintenance {
    */
   async start(): Promise<void> {
     const { settings, storage, timers } = this.#context;
-    if (settings.crons) assertTimers(settings, storage);
+    assertTimers(settings, storage);
+    assertNotQueued(settings);
+    if (settings.webhooks) (await import("./webhook-sender.js")).senderOf(settings.webhooks);
     await this.#beat();
     await this.#context.recover();
     this.#every(HEARTBEAT_MS, async () => {
@@ -57,18 +59,22 @@ export class Maintenance {
     queue?.open();
     if (!timers) return;
     const { Timekeeper } = await import("./timekeeper.js");
-    this.#timekeeper = new Timekeeper(this.#context, timers);
-    this.#timekeeper.start();
+    // Receivers of webhooks may be slow, and nothing else is to wait for them.
+    const [webhooks, others] = [["webhook" as const], timers.kinds.filter((kind) => kind !== "webhook")];
+    for (const kinds of [webhooks.filter((kind) => timers.kinds.includes(kind)), others]) {
+      if (kinds.length > 0) this.#timekeepers.push(new Timekeeper(this.#context, timers, kinds));
+    }
+    this.#timekeepers.forEach((timekeeper) => timekeeper.start());
   }
 
   /** Begin nothing more that is due; `stop` waits for what was begun. */
   stopFiring(): void {
-    void this.#timekeeper?.stop();
+    this.#timekeepers.forEach((timekeeper) => void timekeeper.stop());
   }
 
   async stop(): Promise<void> {
     this.#timers.forEach((timer) => clearInterval(timer));
-    await this.#timekeeper?.stop();
+    await Promise.all(this.#timekeepers.map((timekeeper) => timekeeper.stop()));
     await Promise.all(this.#underWay);
     try {
       await this.#context.storage.owners.remove(this.#context.ownerId);

@@ -10,6 +10,7 @@ import { States } from "./states.js";
 import { StoreItems } from "./store-items.js";
 import { storeRoot } from "./thread-origin.js";
 import { Threads } from "./threads.js";
+import type { Webhooks } from "./webhook-list.js";
 
 export type StateReader = Pick<States, "get" | "walkSelected">;
 
@@ -55,6 +56,14 @@ export class Operations {
     return this.#keep(
       "crons",
       import("./crons.js").then(({ Crons }) => new Crons(this.#context)),
+    );
+  }
+
+  /** As `crons`. */
+  get webhooks(): Promise<Webhooks> {
+    return this.#keep(
+      "webhooks",
+      import("./webhook-list.js").then(({ Webhooks }) => new Webhooks(this.#context)),
     );
   }
 

@@ -3,8 +3,15 @@ import { hostname } from "node:os";
 import { StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
-import type { Owner, RunRow, ThreadLease, UnfinishedQuery, UnfinishedRun } from "../storage/storage.js";
-import { now } from "../storage/rows.js";
+import type {
+  Owner,
+  RunHolder,
+  RunRow,
+  ThreadLease,
+  UnfinishedQuery,
+  UnfinishedRun,
+} from "../storage/storage.js";
+import { isHeldBy, now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
 import { latestSnapshot, readerOf } from "./thread-state.js";
 
@@ -13,6 +20,12 @@ const SILENT_MS = 30_000;
 
 /** The owner of a run that was given back: whoever sees it goes on with it. */
 export const NOBODY = "";
+
+/** The owner of a run that waits for its time: nobody's to see to before. */
+export const WAITING: RunHolder = { owner: "waits for its time", attempt: 0 };
+
+export const isWaiting = (row: Pick<RunRow, keyof RunHolder | "status">): boolean =>
+  row.status === "pending" && isHeldBy(row, WAITING);
 
 /** Processes that may die over a run. */
 export const MOST_ATTEMPTS = 3;

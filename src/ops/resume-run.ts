@@ -15,7 +15,7 @@ import { requireCheckpoint } from "./run-checkpointer.js";
 import { runModel, scopeOf } from "./thread-origin.js";
 import { paused } from "./run-results.js";
 import { beginQueued, prepare } from "./start-run.js";
-import { removalOf } from "./stateless-runs.js";
+import { notingEnd, removalOf } from "./stateless-runs.js";
 
 /** A run of a dead process that can go on. */
 export interface CutOffRun {
@@ -130,11 +130,13 @@ function optionsOf(run: CutOffRun, attempt: number): LiveRunOptions {
   const { row, resumption, context } = run;
   const { thread_id } = row;
   const stateless = resumption.stateless && { thread_id, scope: scopeOf(context) };
+  const atEnd = resumption.stateless?.temporary ? removalOf(context, thread_id) : undefined;
+  const hasWebhooks = context.timers?.kinds.includes("webhook");
   return {
     unattended: true,
     log: logOf(run, stateless, attempt),
     ...(stateless && { stateless }),
-    ...(resumption.stateless?.temporary && { atEnd: removalOf(context, thread_id) }),
+    ...((atEnd || hasWebhooks) && { atEnd: hasWebhooks ? notingEnd(context, row, atEnd) : atEnd }),
   };
 }
 

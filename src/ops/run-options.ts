@@ -1,4 +1,5 @@
 /** What a run is accepted with beside its request. */
+import type { KnownRun } from "./run-request.js";
 import type { RunLog, Stateless } from "./run-log.js";
 
 export interface LiveRunOptions {
@@ -17,7 +18,7 @@ export interface QueueOptions extends LiveRunOptions {
   /** Set when `interrupt` and `rollback` stop what is in flight, whatever the settings say. */
   takesOver?: boolean;
   /** Of a run that was asked for earlier. */
-  known?: { run_id: string; created_at?: string };
+  known?: KnownRun;
   /** Whether its caller waits for it: who waits removes a thread that goes with the run. */
   isAwaited?: boolean;
 }

@@ -13,7 +13,7 @@ import { openInterrupts } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
 import { maskSecrets } from "../support/secrets.js";
-import type { ThreadPatch } from "../storage/storage.js";
+import type { RunTable, ThreadPatch } from "../storage/storage.js";
 import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { now } from "../storage/rows.js";
@@ -41,11 +41,19 @@ export interface CheckedRequest extends CallOptions {
   /** Whether it stops what is in flight where its strategy says so; the setting multitask_cancel when left out. */
   takesOver?: boolean;
   /** What is settled of its run before. */
-  known?: { run_id: string; created_at?: string };
+  known?: KnownRun;
   /** When it passed them, by `performance.now()`. */
   since: number;
   /** Set for a run that another process began. */
   earlier?: EarlierAttempts;
+}
+
+/** What is settled of a run before it is accepted. */
+export interface KnownRun {
+  run_id: string;
+  created_at?: string;
+  /** Stores its row, which may be there already; false when the run is not to be had. */
+  store?: RunTable["insert"];
 }
 
 /** What the attempts of other processes left. */
@@ -56,11 +64,25 @@ export interface EarlierAttempts {
   spentMs: number;
 }
 
-/** @throws UnsupportedOptionError (`unsupported_option`; docs/specification.md#run-requests, 2) */
-export function refuseUnsupported(request: RunCreateRequest): void {
-  if (request.after_seconds != null)
-    throw new UnsupportedOptionError("after_seconds", "scheduled runs are out of scope");
-  if (request.webhook != null) throw new UnsupportedOptionError("webhook", "webhooks are out of scope");
+/**
+ * @throws UnsupportedOptionError (`unsupported_option`; docs/specification.md#run-requests, 2)
+ * @throws InvalidRequestError for a webhook that would never be called (`invalid_request`)
+ */
+export async function refuseUnsupported({ settings }: OpsContext, request: RunCreateRequest): Promise<void> {
+  if (request.after_seconds && settings.delayed_runs)
+    throw new UnsupportedOptionError(
+      "after_seconds",
+      "a client cannot wait for a run that begins later, nor stream it: create it, then join it",
+    );
+  if (request.after_seconds != null && !settings.delayed_runs)
+    throw new UnsupportedOptionError("after_seconds", "the setting delayed_runs is off");
+  if (request.webhook != null && !settings.webhooks)
+    throw new UnsupportedOptionError("webhook", "the setting webhooks is off");
+  if (request.webhook != null && settings.webhooks) {
+    const { Reach } = await import("../support/outbound.js");
+    const fault = new Reach(settings.webhooks).faultOf(request.webhook);
+    if (fault !== undefined) throw InvalidRequestError.at(["body", "webhook"], fault, "url");
+  }
 }
 
 /**
@@ -78,6 +100,10 @@ export function refuseUnfiltered(
     "its payloads cannot be filtered by the graph's output schema (setting allow_unfiltered_events)",
   );
 }
+
+/** Whether the run takes its place on its thread later. */
+export const isDelayed = ({ settings }: OpsContext, { after_seconds }: RunCreateRequest): boolean =>
+  settings.delayed_runs && !!after_seconds;
 
 /** The requested modes, each once; none or an empty list means `values`. */
 function streamModes(request: RunCreateRequest): StreamMode[] {
@@ -190,6 +216,7 @@ function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
     on_disconnect: disconnectOf(context, request),
     durability: durabilityOf(request) ?? null,
     if_not_exists: request.if_not_exists ?? "reject",
+    ...(request.after_seconds && { after_seconds: request.after_seconds }),
   };
 }
 

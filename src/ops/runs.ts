@@ -25,7 +25,7 @@ import {
 import { type EngineContext, LiveRun } from "./live-runs.js";
 import type { QueuedRun } from "./queued-run.js";
 import { findRuns } from "./run-search.js";
-import { disconnectOf } from "./run-request.js";
+import { disconnectOf, isDelayed } from "./run-request.js";
 import { runModel, runRow, threadRow } from "./thread-origin.js";
 import type { RunRow } from "../storage/storage.js";
 import type { RunFault } from "../support/run-fault.js";
@@ -51,8 +51,9 @@ export class Runs {
     this.#context = context;
   }
 
-  /** Execute to completion. A run that fails resolves too: its status is `error`. */
+  /** Execute to completion. A run that fails resolves too: its status is `error`; one that begins later is `pending`. */
   async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
+    if (isDelayed(this.#context, request)) return this.background(threadId, request);
     const log = this.#context.live.followersLog(threadId);
     const run = await this.#start(threadId, request, { signal, log });
     return run instanceof LiveRun ? this.#whileConnected(run, request, signal) : run.end();
@@ -77,6 +78,10 @@ export class Runs {
     request: RunCreateRequest,
     options: Partial<StatelessOptions> = {},
   ): Promise<Run> {
+    if (isDelayed(this.#context, request)) {
+      const { delayRun } = await import("./delayed-runs.js");
+      return delayRun(this.#context, threadId, request, options);
+    }
     const log = this.#context.live.newLog(threadId, options.stateless);
     return enqueueRun(this.#context, threadId, request, { ...options, log, unattended: true });
   }

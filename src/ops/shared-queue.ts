@@ -10,7 +10,7 @@ import { NOBODY } from "./recovery.js";
 import { isStorable, resumptionOf } from "./resumption.js";
 import type { QueueOptions } from "./run-options.js";
 import { type CheckedRequest, strategyOf } from "./run-request.js";
-import { checkRequest, newLiveRun, prepare, requireThread, stopOthers, takesOver } from "./start-run.js";
+import { checkRequest, expectWebhook, newLiveRun, prepare, requireThread, stopOthers, takesOver } from "./start-run.js";
 
 /** How soon a run goes on that nobody was told of. */
 const LOOK_MS = 1000;
@@ -132,6 +132,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     owner: string,
     thread: ThreadPatch,
   ): Promise<"begun" | "queued"> {
+    await expectWebhook(context, run, checked.request);
     const queued = queuedOf(context, checked.request, options);
     const { max_waiting_runs: mostWaiting } = this.#settings;
     let accepted: Acceptance;

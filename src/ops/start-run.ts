@@ -28,6 +28,7 @@ import { requireCheckpoint } from "./run-checkpointer.js";
 import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { resumptionOf } from "./resumption.js";
 import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
+import { notingEnd } from "./stateless-runs.js";
 import { createThread } from "./thread-state.js";
 
 export interface StartOptions extends LiveRunOptions {
@@ -85,7 +86,7 @@ export async function checkRequest(
   const graphId = registry.resolve(request.assistant_id);
   await assertReachable(context, request, call);
   await requireCheckpoint(context, call.configurable);
-  refuseUnsupported(request);
+  await refuseUnsupported(context, request);
   const bound = await registry.graph(graphId, { configurable: call.configurable });
   const input = await graphInput(request, bound.graph);
   refuseUnfiltered(context, call, bound);
@@ -110,7 +111,7 @@ export async function stopOthers(
 ): Promise<void> {
   const { cancelRuns } = await import("./cancel.js");
   const action = strategyOf(context, request) === "rollback" ? "rollback" : "interrupt";
-  await cancelRuns(context, { thread_id: threadId }, { action });
+  await cancelRuns(context, { thread_id: threadId }, { action, isTakeover: true });
 }
 
 /** Whether the run stops those that are in flight on its thread, or wait for it. */
@@ -146,7 +147,7 @@ async function startHolding(
   const live = newLiveRun(context, checked, options, 1);
   await live.begin(lease, () => {
     signal?.throwIfAborted();
-    return prepare(context, checked, live, lease, (patch) => insert(context, live, patch));
+    return prepare(context, checked, live, lease, (patch) => insert(context, checked, live, patch));
   });
   return live;
 }
@@ -173,10 +174,11 @@ async function queueRun(
 /** The thread is another run's: nothing of its status changes yet. */
 async function storeQueued(
   context: EngineContext,
-  { threadId, request }: CheckedRequest,
+  checked: CheckedRequest,
   live: LiveRun,
   lease: Promise<ThreadLease>,
 ): Promise<void> {
+  const { threadId, request } = checked;
   let refusal: ThreadBusyError | undefined;
   lease.catch((error: unknown) => {
     if (error instanceof ThreadBusyError) refusal = error;
@@ -187,7 +189,7 @@ async function storeQueued(
   await nextTurn();
   throwRefusal();
   await requireThread(context, threadId, request);
-  await insert(context, live, { updated_at: now() });
+  await insert(context, checked, live, { updated_at: now() });
   try {
     throwRefusal();
   } catch (error) {
@@ -274,26 +276,43 @@ export function newLiveRun(
 ): LiveRun {
   const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known);
   const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
-  return new LiveRun(context, run, since, options, resumption);
+  const { atEnd } = options;
+  const ending = request.webhook == null ? options : { ...options, atEnd: notingEnd(context, run, atEnd) };
+  return new LiveRun(context, run, since, ending, resumption);
 }
 
-const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp => ({
+export const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp => ({
   graph_id: graphId,
   assistant_id: registry.uuidOf(graphId),
 });
+
+/** To be called before the run is stored: no way of its ending is missed then. */
+export async function expectWebhook(
+  context: OpsContext,
+  run: Run,
+  { webhook }: RunCreateRequest,
+): Promise<void> {
+  if (webhook == null) return;
+  const { expectEnd } = await import("./webhooks.js");
+  await expectEnd(context, run, webhook);
+}
 
 /**
  * Store the run's row and change its thread. A storage that does not answer may have stored the row all the same.
  * @throws NotFoundError (`thread_not_found`)
  */
 async function insert(
-  { storage, live, ownerId }: EngineContext,
+  context: EngineContext,
+  { known, request }: CheckedRequest,
   { run, resumption }: LiveRun,
   thread: ThreadPatch,
 ): Promise<void> {
+  const { storage, live, ownerId } = context;
+  const row = { ...run, owner: ownerId, resumption };
+  await expectWebhook(context, run, request);
   let isStored: boolean;
   try {
-    isStored = await storage.runs.insert({ ...run, owner: ownerId, resumption }, thread);
+    isStored = await (known?.store ? known.store(row, thread) : storage.runs.insert(row, thread));
   } catch (error) {
     live.results.suspect(run);
     throw error;

@@ -1,5 +1,7 @@
 /** Runs without a thread of the client's: each gets one of its own, which is gone when anybody hears of the run's end. */
 import type { RunCreateRequest } from "../models/run.js";
+import { MAX_TTL_MINUTES } from "../models/thread.js";
+import type { RunKey } from "../storage/storage.js";
 import { ThreadExistsError } from "../support/errors.js";
 import type { EngineContext } from "./live-runs.js";
 import type { Stateless } from "./run-log.js";
@@ -21,7 +23,7 @@ export interface StatelessOptions extends Pick<LiveRunOptions, "atEnd"> {
  */
 export async function onOwnThread<T>(
   context: EngineContext,
-  { on_completion }: RunCreateRequest,
+  { on_completion, after_seconds }: RunCreateRequest,
   start: (threadId: string, options: StatelessOptions) => Promise<T>,
   threadId?: string,
 ): Promise<T> {
@@ -30,7 +32,7 @@ export async function onOwnThread<T>(
   const made = await threads
     .create({
       ...(threadId !== undefined && { thread_id: threadId }),
-      ...(!keep && { ttl: LEFTOVER_TTL_MINUTES }),
+      ...(!keep && { ttl: ttlAfter(after_seconds ?? 0) }),
     })
     .catch((error: unknown) => {
       if (threadId !== undefined && error instanceof ThreadExistsError) return undefined;
@@ -47,6 +49,10 @@ export async function onOwnThread<T>(
     throw error;
   }
 }
+
+/** What is wrong with the delay of a run is told when that is accepted. */
+const ttlAfter = (seconds: number): number =>
+  Math.min(LEFTOVER_TTL_MINUTES + Math.ceil(Math.max(seconds, 0) / 60), MAX_TTL_MINUTES);
 
 /** The run that was accepted meanwhile for another server has the thread. */
 async function removeUnused(context: EngineContext, thread_id: string): Promise<void> {
@@ -66,6 +72,19 @@ export const removalOf =
   (context: EngineContext, thread_id: string): NonNullable<LiveRunOptions["atEnd"]> =>
   () =>
     removed(context, thread_id, () => new Threads(context).remove(thread_id));
+
+/** The end of a run is noted for its webhook, before what else its end does. */
+export const notingEnd =
+  (
+    context: EngineContext,
+    run: RunKey,
+    atEnd: LiveRunOptions["atEnd"],
+  ): NonNullable<LiveRunOptions["atEnd"]> =>
+  async () => {
+    const { noteEnd } = await import("./webhooks.js");
+    await noteEnd(context, run);
+    await atEnd?.();
+  };
 
 /** A thread that cannot be removed now is left to the sweep: nobody knows of it. */
 async function removed(

@@ -3,8 +3,10 @@ import { now } from "../storage/rows.js";
 import type { TimerKind, TimerRow } from "../storage/storage.js";
 import { GraphServeError } from "../support/errors.js";
 import { fireCron } from "./crons.js";
+import { fireDelayedRun } from "./delayed-runs.js";
 import type { EngineContext } from "./live-runs.js";
 import type { Timers } from "./timers.js";
+import { fireWebhook } from "./webhooks.js";
 
 /** What one has taken on is another's after this time: it has died over it. */
 const LEASE_MS = 60_000;
@@ -16,20 +18,26 @@ const BATCH = 20;
 type Fire = (context: EngineContext, row: TimerRow, at: string) => Promise<void>;
 
 /** Each leaves the row as it is to be found next, or deletes it. */
-const FIRES: Partial<Record<TimerKind, Fire>> = { cron: fireCron };
+const FIRES: Partial<Record<TimerKind, Fire>> = { cron: fireCron, run: fireDelayedRun, webhook: fireWebhook };
 
 export class Timekeeper {
   readonly #context: EngineContext;
   readonly #timers: Timers;
+  readonly #kinds: readonly TimerKind[];
   #sleep: NodeJS.Timeout | undefined;
   #underWay: Promise<void> | undefined;
   #isWoken = false;
   #isStopped = false;
 
-  constructor(context: EngineContext, timers: Timers) {
+  constructor(context: EngineContext, timers: Timers, kinds: readonly TimerKind[]) {
     this.#context = context;
     this.#timers = timers;
-    timers.wake = () => this.#wake();
+    this.#kinds = kinds;
+    const { wake } = timers;
+    timers.wake = () => {
+      wake();
+      this.#wake();
+    };
   }
 
   /** Do what is due, and from now on whatever becomes due. */
@@ -57,7 +65,7 @@ export class Timekeeper {
     while (this.#isWoken && !this.#isStopped) {
       this.#isWoken = false;
       try {
-        await fireDue(this.#context);
+        await fireDue(this.#context, now(), this.#kinds);
         pause = await this.#untilNext();
       } catch (error) {
         this.#context.logger.error({ err: error }, "what is due could not be looked up, and will be again");
@@ -68,18 +76,22 @@ export class Timekeeper {
   }
 
   async #untilNext(): Promise<number> {
-    const next = await this.#timers.table.next(this.#timers.kinds);
+    const next = await this.#timers.table.next(this.#kinds);
     if (next === undefined) return LONGEST_SLEEP_MS;
     return Math.min(Math.max(Date.parse(next) - Date.now(), 0), LONGEST_SLEEP_MS);
   }
 }
 
 /** Do what is due at `at` (ISO 8601), unless the server is stopping. @throws StorageUnavailableError (`storage_unavailable`) */
-export async function fireDue(context: EngineContext, at: string = now()): Promise<void> {
+export async function fireDue(
+  context: EngineContext,
+  at: string = now(),
+  kinds: readonly TimerKind[] = context.timers?.kinds ?? [],
+): Promise<void> {
   const { timers } = context;
   if (!timers) return;
   for (;;) {
-    const rows = await timers.table.due(timers.kinds, at, BATCH);
+    const rows = await timers.table.due(kinds, at, BATCH);
     // A run that is refused now is due again at once.
     if (rows.length === 0 || context.live.stopping.aborted) return;
     await Promise.all(rows.map((row) => fire(context, timers, row, at)));

@@ -2,8 +2,16 @@
 import type { Storage, TimerKind, TimerQuery, TimerRow, TimerTable } from "../storage/storage.js";
 import { ConfigError } from "../support/errors.js";
 
+export interface WebhookSettings {
+  secret: string;
+  hosts?: readonly string[];
+  allow_private?: readonly string[];
+}
+
 export interface TimerSettings {
   crons: boolean;
+  delayed_runs: boolean;
+  webhooks?: WebhookSettings;
 }
 
 export interface Timers {
@@ -15,7 +23,9 @@ export interface Timers {
 }
 
 /** The setting that each kind is switched on by. */
-const SETTINGS = { cron: "crons" } as const satisfies Partial<Record<TimerKind, keyof TimerSettings>>;
+const SETTINGS = { cron: "crons", run: "delayed_runs", webhook: "webhooks" } as const satisfies Partial<
+  Record<TimerKind, keyof TimerSettings>
+>;
 
 const kindsOf = (settings: TimerSettings): TimerKind[] =>
   Object.entries(SETTINGS).flatMap(([kind, setting]) => (settings[setting] ? [kind as TimerKind] : []));
@@ -37,6 +47,14 @@ export function assertTimers(settings: TimerSettings, { timers, scheme }: Storag
       hint: `take ${setting} out, use sqlite, postgres or mongodb, or give your storage \`timers\` (TimerTable)`,
     },
   );
+}
+
+/** @throws ConfigError for runs that wait for their time on threads whose runs a queue begins (`config_invalid`) */
+export function assertNotQueued({ delayed_runs, queue }: TimerSettings & { queue: string }): void {
+  if (!delayed_runs || queue === "none") return;
+  throw new ConfigError("the setting delayed_runs does not go with a queue yet", {
+    hint: 'take delayed_runs out, or set queue to "none"',
+  });
 }
 
 const PAGE = 100;

@@ -207,7 +207,7 @@ export interface RunTable {
   get(threadId: string, runId: string): Promise<RunRow | undefined>;
   /**
    * Change a run that is still `pending` or `running`; false, and nothing changed, when it has ended or is unknown, or
-   * is another's than the holder's, where one is named and the storage has `take`.
+   * is another's than the holder's, where one is named; a storage without `take` may leave that to its one process.
    */
   update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean>;
   /**

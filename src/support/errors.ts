@@ -9,6 +9,7 @@ const TABLE = {
   assistant_not_found: { status: 404, exitCode: 4 },
   checkpoint_not_found: { status: 404, exitCode: 4 },
   cron_not_found: { status: 404, exitCode: 4 },
+  webhook_not_found: { status: 404, exitCode: 4 },
   route_not_found: { status: 404, exitCode: 4 },
   method_not_allowed: { status: 405, exitCode: 2 },
   thread_exists: { status: 409, exitCode: 5 },
@@ -99,7 +100,7 @@ export class UnsupportedOptionError extends GraphServeError {
   }
 }
 
-type Resource = "thread" | "run" | "assistant" | "checkpoint" | "cron";
+type Resource = "thread" | "run" | "assistant" | "checkpoint" | "cron" | "webhook";
 
 export class NotFoundError extends GraphServeError {
   constructor(resource: Resource, id: string) {

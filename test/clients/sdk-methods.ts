@@ -156,13 +156,13 @@ const RUNS: SdkMethod[] = [
     "runs.create with afterSeconds",
     400,
     (client, { thread }) => client.runs.create(thread, "chat", { input, afterSeconds: 5 }),
-    "scheduled runs are out of scope",
+    "works with the setting `delayed_runs`: [schedules](schedules.md#runs-that-begin-later)",
   ),
   refused(
     "runs.create with webhook",
     400,
     (client, { thread }) => client.runs.create(thread, "chat", { input, webhook: "https://example.com" }),
-    "webhooks are out of scope",
+    "works with the setting `webhooks`: [webhooks](webhooks.md)",
   ),
   ...(["reject", "rollback", "interrupt"] as const).map((multitaskStrategy) =>
     refused(

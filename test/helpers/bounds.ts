@@ -63,6 +63,31 @@ export const BOUNDS = {
       "characters",
       "taken for data, such as a picture, and not searched",
     ),
+    bound(
+      "How far ahead `after_seconds` may be",
+      "ops/delayed-runs.ts LONGEST_DELAY_MINUTES",
+      "minutes",
+      REFUSED,
+    ),
+    bound(
+      "Runs that wait for their time on a thread",
+      "ops/delayed-runs.ts MOST_WAITING_OF_THREAD",
+      "",
+      "409 `thread_busy`",
+    ),
+    bound(
+      "Runs that wait for their time in all",
+      "ops/delayed-runs.ts MOST_WAITING",
+      "",
+      "429 `too_many_runs`",
+    ),
+    bound("The URL of a webhook", "support/outbound.ts LONGEST_URL", "characters", REFUSED),
+    bound(
+      "Webhooks that have not arrived, those of runs that go on counted",
+      "ops/webhooks.ts MOST_UNSENT",
+      "",
+      "429 `too_many_runs`",
+    ),
     bound("Runs of a batch", "models/run.ts MOST_RUNS_OF_BATCH", "", REFUSED),
     bound(
       "Threads that a search for runs goes through, in a storage of your own without `runs.search`",
@@ -108,6 +133,20 @@ export const BOUNDS = {
       "ops/execute.ts MAX_ATTEMPTS",
       "",
       "the run ends as `error`",
+    ),
+    bound(
+      "What a webhook sends of a run",
+      "ops/webhooks.ts LARGEST_PAYLOAD",
+      "bytes",
+      "`values` is null, then `kwargs` empty",
+    ),
+    bound("The answer of a webhook's receiver", "ops/webhook-sender.ts ANSWER_MS", "ms", "it is sent again"),
+    bound("Sendings of a webhook", "ops/webhook-sender.ts MOST_SENDINGS", "", "it is given up"),
+    bound(
+      "Pause before a webhook is sent again",
+      "ops/webhook-sender.ts LONGEST_PAUSE_MS",
+      "ms",
+      "it is no longer",
     ),
     bound(
       "Until a server sees what others have scheduled",

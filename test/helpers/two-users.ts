@@ -7,6 +7,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { newId } from "../../src/support/ids.js";
 import type { Authenticate } from "../../src/models/caller.js";
 import { startTestServer, type Answer, type TestServer } from "./app.js";
+import { webhooks } from "./webhook-receiver.js";
 
 const PATIENT = { timeout: 20_000 };
 
@@ -27,6 +28,8 @@ export interface Target {
   /** A run without a thread of the client's; of a busy thread's target it is in flight. */
   stateless: string;
   cron: string;
+  /** A run with a webhook that does not arrive. */
+  hooked: string;
 }
 
 export interface TwoUsers {
@@ -40,7 +43,7 @@ export async function openTwoUsers(): Promise<TwoUsers> {
   const server = await startTestServer({
     graphs: { chat, gate, whoami },
     authenticate: byHeader,
-    settings: { crons: true },
+    settings: { crons: true, webhooks },
   });
   const as =
     (user: string): Ask =>
@@ -58,7 +61,11 @@ export const secretInput = { messages: [{ role: "user", content: WORD }] };
 /** A thread with a run that has ended, and a word in memory. */
 export async function idleThread(ask: Ask): Promise<Target> {
   const thread = String(field(await ask("POST /threads", { metadata: { topic: WORD } }), "thread_id"));
-  const run = await ask(`POST /threads/${thread}/runs`, { assistant_id: "chat", input: secretInput });
+  const run = await ask(`POST /threads/${thread}/runs`, {
+    assistant_id: "chat",
+    input: secretInput,
+    webhook: `http://127.0.0.1:9/${WORD}`,
+  });
   const state = await ask(`GET /threads/${thread}/state`);
   const { checkpoint_id } = field(state, "checkpoint") as { checkpoint_id: string };
   await ask("PUT /store/items", { namespace: [WORD, "notes"], key: WORD, value: { text: WORD } });
@@ -72,6 +79,7 @@ export async function idleThread(ask: Ask): Promise<Target> {
   return {
     thread,
     run: String(field(run, "run_id")),
+    hooked: String(field(run, "run_id")),
     checkpoint: checkpoint_id,
     cron,
     stateless: await statelessRun(ask),
@@ -110,6 +118,7 @@ export const nothing = (): Target => ({
   checkpoint: newId(),
   stateless: newId(),
   cron: newId(),
+  hooked: newId(),
 });
 
 /** All that a user can see of what is its own. */
@@ -133,6 +142,7 @@ export function faceOf({ status, headers, text }: Answer, ids: Target): object {
     value
       .replaceAll(ids.thread, "THREAD")
       .replaceAll(ids.run, "RUN")
+      .replaceAll(ids.hooked, "RUN")
       .replaceAll(ids.stateless, "STATELESS")
       .replaceAll(ids.checkpoint, "CHECKPOINT")
       .replaceAll(ids.cron, "CRON");

@@ -4,12 +4,13 @@ import { ROUTES } from "../../src/http/route-table.js";
 import { pathParameters, type Route } from "../../src/http/route.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
+import { webhooks } from "../helpers/webhook-receiver.js";
 
 const withQuery = ROUTES.filter(({ query }) => query).map((route): [string, Route] => [route.id, route]);
 
 /** A server with runs that have ended, one of them without a thread, and the path of a route for them. */
 async function open(): Promise<{ server: TestServer; pathOf: (route: Route) => string }> {
-  const server = await startTestServer({ graphs: { chat }, settings: { crons: true } });
+  const server = await startTestServer({ graphs: { chat }, settings: { crons: true, webhooks } });
   const ask = async (request: string, body?: unknown) => {
     const [method = "", path = ""] = request.split(" ");
     return (await server.request(method, path, body)).body as Record<string, string>;

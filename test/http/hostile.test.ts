@@ -7,13 +7,17 @@ import { ROUTES } from "../../src/http/route-table.js";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
+import { webhooks } from "../helpers/webhook-receiver.js";
 
 const LIMIT = 64 * 1024;
 const hello = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hello" }] } };
 const THREAD = "0197f0a0-0000-7000-8000-000000000009";
 
 async function open(): Promise<TestServer> {
-  const server = await startTestServer({ graphs: { chat }, settings: { body_limit: LIMIT, crons: true } });
+  const server = await startTestServer({
+    graphs: { chat },
+    settings: { body_limit: LIMIT, crons: true, webhooks },
+  });
   await server.request("POST", "/threads", { thread_id: THREAD });
   return server;
 }

@@ -7,6 +7,7 @@ import {
   walkAnswers,
   walkAssistant,
   walkCrons,
+  walkWebhooks,
   walkEvents,
   walkJoins,
   walkStreams,
@@ -16,12 +17,13 @@ import {
 } from "./no-leaks/http-exits.js";
 import { openOffline, walkOffline, walkRaw } from "./no-leaks/offline-exits.js";
 import { Walker } from "./no-leaks/walker.js";
+import { webhooks } from "../helpers/webhook-receiver.js";
 
 const { WALKED, ...graphs } = exported;
 const routes = new Set<string>();
 
 async function sightsOf(walk: (walker: Walker) => Promise<void>): Promise<string[]> {
-  const settings = { list_all_assistants: true, metrics: true, crons: true };
+  const settings = { list_all_assistants: true, metrics: true, crons: true, webhooks };
   const walker = new Walker(await startTestServer({ graphs, settings }));
   await walk(walker);
   for (const route of walker.routes) routes.add(route);
@@ -39,6 +41,7 @@ describe.each(WALKED)("what $id hides", (walked) => {
     ["a thread, its history and its copies", walkThread],
     ["the answer to a write", walkWrites],
     ["a cron", walkCrons],
+    ["a webhook that does not arrive", walkWebhooks],
   ];
   it.each(walks)("is not in %s", async (_, walk) => {
     expect(await sightsOf((walker) => walk(walker, walked))).toEqual([]);

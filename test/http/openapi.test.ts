@@ -4,6 +4,7 @@ import { buildOpenApi } from "../../src/http/openapi.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { serve } from "../helpers/app.js";
 import { fakeService } from "../helpers/fake-service.js";
+import { webhooks } from "../helpers/webhook-receiver.js";
 
 type Json = Record<string, unknown>;
 
@@ -35,7 +36,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("is what the server serves", async () => {
-    const { request } = await serve(fakeService({ settings: { crons: true } }));
+    const { request } = await serve(fakeService({ settings: { crons: true, webhooks } }));
     expect((await request("GET", "/openapi.json")).body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 

@@ -9,6 +9,7 @@ import { ROUTES } from "../../src/http/route-table.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
+import { webhooks } from "../helpers/webhook-receiver.js";
 
 interface Schema {
   $ref?: string;
@@ -53,7 +54,7 @@ async function missingIn(server: TestServer, request: string, body?: unknown): P
   return Array.isArray(detail) ? detail.filter(({ type }) => type === "missing").map(({ loc }) => loc) : [];
 }
 
-const open = () => startTestServer({ graphs: { chat }, settings: { crons: true } });
+const open = () => startTestServer({ graphs: { chat }, settings: { crons: true, webhooks } });
 
 describe("what the document says is required", () => {
   const withBody = operations.filter(([, { requestBody }]) => requestBody);

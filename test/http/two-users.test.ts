@@ -105,6 +105,9 @@ const naming: Record<string, Cases> = {
     body("POST /runs/crons/count", {}, { thread_id: thread }, { metadata: { topic: WORD } }),
   update_cron: ({ cron }) => body(`PATCH /runs/crons/${cron}`, {}, { enabled: false }),
   delete_cron: ({ cron }) => ({ request: `DELETE /runs/crons/${cron}` }),
+  list_webhooks: () => ({ request: "GET /webhooks?status=failed" }),
+  send_webhook: ({ hooked }) => ({ request: `POST /webhooks/${hooked}/send` }),
+  delete_webhook: ({ hooked }) => ({ request: `DELETE /webhooks/${hooked}` }),
   search_threads: ({ thread }) =>
     body(
       "POST /threads/search",

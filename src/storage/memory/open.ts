@@ -8,6 +8,7 @@ import {
   factsOf,
   inScope,
   isFinished,
+  isHeldBy,
   matchesRun,
   patchRun,
   patchThread,
@@ -104,9 +105,9 @@ const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
     return run && copyJson(withoutTasks(run));
   },
   tasks: async (threadId, runId) => copyJson(runs.on(threadId, runId)?.tasks ?? null),
-  async update(runId, patch) {
+  async update(runId, patch, holder) {
     const run = runs.get(runId);
-    return run !== undefined && runs.patch(run, patch);
+    return run !== undefined && (!holder || isHeldBy(run, holder)) && runs.patch(run, patch);
   },
   async settle(outcomes) {
     for (const { runId, run: patch, threadId, thread } of outcomes) {

@@ -212,6 +212,16 @@ export async function walkCrons(walker: Walker, { id, input }: Walked): Promise<
   await ask(`DELETE /runs/crons/${cron_id}`);
 }
 
+/** A webhook that nobody takes. */
+export async function walkWebhooks(walker: Walker, { id, input }: Walked): Promise<void> {
+  const { ask } = walker;
+  const run = { assistant_id: id, input, webhook: "http://127.0.0.1:9/hook?token=1" };
+  const { run_id } = (await ask(`POST ${await newThread(walker, id)}/runs`, run)).body as { run_id: string };
+  await ask("GET /webhooks");
+  await ask(`POST /webhooks/${run_id}/send`);
+  await ask(`DELETE /webhooks/${run_id}`);
+}
+
 /** What every server has, whatever it serves. */
 export async function walkTheRest(walker: Walker): Promise<void> {
   const { ask } = walker;

@@ -1,0 +1,173 @@
+/** Runs that take their place on their thread later: `after_seconds` (docs/schedules.md). */
+import type { Caller } from "../models/caller.js";
+import type { JsonObject } from "../models/common.js";
+import type { Run, RunCreateRequest } from "../models/run.js";
+import { now } from "../storage/rows.js";
+import type { RunTable, TimerRow, TimerTable } from "../storage/storage.js";
+import {
+  asServiceError,
+  errorMessage,
+  GraphServeError,
+  InvalidRequestError,
+  NotFoundError,
+  ThreadBusyError,
+} from "../support/errors.js";
+import { requireUuid } from "../support/ids.js";
+import { cancelRun } from "./cancel.js";
+import { acceptLater, checkLater } from "./later-run.js";
+import type { EngineContext } from "./live-runs.js";
+import { isWaiting, WAITING } from "./recovery.js";
+import { requireCheckpoint } from "./run-checkpointer.js";
+import { newRun, readRequest, strategyOf } from "./run-request.js";
+import { requireThread, stampOf } from "./start-run.js";
+import type { StatelessOptions } from "./stateless-runs.js";
+import { scopeOf } from "./thread-origin.js";
+import type { Timers } from "./timers.js";
+import { expectEnd, noteEnd } from "./webhooks.js";
+
+/** How far ahead a run may be asked for. */
+const LONGEST_DELAY_MINUTES = 366 * 24 * 60;
+/** Runs that may wait for their time, of one thread and in all. */
+const MOST_WAITING_OF_THREAD = 100;
+const MOST_WAITING = 10_000;
+/** A request may be between its timer and its row for so long; then it has died there. */
+const ACCEPTING_MS = 60_000;
+const SOON_MS = 1_000;
+
+/** Owns the rows of runs that wait: alive for ever, so that nobody takes them for cut off. */
+const KEEPER = { id: WAITING.owner, host: "", pid: 0, seen_at: "9999-12-31T23:59:59.999Z" };
+
+interface DelayedData {
+  request: RunCreateRequest;
+  caller: Caller | null;
+  is_stateless: boolean;
+  /** Whether its thread goes with it. */
+  is_temporary: boolean;
+}
+
+type DelayedRow = TimerRow & { thread_id: string; data: DelayedData & JsonObject };
+
+/**
+ * Store the run, which waits for its time.
+ * @throws GraphServeError as `startRun`; for a request that rows cannot keep, or too far ahead (`invalid_request`); where
+ *   too many wait (`thread_busy`, `too_many_runs`)
+ */
+export async function delayRun(
+  context: EngineContext,
+  threadId: string,
+  { after_seconds, ...request }: RunCreateRequest,
+  { stateless, atEnd }: Partial<StatelessOptions>,
+): Promise<Run> {
+  const { storage, live, registry } = context;
+  live.stopping.throwIfAborted();
+  const id = requireUuid(threadId, ["path", "thread_id"]);
+  const due_at = timeAfter(after_seconds ?? 0);
+  const caller = await checkLater(context, request, id);
+  await requireThread(context, id, request);
+  await requireCheckpoint(context, readRequest(context, id, request).configurable);
+  const timers = context.timers as Timers;
+  await putOff(context, timers.table, id, request);
+  await assertRoom(timers.table, id);
+  const stamp = stampOf(context, registry.resolve(request.assistant_id));
+  const run = newRun(context, id, { ...request, after_seconds }, stamp, WAITING.attempt);
+  const data = { request, caller, is_stateless: stateless !== undefined, is_temporary: atEnd !== undefined };
+  await storage.owners.beat(KEEPER);
+  if (request.webhook != null) await expectEnd(context, run, request.webhook);
+  await timers.table.insert({
+    kind: "run",
+    id: run.run_id,
+    thread_id: id,
+    scope: scopeOf(context),
+    due_at,
+    created_at: run.created_at,
+    version: 1,
+    data: data as DelayedData & JsonObject,
+  });
+  const row = { ...run, owner: WAITING.owner, resumption: null };
+  if (!(await storage.runs.insert(row, { updated_at: run.updated_at }))) {
+    await timers.table.delete("run", run.run_id);
+    throw new NotFoundError("thread", id);
+  }
+  timers.wake();
+  return run;
+}
+
+function timeAfter(seconds: number): string {
+  const most = LONGEST_DELAY_MINUTES * 60;
+  if (seconds > 0 && seconds <= most) return new Date(Date.now() + Math.ceil(seconds * 1000)).toISOString();
+  throw InvalidRequestError.at(["body", "after_seconds"], `must be from 0 to ${most}, which is 366 days`);
+}
+
+/** Who takes threads over takes the place of those that wait for their time: so a job is put off again and again. */
+async function putOff(
+  context: EngineContext,
+  table: TimerTable,
+  threadId: string,
+  request: RunCreateRequest,
+): Promise<void> {
+  const action = strategyOf(context, request);
+  if (!context.settings.multitask_cancel || (action !== "interrupt" && action !== "rollback")) return;
+  const rows = await table.list({ kind: "run", threadId, limit: MOST_WAITING_OF_THREAD, offset: 0 });
+  for (const { id } of rows) {
+    const row = await context.storage.runs.get(threadId, id);
+    if (row && isWaiting(row)) await cancelRun(context, threadId, id, { action });
+  }
+}
+
+/** @throws GraphServeError (`thread_busy`, `too_many_runs`) */
+async function assertRoom(table: TimerTable, threadId: string): Promise<void> {
+  const last = { kind: "run", limit: 1 } as const;
+  if ((await table.list({ ...last, threadId, offset: MOST_WAITING_OF_THREAD - 1 })).length > 0)
+    throw new ThreadBusyError(threadId, `${MOST_WAITING_OF_THREAD} runs wait for their time on it`);
+  if ((await table.list({ ...last, offset: MOST_WAITING - 1 })).length > 0)
+    throw new GraphServeError("too_many_runs", `${MOST_WAITING} runs wait for their time already`, {
+      hint: "come back when some have begun, or cancel some",
+    });
+}
+
+/** Its time has come: accept it as if its client asked for it now. One that is refused ends as `error`. */
+export async function fireDelayedRun(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
+  const { id, thread_id, created_at, data } = timer as DelayedRow;
+  const { runs } = context.storage;
+  const table = context.timers?.table as TimerTable;
+  const row = await runs.get(thread_id, id);
+  if (!row && Date.parse(at) - Date.parse(created_at) < ACCEPTING_MS) {
+    const due_at = new Date(Date.parse(at) + SOON_MS).toISOString();
+    return void (await table.replace({ ...timer, due_at }));
+  }
+  if (row && isWaiting(row)) {
+    const { request, caller, is_stateless } = data;
+    const run = { run_id: id, thread_id, created_at: row.created_at };
+    const refusal = await acceptLater(context, {
+      run,
+      request,
+      caller,
+      isStateless: is_stateless,
+      store: takeUp(context),
+    }).catch(refusalOf);
+    if (refusal) {
+      const error = errorMessage(refusal);
+      context.logger.warn({ err: refusal, run_id: id, thread_id }, "a run whose time had come was refused");
+      await runs.update(id, { updated_at: now(), status: "error", error }, WAITING);
+      if (request.webhook != null) await noteEnd(context, row);
+    }
+  }
+  await table.delete("run", id);
+}
+
+/** Why it will never run. @throws what is thrown when it may be accepted another time */
+function refusalOf(thrown: unknown): GraphServeError {
+  const error = asServiceError(thrown);
+  if (error.code === "storage_unavailable" || error.code === "shutting_down") throw error;
+  return error;
+}
+
+/** From whoever keeps it to this process, once. */
+const takeUp =
+  ({ storage: { runs, threads } }: EngineContext): RunTable["insert"] =>
+  async ({ run_id, thread_id, owner, attempt = 1, resumption }, thread) => {
+    const patch = { updated_at: thread.updated_at, owner, attempt, resumption };
+    if (runs.take) return runs.take({ run_id, thread_id }, WAITING, patch, thread);
+    if (!(await runs.update(run_id, patch, WAITING))) return false;
+    return (await threads.update(thread_id, thread)) !== undefined;
+  };

@@ -1,0 +1,119 @@
+/**
+ * Webhooks: how a run ended, posted to where its request says (docs/webhooks.md). A row for each is stored before the run
+ * is accepted, and looked at until the run has ended: no way of ending is missed.
+ */
+import { Buffer } from "node:buffer";
+import type { JsonObject } from "../models/common.js";
+import { isFinished, now } from "../storage/rows.js";
+import type { RunKey, RunRow, TimerRow, TimerTable } from "../storage/storage.js";
+import { GraphServeError } from "../support/errors.js";
+import { type OpsContext, withParts } from "./context.js";
+import { storedValues } from "./elsewhere.js";
+import type { EngineContext } from "./live-runs.js";
+import { isWaiting } from "./recovery.js";
+import { isStorable, storable } from "./resumption.js";
+import { runModel, scopeOf } from "./thread-origin.js";
+import { senderOf, type WebhookData, type WebhookRow } from "./webhook-sender.js";
+
+/** How often a run is looked at, should nobody tell that it has ended. */
+const LOOK_MS = 30_000;
+/** The same of one that waits for its time. */
+const RARE_LOOK_MS = 600_000;
+/** A request may be between this row and that of its run for so long. */
+const ACCEPTING_MS = 60_000;
+/** Webhooks that are to be sent, or could not be. */
+const MOST_UNSENT = 10_000;
+/** What is sent of a run, in bytes; values that make it larger are left out. */
+const LARGEST_PAYLOAD = 1024 * 1024;
+
+/** Before the run is stored. @throws GraphServeError where too many are unsent (`too_many_runs`) */
+export async function expectEnd(
+  context: OpsContext,
+  { run_id, thread_id }: RunKey,
+  url: string,
+): Promise<void> {
+  const table = context.timers?.table as TimerTable;
+  if ((await table.list({ kind: "webhook", limit: 1, offset: MOST_UNSENT - 1 })).length > 0)
+    throw new GraphServeError("too_many_runs", `${MOST_UNSENT} webhooks are to be sent already`, {
+      hint: "send or delete those that failed: graph-serve webhooks list",
+    });
+  const { caller } = context;
+  const at = now();
+  const data: WebhookData = {
+    url,
+    thread_id,
+    caller: caller && isStorable(caller) ? (storable(caller) ?? null) : null,
+    payload: null,
+    sendings: 0,
+    last_error: null,
+    failed_at: null,
+  };
+  await table.insert({
+    kind: "webhook",
+    id: run_id,
+    // Its thread may go with the run.
+    thread_id: null,
+    scope: scopeOf(context),
+    due_at: after(at, LOOK_MS),
+    created_at: at,
+    version: 1,
+    data: data as WebhookData & JsonObject,
+  });
+}
+
+/** The run has ended, and its values can still be read: what is to be sent, is due. Never rejects. */
+export async function noteEnd(context: OpsContext, { run_id, thread_id }: RunKey): Promise<void> {
+  const { timers, storage, logger } = context;
+  try {
+    for (;;) {
+      const row = (await timers?.table.get("webhook", run_id)) as WebhookRow | undefined;
+      if (!timers || !row || row.data.payload !== null) return;
+      const run = await storage.runs.get(thread_id, run_id);
+      if (!run || !isFinished(run)) return;
+      const data = { ...row.data, payload: await payloadOf(context, run) };
+      if (await timers.table.replace({ ...row, due_at: now(), data })) return timers.wake();
+    }
+  } catch (error) {
+    logger.warn({ err: error, run_id }, "the end of a run with a webhook is noted later");
+  }
+}
+
+/** Send what is due, or look whether the run has ended. */
+export async function fireWebhook(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
+  const row = timer as WebhookRow;
+  const table = context.timers?.table as TimerTable;
+  const { webhooks } = context.settings;
+  if (row.data.failed_at !== null || !webhooks) return void (await table.delete("webhook", row.id));
+  const payload = row.data.payload ?? (await endedPayload(context, row));
+  if (payload !== undefined) {
+    const ended = { ...row, data: { ...row.data, payload } };
+    return senderOf(webhooks).send(context, ended, at);
+  }
+  const run = await context.storage.runs.get(row.data.thread_id, row.id);
+  const isGone = !run && Date.parse(at) - Date.parse(row.created_at) > ACCEPTING_MS;
+  if (isGone) await table.delete("webhook", row.id);
+  else await table.replace({ ...row, due_at: after(at, run && isWaiting(run) ? RARE_LOOK_MS : LOOK_MS) });
+}
+
+async function endedPayload(context: OpsContext, { id, data }: WebhookRow): Promise<string | undefined> {
+  const run = await context.storage.runs.get(data.thread_id, id);
+  if (!run || !isFinished(run)) return undefined;
+  return payloadOf(withParts(context, { caller: data.caller ?? undefined }), run);
+}
+
+/** The run as `GET` shows it, with what it answers; values that cannot be read are none. */
+async function payloadOf(context: OpsContext, row: RunRow): Promise<string> {
+  const run = runModel(row);
+  const values = await storedValues(context, row).catch((error: unknown) => {
+    context.logger.warn({ err: error, run_id: row.run_id }, "the values for a webhook cannot be read");
+    return null;
+  });
+  const whole = [
+    { ...run, values },
+    { ...run, values: null },
+  ].map((payload) => JSON.stringify(payload));
+  const fitting = whole.find((text) => Buffer.byteLength(text) <= LARGEST_PAYLOAD);
+  return fitting ?? JSON.stringify({ ...run, kwargs: {}, values: null });
+}
+
+const after = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();

@@ -1,0 +1,52 @@
+/** A receiver of webhooks on loopback: tells what came, and answers what it is told to. */
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+
+export const SECRET = `whsec_${Buffer.from("a secret of thirty-two bytes, ok").toString("base64")}`;
+export const webhooks = { secret: SECRET, allow_private: ["127.0.0.1"] };
+
+export interface Received {
+  headers: IncomingHttpHeaders;
+  body: string;
+  /** The body read. */
+  run: { run_id: string; status: string; values: Record<string, unknown> | null; error: string | null };
+}
+
+export interface Receiver {
+  url: string;
+  received: Received[];
+  /** The next one, or the first that nobody has asked for. */
+  next(): Promise<Received>;
+  /** Statuses of the answers to come, and of those after them. */
+  answers: number[];
+  otherwise: number;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  const answers: number[] = [];
+  let heard: () => void = () => undefined;
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      received.push({ headers: request.headers, body, run: JSON.parse(body) as Received["run"] });
+      response.writeHead(answers.shift() ?? receiver.otherwise, { location: "/elsewhere" }).end();
+      heard();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  let taken = 0;
+  const next = async () => {
+    while (received.length <= taken) await new Promise<void>((resolve) => (heard = resolve));
+    return received[taken++]!;
+  };
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/hook?token=t-1`;
+  const receiver = { url, received, next, answers, otherwise: 204 };
+  return receiver;
+}

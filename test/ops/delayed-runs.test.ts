@@ -1,0 +1,160 @@
+/** Runs with `after_seconds`, on every backend: they wait, are nobody's to see to, and begin once when their time comes. */
+import { expect, it } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import type { RunCreateRequest } from "../../src/models/run.js";
+import type { Service } from "../../src/service.js";
+import { newId } from "../../src/support/ids.js";
+import { graphs, says } from "../clients/open.js";
+import { gateOf } from "../fixtures/gates.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { openTestService } from "../helpers/service.js";
+
+const HOUR = 3600;
+const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+const settings = { delayed_runs: true } as const;
+const later: RunCreateRequest = { assistant_id: "chat", input: says("hello"), after_seconds: HOUR };
+
+const statusOf = async (service: Service, thread: string, run: string) =>
+  (await service.runs.get(thread, run)).status;
+
+onEveryBackend("a run that begins later", (backend) => {
+  /** What a storage without timers leaves out. */
+  const skip = () => backend().name === "a storage of one's own";
+  const open = async (more: Partial<Settings> = {}) => {
+    const storage = await keptStorage(backend());
+    const service = await openTestService({ graphs, settings: { ...settings, ...more }, storage });
+    const { thread_id } = await service.threads.create({});
+    return { storage, service, thread_id };
+  };
+
+  it("is answered at once and waits; it runs once when its time comes, however many look", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id } = await open();
+    const others = await Promise.all([1, 2].map(() => openTestService({ graphs, settings, storage })));
+    const run = await service.runs.create(thread_id, later);
+    expect(run).toMatchObject({ status: "pending", attempt: 0, kwargs: { after_seconds: HOUR } });
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
+    const all = [service, ...others];
+    await Promise.all(all.map((each) => each.fireDue(at(HOUR - 60))));
+    expect(await service.cutOffRuns()).toEqual([]);
+    expect(await service.runs.list(thread_id, {})).toEqual([run]);
+    await Promise.all(all.map((each) => each.fireDue(at(HOUR + 1))));
+    const { answer } = await service.runs.join(thread_id, run.run_id);
+    expect(await answer).toMatchObject({ messages: [{ content: "hello" }, {}] });
+    const [ended, ...more] = await service.runs.list(thread_id, {});
+    expect(more).toEqual([]);
+    expect(ended).toMatchObject({ run_id: run.run_id, status: "success", attempt: 1 });
+    expect(await storage.timers!.get("run", run.run_id)).toBeUndefined();
+  });
+
+  it("survives its server, and is not taken for cut off by the next", async () => {
+    if (skip() || !backend().durable) return;
+    const { service, thread_id } = await open();
+    const run = await service.runs.create(thread_id, later);
+    await service.close(0);
+    const next = await openTestService({ graphs, settings, storage: await keptStorage(backend()) });
+    expect(await statusOf(next, thread_id, run.run_id)).toBe("pending");
+    await next.fireDue(at(HOUR + 1));
+    await (
+      await next.runs.join(thread_id, run.run_id)
+    ).answer;
+    expect(await statusOf(next, thread_id, run.run_id)).toBe("success");
+  });
+
+  it("waits for its turn on a thread that is busy then", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open();
+    const gate = newId();
+    const run = await service.runs.create(thread_id, later);
+    const before = await service.runs.background(thread_id, { assistant_id: "gate", input: { gate } });
+    await service.fireDue(at(HOUR + 1));
+    expect(await statusOf(service, thread_id, run.run_id)).toBe("pending");
+    gateOf(gate).open();
+    await (
+      await service.runs.join(thread_id, run.run_id)
+    ).answer;
+    const runs = await service.runs.list(thread_id, {});
+    expect(Object.fromEntries(runs.map((each) => [each.run_id, each.status]))).toEqual({
+      [before.run_id]: "success",
+      [run.run_id]: "success",
+    });
+  });
+
+  it("ends as error when it is refused then, and says why", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open();
+    const gate = newId();
+    const run = await service.runs.create(thread_id, { ...later, multitask_strategy: "reject" });
+    await service.runs.background(thread_id, { assistant_id: "gate", input: { gate } });
+    await service.fireDue(at(HOUR + 1));
+    expect(await service.runs.get(thread_id, run.run_id)).toMatchObject({
+      status: "error",
+      error: expect.stringContaining("is busy") as string,
+    });
+    gateOf(gate).open();
+  });
+
+  it("is cancelled, rolled back and deleted while it waits, and never begins", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id } = await open();
+    const make = async () => (await service.runs.create(thread_id, later)).run_id;
+    const [cancelled, gone, deleted] = [await make(), await make(), await make()];
+    await service.runs.cancel(thread_id, cancelled, { wait: true });
+    await service.runs.cancel(thread_id, gone, { action: "rollback" });
+    await service.runs.delete(thread_id, deleted);
+    await service.fireDue(at(HOUR + 1));
+    const runs = await service.runs.list(thread_id, {});
+    expect(runs.map(({ run_id, status }) => [run_id, status])).toEqual([[cancelled, "interrupted"]]);
+    expect(await storage.timers!.list({ kind: "run", threadId: thread_id, limit: 9, offset: 0 })).toEqual([]);
+  });
+
+  it("goes with its thread; one without a thread makes its own, which goes with it", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id } = await open();
+    await service.runs.create(thread_id, later);
+    await service.threads.delete(thread_id);
+    const count = () => service.threads.count({});
+    const before = await count();
+    const own = await service.runs.createStateless(later);
+    const called = await service.runs.createStateless(later);
+    expect(await count()).toBe(before + 2);
+    await service.sweep(at(HOUR + 60));
+    await service.runs.cancel(called.thread_id, called.run_id);
+    expect(await count()).toBe(before + 1);
+    await service.fireDue(at(HOUR + 1));
+    await expect.poll(count, { timeout: 20_000 }).toBe(before);
+    expect(await storage.timers!.get("run", own.run_id)).toBeUndefined();
+  });
+
+  it("that somebody took up and died over is left to the recovery", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id } = await open();
+    const run = await service.runs.create(thread_id, later);
+    const timer = (await storage.timers!.get("run", run.run_id))!;
+    await service.fireDue(at(HOUR + 1));
+    await (
+      await service.runs.join(thread_id, run.run_id)
+    ).answer;
+    expect(await storage.timers!.insert(timer)).toBe(true);
+    await service.fireDue(at(HOUR + 1));
+    expect(await service.runs.list(thread_id, {})).toHaveLength(1);
+    expect(await storage.timers!.get("run", run.run_id)).toBeUndefined();
+  });
+
+  it("is put off by the next one that takes threads over, and by nothing else", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open({ multitask_cancel: true });
+    const rollback = { ...later, multitask_strategy: "rollback" } as const;
+    const plain = await service.runs.create(thread_id, { assistant_id: "chat", input: says("one") });
+    const first = await service.runs.create(thread_id, rollback);
+    const gate = newId();
+    await service.runs.background(thread_id, { assistant_id: "gate", input: { gate } });
+    const { after_seconds: _, ...now } = rollback;
+    const taken = await service.runs.create(thread_id, now);
+    expect(await statusOf(service, thread_id, first.run_id)).toBe("pending");
+    const last = await service.runs.create(thread_id, rollback);
+    const ids = (await service.runs.list(thread_id, {})).map(({ run_id }) => run_id);
+    expect(ids).toEqual([last.run_id, taken.run_id, plain.run_id]);
+    gateOf(gate).open();
+  });
+});

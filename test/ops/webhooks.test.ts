@@ -1,0 +1,173 @@
+/** Webhooks, on every backend: the end of a run is posted, whichever way it ended and whoever ended it. */
+import { expect, it } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import type { Service } from "../../src/service.js";
+import { newId } from "../../src/support/ids.js";
+import { graphs, says } from "../clients/open.js";
+import { gateOf } from "../fixtures/gates.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { openTestService } from "../helpers/service.js";
+import { type Receiver, startReceiver, webhooks } from "../helpers/webhook-receiver.js";
+
+const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+
+onEveryBackend("a webhook", (backend) => {
+  /** What a storage without timers leaves out. */
+  const skip = () => backend().name === "a storage of one's own";
+  const open = async (more: Partial<Settings> = {}) => {
+    const storage = await keptStorage(backend());
+    const settings = { webhooks, delayed_runs: true, crons: true, ...more };
+    const service = await openTestService({ graphs, settings, storage });
+    const { thread_id } = await service.threads.create({});
+    return { storage, service, thread_id, settings, receiver: await startReceiver() };
+  };
+  const listed = async (service: Service) => (await (await service.webhooks).list({ limit: 1000 })).items;
+  /** That of a run, or of all runs that post to the receiver: other tests may have left some. */
+  const stateOf = async (service: Service, runId: string) =>
+    (await listed(service)).find(({ run_id }) => run_id === runId);
+  const unsent = async (service: Service, { url }: Receiver) =>
+    (await listed(service)).filter((webhook) => url.startsWith(webhook.url));
+
+  it("tells of a run of a thread, one without, one that begins later, and of a cron", async () => {
+    if (skip()) return;
+    const { service, thread_id, receiver } = await open();
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const run = await service.runs.create(thread_id, request);
+    const { run: told } = await receiver.next();
+    expect(told).toEqual({
+      ...(await service.runs.get(thread_id, run.run_id)),
+      values: (await service.threads.get(thread_id)).values,
+    });
+    const own = await service.runs.createStateless(request);
+    expect((await receiver.next()).run).toMatchObject({ run_id: own.run_id, values: { messages: [{}, {}] } });
+    // What is being sent would be another's to send when its lease is over.
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    const later = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
+    await service.fireDue(at(61));
+    expect((await receiver.next()).run).toMatchObject({ run_id: later.run_id, status: "success" });
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    const crons = await service.crons;
+    const { cron_id } = await crons.create({ ...request, schedule: "0 0 1 1 *" });
+    await service.fireDue(at(366 * 86_400));
+    await crons.delete(cron_id);
+    expect((await receiver.next()).run).toMatchObject({
+      metadata: { cron_id },
+      values: { messages: [{}, {}] },
+    });
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+  });
+
+  it("tells of runs that fail, are cancelled, stop to ask, or never begin", async () => {
+    if (skip()) return;
+    const { service, thread_id, receiver } = await open();
+    const webhook = receiver.url;
+    await service.runs.create(thread_id, { assistant_id: "fail", input: {}, webhook });
+    expect((await receiver.next()).run).toMatchObject({
+      status: "error",
+      error: expect.any(String) as string,
+    });
+    const asked = await service.threads.create({});
+    await service.runs.create(asked.thread_id, { assistant_id: "hitl", input: {}, webhook });
+    expect((await receiver.next()).run).toMatchObject({ values: { __interrupt__: [{}] } });
+    const gate = newId();
+    const other = await service.threads.create({});
+    const start = () =>
+      service.runs.background(other.thread_id, { assistant_id: "gate", input: { gate }, webhook });
+    const [running, queued] = [await start(), await start()];
+    await gateOf(gate).entered;
+    await service.runs.cancel(other.thread_id, queued.run_id, { wait: true });
+    await service.runs.cancel(other.thread_id, running.run_id, { wait: true });
+    await service.fireDue(at(31));
+    const ended = [(await receiver.next()).run, (await receiver.next()).run];
+    expect(new Set(ended.map(({ run_id, status }) => `${run_id} ${status}`))).toEqual(
+      new Set([queued, running].map(({ run_id }) => `${run_id} interrupted`)),
+    );
+    const waits = await service.runs.create(thread_id, {
+      assistant_id: "chat",
+      input: says("hello"),
+      after_seconds: 60,
+      webhook,
+    });
+    await service.runs.cancel(thread_id, waits.run_id);
+    expect((await receiver.next()).run).toMatchObject({ run_id: waits.run_id, status: "interrupted" });
+  });
+
+  it("tells of a run whose process died, and of one whose server stopped before it was sent", async () => {
+    if (skip() || !backend().durable) return;
+    const { service, storage, thread_id, receiver, settings } = await open({ resume_runs: false });
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const { run_id } = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
+    // What a process leaves that dies over the run.
+    await storage.timers!.delete("run", run_id);
+    await storage.runs.update(run_id, {
+      updated_at: at(0),
+      status: "running",
+      owner: "a dead process",
+      attempt: 1,
+    });
+    const gate = newId();
+    const other = await service.threads.create({});
+    const gated = { assistant_id: "gate", input: { gate }, webhook: receiver.url };
+    const stopped = await service.runs.background(other.thread_id, gated);
+    await gateOf(gate).entered;
+    await service.close(0);
+    const next = await openTestService({ graphs, settings, storage: await keptStorage(backend()) });
+    await next.fireDue(at(31));
+    const told = [(await receiver.next()).run, (await receiver.next()).run];
+    expect(new Set(told.map((run) => `${run.run_id} ${run.status}`))).toEqual(
+      new Set([`${run_id} error`, `${stopped.run_id} error`]),
+    );
+  });
+
+  it("comes again after a fault, with the same id, also from another server; once it has arrived, no more", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id, receiver, settings } = await open();
+    receiver.answers.push(500, 302);
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const run = await service.runs.create(thread_id, request);
+    const first = await receiver.next();
+    const failed = () => stateOf(service, run.run_id);
+    await expect.poll(failed).toMatchObject({
+      run_id: run.run_id,
+      status: "pending",
+      sendings: 1,
+      last_error: "the receiver answered 500",
+      url: receiver.url.replace(/\?.*/, ""),
+    });
+    const other = await openTestService({ graphs, settings, storage });
+    await Promise.all([service.fireDue(at(6)), other.fireDue(at(6))]);
+    await expect.poll(failed).toMatchObject({ sendings: 2, last_error: "the receiver answered 302" });
+    await Promise.all([service.fireDue(at(60)), other.fireDue(at(60))]);
+    const again = [await receiver.next(), await receiver.next()];
+    expect(again.map(({ headers }) => headers["webhook-id"])).toEqual(
+      [1, 2].map(() => first.headers["webhook-id"]),
+    );
+    await service.fireDue(at(120));
+    expect(receiver.received).toHaveLength(3);
+    expect(await unsent(service, receiver)).toEqual([]);
+  });
+
+  it("is given up after eight times, kept, sent again when asked for, and forgotten after a week", async () => {
+    if (skip()) return;
+    const { service, thread_id, receiver } = await open();
+    receiver.otherwise = 503;
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const run = await service.runs.create(thread_id, request);
+    await receiver.next();
+    let days = 0;
+    const state = () => stateOf(service, run.run_id);
+    await expect.poll(async () => (await state())?.sendings).toBe(1);
+    while ((await state())?.status === "pending") await service.fireDue(at((days += 1) * 86_400));
+    expect(await state()).toMatchObject({ status: "failed", sendings: 8, next_sending_at: null });
+    receiver.otherwise = 204;
+    await (await service.webhooks).send(run.run_id);
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    receiver.answers.push(410);
+    const gone = await service.runs.create(thread_id, request);
+    await expect
+      .poll(() => stateOf(service, gone.run_id))
+      .toMatchObject({ status: "failed", sendings: 1, last_error: "the receiver answered 410" });
+    await service.fireDue(at(8 * 86_400));
+    expect(await unsent(service, receiver)).toEqual([]);
+  });
+});
