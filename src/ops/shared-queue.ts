@@ -10,7 +10,15 @@ import { NOBODY } from "./recovery.js";
 import { isStorable, resumptionOf } from "./resumption.js";
 import type { QueueOptions } from "./run-options.js";
 import { type CheckedRequest, strategyOf } from "./run-request.js";
-import { checkRequest, expectWebhook, newLiveRun, prepare, requireThread, stopOthers, takesOver } from "./start-run.js";
+import {
+  checkRequest,
+  expectWebhook,
+  newLiveRun,
+  prepare,
+  requireThread,
+  stopOthers,
+  takesOver,
+} from "./start-run.js";
 
 /** How soon a run goes on that nobody was told of. */
 const LOOK_MS = 1000;
