@@ -400,7 +400,10 @@ withPostgres("runs on postgres", (postgres) => {
     () => ({ ...settingsOf(postgres.options()), ...soon }),
     (servers) => declare(servers, () => backend),
   );
+});
 
+// On a database of its own: any server on it may go on with the run.
+withPostgres("runs on postgres, where all servers live,", (postgres) => {
   onServers(
     () => settingsOf(postgres.options()),
     (servers) => {
