@@ -8,7 +8,7 @@ import type { Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
 import { addLazily, createContext, type OpsContext, withParts } from "./ops/context.js";
 import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
-import { Maintenance, sweepThreads } from "./ops/maintenance.js";
+import { Maintenance, sweep } from "./ops/maintenance.js";
 import { Operations } from "./ops/operations.js";
 import { type CutOffPolicy, recoverRuns } from "./ops/recover.js";
 import { cutOffRuns, type RecoverOptions } from "./ops/recovery.js";
@@ -218,9 +218,9 @@ export class Service extends Operations {
     return [...this.#sources.files, ...(this.#hooks?.files ?? [])];
   }
 
-  /** Delete or prune the threads whose time to live has ended by `at` (ISO 8601); also done every minute. */
+  /** Delete or prune threads whose time to live has ended by `at` (ISO 8601), and old keys; also done every minute. */
   async sweep(at?: string): Promise<void> {
-    await sweepThreads(this.#context, at);
+    await sweep(this.#context, at);
   }
 
   /** Do what is due by `at` (ISO 8601), as is done by itself when its time comes. */

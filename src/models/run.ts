@@ -139,6 +139,9 @@ export const RunCreateRequest = Type.Object(
       description:
         "Seconds until the run takes its place on the thread; it is answered at once. Refused with 400 while the setting delayed_runs is off.",
     }),
+    idempotency_key: Opt(Type.String(), {
+      description: "As the header Idempotency-Key: the same request again is answered with the same run.",
+    }),
     webhook: Opt(Type.String(), {
       description:
         "URL to which the run is posted when it has ended. Refused with 400 while the setting webhooks is off.",

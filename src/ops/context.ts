@@ -69,6 +69,7 @@ interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "frames" 
 
 export function createContext(parts: ContextParts): OpsContext {
   const { settings, graphs, storage, logger, standIns, unfiltered, frames, metrics, watch } = parts;
+  const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
   if (!("items" in storage))
     logger.warn({ scheme: storage.scheme }, "the graphs' long-term store is kept in memory only");
@@ -99,7 +100,7 @@ export function createContext(parts: ContextParts): OpsContext {
     storage,
     checkpointer,
     registry,
-    timers: timersOf(settings, storage),
+    timers: crons || delayed_runs || webhooks ? timersOf(settings, storage) : undefined,
     logger,
     ownerId: newId(),
     frames,

@@ -18,7 +18,7 @@ import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "./live-runs.js";
 import { isWaiting, WAITING } from "./recovery.js";
 import { requireCheckpoint } from "./run-checkpointer.js";
-import { newRun, readRequest, strategyOf } from "./run-request.js";
+import { type KnownRun, newRun, readRequest, strategyOf } from "./run-request.js";
 import { requireThread, stampOf } from "./start-run.js";
 import type { StatelessOptions } from "./stateless-runs.js";
 import { scopeOf } from "./thread-origin.js";
@@ -56,7 +56,7 @@ export async function delayRun(
   context: EngineContext,
   threadId: string,
   { after_seconds, ...request }: RunCreateRequest,
-  { stateless, atEnd }: Partial<StatelessOptions>,
+  { stateless, atEnd, known }: Partial<StatelessOptions> & { known?: KnownRun },
 ): Promise<Run> {
   const { storage, live, registry } = context;
   live.stopping.throwIfAborted();
@@ -69,7 +69,7 @@ export async function delayRun(
   await putOff(context, timers.table, id, request);
   await assertRoom(timers.table, id);
   const stamp = stampOf(context, registry.resolve(request.assistant_id));
-  const run = newRun(context, id, { ...request, after_seconds }, stamp, WAITING.attempt);
+  const run = newRun(context, id, { ...request, after_seconds }, stamp, WAITING.attempt, known);
   const data = { request, caller, is_stateless: stateless !== undefined, is_temporary: atEnd !== undefined };
   await storage.owners.beat(KEEPER);
   if (request.webhook != null) await expectEnd(context, run, request.webhook);

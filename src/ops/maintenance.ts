@@ -53,7 +53,7 @@ export class Maintenance {
     if (givesBack && !queue) this.#every(GIVEN_BACK_MS, () => this.#context.recover({ givenBack: true }));
     this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, async () => {
-      await sweepThreads(this.#context);
+      await sweep(this.#context);
       await this.#context.items.expire(now());
     });
     queue?.open();
@@ -106,8 +106,17 @@ export class Maintenance {
   }
 }
 
+/** Forget what has had its time by `at`: threads, and idempotency keys. */
+export async function sweep(context: OpsContext, at: string = now()): Promise<void> {
+  await sweepThreads(context, at);
+  const { timers } = context.storage;
+  if (!timers) return;
+  const { forgetKeys } = await import("./idempotency.js");
+  await forgetKeys(timers, at);
+}
+
 /** Delete or prune the threads whose time to live has ended by `at`; busy ones wait for the next sweep. */
-export async function sweepThreads(context: OpsContext, at: string = now()): Promise<void> {
+async function sweepThreads(context: OpsContext, at: string): Promise<void> {
   for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH;) {
     const expired = await context.storage.threads.expired(at, SWEEP_BATCH);
     swept = 0;

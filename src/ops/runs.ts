@@ -25,7 +25,8 @@ import {
 import { type EngineContext, LiveRun } from "./live-runs.js";
 import type { QueuedRun } from "./queued-run.js";
 import { findRuns } from "./run-search.js";
-import { disconnectOf, isDelayed } from "./run-request.js";
+import type { KeyedRuns, OwnIds } from "./keyed-runs.js";
+import { disconnectOf, isDelayed, type KnownRun } from "./run-request.js";
 import { runModel, runRow, threadRow } from "./thread-origin.js";
 import type { RunRow } from "../storage/storage.js";
 import type { RunFault } from "../support/run-fault.js";
@@ -41,7 +42,7 @@ interface CallOptions {
   signal?: AbortSignal;
 }
 
-type StartOptions = CallOptions & Partial<StatelessOptions>;
+type StartOptions = CallOptions & Partial<StatelessOptions> & Pick<OwnIds, "known">;
 
 /** What the methods that start a run throw at first is said at `startRun`. */
 export class Runs {
@@ -54,6 +55,11 @@ export class Runs {
   /** Execute to completion. A run that fails resolves too: its status is `error`; one that begins later is `pending`. */
   async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
     if (isDelayed(this.#context, request)) return this.background(threadId, request);
+    if (request.idempotency_key != null) {
+      const { run, answer } = await this.wait(threadId, request, { signal });
+      await answer;
+      return this.get(run.thread_id, run.run_id);
+    }
     const log = this.#context.live.followersLog(threadId);
     const run = await this.#start(threadId, request, { signal, log });
     return run instanceof LiveRun ? this.#whileConnected(run, request, signal) : run.end();
@@ -65,6 +71,11 @@ export class Runs {
     request: RunCreateRequest,
     { signal, ...options }: StartOptions = {},
   ): Promise<WaitingRun> {
+    if (request.idempotency_key != null) {
+      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
+        this.wait(id, own, { signal, ...options, known });
+      return (await this.#keyed()).wait(request, { threadId, signal }, { onThread });
+    }
     const log = this.#context.live.followersLog(threadId);
     const run = await this.#start(threadId, request, { signal, ...options, log });
     if (!(run instanceof LiveRun)) return { run: run.run, answer: run.answer() };
@@ -76,8 +87,13 @@ export class Runs {
   async background(
     threadId: string,
     request: RunCreateRequest,
-    options: Partial<StatelessOptions> = {},
+    options: Omit<StartOptions, "signal"> = {},
   ): Promise<Run> {
+    if (request.idempotency_key != null) {
+      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
+        this.background(id, own, { ...options, known });
+      return (await this.#keyed()).background(request, threadId, { onThread });
+    }
     if (isDelayed(this.#context, request)) {
       const { delayRun } = await import("./delayed-runs.js");
       return delayRun(this.#context, threadId, request, options);
@@ -92,6 +108,11 @@ export class Runs {
     request: RunCreateRequest,
     { signal, ...options }: StartOptions = {},
   ): Promise<RunStream> {
+    if (request.idempotency_key != null) {
+      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
+        this.stream(id, own, { signal, ...options, known });
+      return (await this.#keyed()).stream(request, { threadId, signal }, { onThread });
+    }
     const log = this.#context.live.newLog(threadId, options.stateless);
     const run = await this.#start(threadId, request, { signal, ...options, log });
     return run instanceof LiveRun ? this.#streamOf(run, log, request) : run.stream();
@@ -139,24 +160,46 @@ export class Runs {
   }
 
   /** As `background`, on a thread of its own. */
-  async createStateless(request: RunCreateRequest): Promise<Run> {
-    return onOwnThread(this.#context, request, (threadId, options) =>
-      this.background(threadId, request, options),
-    );
+  async createStateless(request: RunCreateRequest, { known, threadId }: OwnIds = {}): Promise<Run> {
+    if (request.idempotency_key != null) {
+      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.createStateless(own, ids);
+      return (await this.#keyed()).background(request, undefined, { onOwn });
+    }
+    const start = (id: string, options: StatelessOptions) =>
+      this.background(id, request, { ...options, known });
+    return onOwnThread(this.#context, request, start, threadId);
   }
 
   /** As `wait`, on a thread of its own. */
-  async waitStateless(request: RunCreateRequest, options: CallOptions = {}): Promise<WaitingRun> {
-    return onOwnThread(this.#context, request, (threadId, own) =>
-      this.wait(threadId, request, { ...options, ...own }),
-    );
+  async waitStateless(
+    request: RunCreateRequest,
+    { signal, known, threadId }: CallOptions & OwnIds = {},
+  ): Promise<WaitingRun> {
+    if (request.idempotency_key != null) {
+      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.waitStateless(own, { signal, ...ids });
+      return (await this.#keyed()).wait(request, { signal }, { onOwn });
+    }
+    const start = (id: string, own: StatelessOptions) => this.wait(id, request, { signal, ...own, known });
+    return onOwnThread(this.#context, request, start, threadId);
   }
 
   /** As `stream`, on a thread of its own. */
-  async streamStateless(request: RunCreateRequest, options: CallOptions = {}): Promise<RunStream> {
-    return onOwnThread(this.#context, request, (threadId, own) =>
-      this.stream(threadId, request, { ...options, ...own }),
-    );
+  async streamStateless(
+    request: RunCreateRequest,
+    { signal, known, threadId }: CallOptions & OwnIds = {},
+  ): Promise<RunStream> {
+    if (request.idempotency_key != null) {
+      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.streamStateless(own, { signal, ...ids });
+      return (await this.#keyed()).stream(request, { signal }, { onOwn });
+    }
+    const start = (id: string, own: StatelessOptions) => this.stream(id, request, { signal, ...own, known });
+    return onOwnThread(this.#context, request, start, threadId);
+  }
+
+  /** Loaded for the first request with a key. */
+  async #keyed(): Promise<KeyedRuns> {
+    const { KeyedRuns } = await import("./keyed-runs.js");
+    return new KeyedRuns(this.#context);
   }
 
   async createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {

@@ -34,6 +34,8 @@ import { createThread } from "./thread-state.js";
 export interface StartOptions extends LiveRunOptions {
   /** Aborts when the caller is gone. */
   signal?: AbortSignal;
+  /** What is settled of the run before. */
+  known?: CheckedRequest["known"];
 }
 
 /**
@@ -49,8 +51,8 @@ export async function startRun(
   request: RunCreateRequest,
   options: StartOptions = {},
 ): Promise<LiveRun> {
-  const { signal } = options;
-  const checked = await checkRequest(context, threadId, request);
+  const { signal, known } = options;
+  const checked = { ...(await checkRequest(context, threadId, request)), known };
   const lease = (await tryLock(context, checked)) ?? (await waitForLock(context, checked, signal));
   return startHolding(context, checked, lease, options);
 }

@@ -1,7 +1,7 @@
-/** Rows of what is to be done at a time: crons, runs that begin later, webhooks that are to be sent. */
+/** Rows of what is to be done at a time: crons, runs that begin later, webhooks that are to be sent, keys that are to be forgotten. */
 import type { JsonObject } from "../models/common.js";
 
-export type TimerKind = "cron" | "run" | "webhook";
+export type TimerKind = "cron" | "run" | "webhook" | "key";
 
 export interface TimerRow {
   kind: TimerKind;

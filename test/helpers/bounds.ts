@@ -81,6 +81,8 @@ export const BOUNDS = {
       "",
       "429 `too_many_runs`",
     ),
+    bound("An idempotency key", "ops/idempotency.ts LONGEST_KEY", "characters", REFUSED),
+    bound("An idempotency key, by time", "ops/idempotency.ts KEEP_KEY_MINUTES", "minutes", "it is forgotten"),
     bound("The URL of a webhook", "support/outbound.ts LONGEST_URL", "characters", REFUSED),
     bound(
       "Webhooks that have not arrived, those of runs that go on counted",

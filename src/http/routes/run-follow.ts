@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { StringEnum } from "../../models/common.js";
 import { CancelManyRequest, RunAnswer, RunCreateRequest } from "../../models/run.js";
 import { accepted, empty, route } from "../route.js";
-import { ContentLocation, createErrors, pathOf, streamHeaders } from "./runs.js";
+import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./runs.js";
 import {
   cancelOnDisconnect,
   JOIN_RESPONSES,
@@ -43,10 +43,13 @@ export const runFollowRoutes = [
     summary: "Run and wait for the final values",
     description: "Headers come at once, then blank lines, then the answer: it may take as long as it takes.",
     body: RunCreateRequest,
+    requestHeaders: Type.Object({ "Idempotency-Key": IdempotencyKey }),
     responses: [ANSWER],
     errors: createErrors,
-    handle: async ({ service, params, body, disconnected }) => {
-      const { run, answer } = await service.runs.wait(params.thread_id, body, { signal: disconnected() });
+    handle: async ({ service, params, body, headers, disconnected }) => {
+      const { run, answer } = await service.runs.wait(params.thread_id, keyed(body, headers), {
+        signal: disconnected(),
+      });
       return { kind: "waiting", answer, headers: { "Content-Location": pathOf(run) } };
     },
   }),

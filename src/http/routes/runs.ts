@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { Type } from "@sinclair/typebox";
 import {
   RunCreateRequest,
@@ -30,6 +31,20 @@ export const streamHeaders = ({ run, resumable }: RunStream): Record<string, str
 const wantsAsync = (prefer: string | string[] | undefined) =>
   /(^|[\s,;])respond-async($|[\s,;])/i.test(String(prefer));
 
+/** The header that makes a request one that may come again. */
+export const IdempotencyKey = Type.Optional(
+  Type.String({
+    description:
+      "Up to 255 characters: the same request with the same key, within 24 hours, is answered with the same run.",
+  }),
+);
+
+/** The request with the key of its header. */
+export const keyed = (body: RunCreateRequest, headers: IncomingHttpHeaders): RunCreateRequest => {
+  const key = headers["idempotency-key"];
+  return key === undefined ? body : { ...body, idempotency_key: String(key) };
+};
+
 export const createErrors = [
   "assistant_not_found",
   "thread_not_found",
@@ -54,6 +69,7 @@ export const runRoutes = [
       Prefer: Type.Optional(
         Type.String({ description: "`respond-async` answers before the run has ended." }),
       ),
+      "Idempotency-Key": IdempotencyKey,
     }),
     responses: [
       {
@@ -68,7 +84,8 @@ export const runRoutes = [
       },
     ],
     errors: createErrors,
-    handle: async ({ service, params, body, headers, disconnected }) => {
+    handle: async ({ service, params, body: asked, headers, disconnected }) => {
+      const body = keyed(asked, headers);
       if (wantsAsync(headers.prefer) || service.settings.run_create_mode === "background") {
         const pending = await service.runs.background(params.thread_id, body);
         return json(pending, { Location: pathOf(pending), "Content-Location": pathOf(pending) });
@@ -90,10 +107,13 @@ export const runRoutes = [
     description:
       "A client that disconnects interrupts the run, unless it asked for `on_disconnect: continue`.",
     body: RunCreateRequest,
+    requestHeaders: Type.Object({ "Idempotency-Key": IdempotencyKey }),
     responses: [STREAM_RESPONSE],
     errors: createErrors,
-    handle: async ({ service, params, body, disconnected }) => {
-      const stream = await service.runs.stream(params.thread_id, body, { signal: disconnected() });
+    handle: async ({ service, params, body, headers, disconnected }) => {
+      const stream = await service.runs.stream(params.thread_id, keyed(body, headers), {
+        signal: disconnected(),
+      });
       return { kind: "stream", stream, headers: streamHeaders(stream) };
     },
   }),

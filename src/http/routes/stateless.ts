@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
+import { IdempotencyKey, keyed } from "./runs.js";
 import type { RunStream } from "../../service.js";
 import { json, route } from "../route.js";
 import {
@@ -18,6 +19,7 @@ const headersOf = ({ run, resumable }: RunStream): Record<string, string> => ({
   ...(resumable && { Location: `/runs/${run.run_id}/stream` }),
 });
 const LOCATION = { "Content-Location": Type.String({ description: "SDK clients read the run id from it." }) };
+const KEY_HEADER = Type.Object({ "Idempotency-Key": IdempotencyKey });
 const errors = ["assistant_not_found", "unsupported_option"] as const;
 
 export const statelessRoutes = [
@@ -28,10 +30,11 @@ export const statelessRoutes = [
     tag: "Runs",
     summary: "Run in the background on a thread of its own",
     body: RunCreateRequest,
+    requestHeaders: KEY_HEADER,
     responses: [{ status: 200, description: "The run, pending.", schema: RunModel, headers: LOCATION }],
     errors,
-    handle: async ({ service, body }) => {
-      const run = await service.runs.createStateless(body);
+    handle: async ({ service, body, headers }) => {
+      const run = await service.runs.createStateless(keyed(body, headers));
       return json(run, locationOf(run));
     },
   }),
@@ -42,6 +45,7 @@ export const statelessRoutes = [
     tag: "Runs",
     summary: "Run on a thread of its own and wait for the final values",
     body: RunCreateRequest,
+    requestHeaders: KEY_HEADER,
     responses: [
       {
         status: 200,
@@ -52,8 +56,10 @@ export const statelessRoutes = [
       },
     ],
     errors,
-    handle: async ({ service, body, disconnected }) => {
-      const { run, answer } = await service.runs.waitStateless(body, { signal: disconnected() });
+    handle: async ({ service, body, headers, disconnected }) => {
+      const { run, answer } = await service.runs.waitStateless(keyed(body, headers), {
+        signal: disconnected(),
+      });
       return { kind: "waiting", answer, headers: locationOf(run) };
     },
   }),
@@ -64,10 +70,11 @@ export const statelessRoutes = [
     tag: "Runs",
     summary: "Run on a thread of its own and stream events",
     body: RunCreateRequest,
+    requestHeaders: KEY_HEADER,
     responses: [STREAM_RESPONSE],
     errors,
-    handle: async ({ service, body, disconnected }) => {
-      const stream = await service.runs.streamStateless(body, { signal: disconnected() });
+    handle: async ({ service, body, headers, disconnected }) => {
+      const stream = await service.runs.streamStateless(keyed(body, headers), { signal: disconnected() });
       return { kind: "stream", stream, headers: headersOf(stream) };
     },
   }),

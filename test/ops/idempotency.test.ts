@@ -1,0 +1,113 @@
+/** Idempotency keys, on every backend: the same request again, at the same time or later, is answered with one run. */
+import { expect, it } from "vitest";
+import type { RunCreateRequest } from "../../src/models/run.js";
+import { newId } from "../../src/support/ids.js";
+import { graphs, says } from "../clients/open.js";
+import { gateOf } from "../fixtures/gates.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { openTestService, readAll } from "../helpers/service.js";
+
+const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+const hello = (): RunCreateRequest => ({
+  assistant_id: "chat",
+  input: says("hello"),
+  idempotency_key: newId(),
+});
+
+onEveryBackend("a request with an idempotency key", (backend) => {
+  /** What a storage without timers leaves out. */
+  const skip = () => backend().name === "a storage of one's own";
+  const open = async () => {
+    const storage = await keptStorage(backend());
+    const service = await openTestService({ graphs, storage });
+    const other = await openTestService({ graphs, storage });
+    const { thread_id } = await service.threads.create({});
+    return { storage, service, other, thread_id };
+  };
+
+  it("makes one run, however many send it at once, and wherever", async () => {
+    if (skip()) return;
+    const { service, other, thread_id } = await open();
+    const request = hello();
+    const asked = [service, other, service, other].map((each) => each.runs.background(thread_id, request));
+    const [first, ...others] = (await Promise.all(asked)).map(({ run_id }) => run_id);
+    expect(others).toEqual([first, first, first]);
+    const ended = await other.runs.create(thread_id, request);
+    expect(ended).toMatchObject({ run_id: first, status: "success" });
+    const { run, answer } = await service.runs.wait(thread_id, request);
+    expect([run.run_id, await answer]).toEqual([first, (await service.threads.get(thread_id)).values]);
+    const stream = await service.runs.stream(thread_id, request);
+    expect((await readAll(stream)).at(-1)).toMatchObject({ event: "end", data: { run_id: first } });
+    expect(await service.runs.list(thread_id, {})).toHaveLength(1);
+  });
+
+  it("joins a run that goes on", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open();
+    const gate = newId();
+    const request = { assistant_id: "gate", input: { gate }, idempotency_key: newId() };
+    const first = await service.runs.stream(thread_id, request);
+    await gateOf(gate).entered;
+    const again = await service.runs.stream(thread_id, request);
+    const ended = service.runs.create(thread_id, request);
+    gateOf(gate).open();
+    expect(await readAll(again)).toEqual(await readAll(first));
+    expect((await ended).run_id).toBe(first.run.run_id);
+    expect(gateOf(gate).entries).toBe(1);
+  });
+
+  it("is refused with another body; another key makes another run", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open();
+    const request = hello();
+    const { run_id } = await service.runs.create(thread_id, request);
+    const changed = { ...request, input: says("bye") };
+    await expect(service.runs.background(thread_id, changed)).rejects.toMatchObject({
+      code: "invalid_request",
+      issues: [{ loc: ["header", "idempotency-key"], type: "idempotency_key_reused" }],
+    });
+    await expect(service.runs.createStateless(request)).rejects.toThrow("came with another request");
+    const next = await service.runs.create(thread_id, { ...changed, idempotency_key: newId() });
+    expect(next.run_id).not.toBe(run_id);
+  });
+
+  it("can be sent again when it was refused, and when whoever was to accept it died", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id } = await open();
+    const gate = newId();
+    const request = { ...hello(), multitask_strategy: "reject" } as const;
+    const busy = await service.runs.background(thread_id, { assistant_id: "gate", input: { gate } });
+    await expect(service.runs.background(thread_id, request)).rejects.toThrow("is busy");
+    gateOf(gate).open();
+    await (
+      await service.runs.join(thread_id, busy.run_id)
+    ).answer;
+    const run = await service.runs.create(thread_id, request);
+    expect(run.status).toBe("success");
+    // As one that died between the key and the run leaves it.
+    const rows = await storage.timers!.list({ kind: "key", limit: 1000, offset: 0 });
+    const row = rows.find(({ data }) => data.run_id === run.run_id)!;
+    const left = { ...row.data, run_id: newId(), lease_until: at(-1) };
+    expect(await storage.timers!.replace({ ...row, data: left })).toBe(true);
+    const next = await service.runs.create(thread_id, request);
+    expect(next).toMatchObject({ status: "success" });
+    expect([run.run_id, left.run_id]).not.toContain(next.run_id);
+  });
+
+  it("is remembered for a day, also where the run is gone", async () => {
+    if (skip()) return;
+    const { service } = await open();
+    const request = hello();
+    const run = await service.runs.createStateless(request);
+    const gone = () =>
+      service.runs.get(run.thread_id, run.run_id).then(
+        () => false,
+        () => true,
+      );
+    await expect.poll(gone).toBe(true);
+    await service.sweep(at(23));
+    expect(await service.runs.createStateless(request)).toEqual(run);
+    await service.sweep(at(25));
+    expect((await service.runs.createStateless(request)).run_id).not.toBe(run.run_id);
+  });
+});
