@@ -28,6 +28,13 @@ export const queueSettings = {
       description: "Runs that a process executes at once, where there is a queue.",
     }),
   ),
+  max_attempts: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: 3,
+      description: "Processes that may die over a run; then it ends as error.",
+    }),
+  ),
   max_waiting_runs: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -232,6 +232,7 @@ type WithDefault =
   | "queue"
   | "role"
   | "max_concurrent_runs"
+  | "max_attempts"
   | "assistant_namespace"
   | "welcome_message"
   | "list_all_assistants"

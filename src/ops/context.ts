@@ -27,6 +27,7 @@ interface OpsSettings extends TimerSettings {
   multitask_cancel: boolean;
   resume_runs: boolean;
   queue: "none" | "postgres";
+  max_attempts: number;
   interrupted_run_status: "interrupted" | "success";
 }
 

@@ -8,7 +8,6 @@ import {
   cutOffRuns,
   deathsOf,
   isDead,
-  MOST_ATTEMPTS,
   NOBODY,
   type RecoverOptions,
   selfOf,
@@ -182,7 +181,9 @@ class Recovery {
     const row = await this.#context.storage.runs.get(run.thread_id, run.run_id);
     // One that was given back here may not have left its graph yet.
     if (!row || isFinished(row) || this.#context.checkpointer.isWatched(row.run_id)) return undefined;
-    const ended = stopped.has(row.run_id) ? INTERRUPTED : endingOf(row, this.#policy());
+    const ended = stopped.has(row.run_id)
+      ? INTERRUPTED
+      : endingOf(row, this.#policy(), this.#context.settings);
     if (ended) return { outcome: await this.#outcomeOf(row, ended) };
     if (this.#policy() === "leave" || !row.resumption) return undefined;
     if (this.#policy() === "queue")
@@ -278,7 +279,11 @@ const INTERRUPTED: Ended = { status: "interrupted", error: null };
 const failedWith = (error: string): Ended => ({ status: "error", error });
 
 /** How the run ends, its process being dead; undefined for one that can go on. */
-function endingOf(row: RunRow, policy: CutOffPolicy): Ended | undefined {
+function endingOf(
+  row: RunRow,
+  policy: CutOffPolicy,
+  { max_attempts }: EngineContext["settings"],
+): Ended | undefined {
   const { resumption, status } = row;
   if (!resumption) return failedWith(STOPPED);
   // Its client went with the connection.
@@ -286,7 +291,7 @@ function endingOf(row: RunRow, policy: CutOffPolicy): Ended | undefined {
   if (policy === "end") return failedWith(STOPPED);
   if (!resumption.isWhole)
     return failedWith(`${STOPPED}, and its secrets, which are not stored, went with it`);
-  if (status === "running" && deathsOf(row) >= MOST_ATTEMPTS)
+  if (status === "running" && deathsOf(row) >= max_attempts)
     return failedWith(`the run's process died ${deathsOf(row)} times, and it is not tried again`);
   return undefined;
 }

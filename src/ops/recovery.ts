@@ -27,10 +27,7 @@ export const WAITING: RunHolder = { owner: "waits for its time", attempt: 0 };
 export const isWaiting = (row: Pick<RunRow, keyof RunHolder | "status">): boolean =>
   row.status === "pending" && isHeldBy(row, WAITING);
 
-/** Processes that may die over a run. */
-export const MOST_ATTEMPTS = 3;
-
-/** How many have; those that gave it back in order do not count. */
+/** How many processes have died over a run; those that gave it back in order do not count. */
 export const deathsOf = ({ attempt = 1, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
   attempt - (resumption?.given_back ?? 0);
 

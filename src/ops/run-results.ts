@@ -23,7 +23,7 @@ import { isHeldBy, now } from "../storage/rows.js";
 import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "./context.js";
-import { deathsOf, MOST_ATTEMPTS, NOBODY } from "./recovery.js";
+import { deathsOf, NOBODY } from "./recovery.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { UnconfirmedRuns } from "./unconfirmed-runs.js";
 
@@ -221,7 +221,9 @@ export class RunResults {
     const final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
     const { run, holder, usage } = ended;
     const { attempt } = holder;
-    const left = ended.isTaken ? undefined : leftOf(final, { attempt, hasBegun: true }, ended.resumption);
+    const left = ended.isTaken
+      ? undefined
+      : this.#leftOf(final, { attempt, hasBegun: true }, ended.resumption);
     if (left) return { ...(await this.#giveBack({ run, holder, usage, ending: final }, left)), isLost };
     const result = await this.#storeOrDefer({ ...ended, ending: final }, isLost);
     if (!isLost) await atEnd?.();
@@ -234,7 +236,7 @@ export class RunResults {
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
     const { attempt } = run;
     const holder = { owner: this.#context.ownerId, attempt };
-    const left = leftOf(ending, { attempt, hasBegun: run.status === "running" }, resumption);
+    const left = this.#leftOf(ending, { attempt, hasBegun: run.status === "running" }, resumption);
     if (left) return { ...(await this.#giveBack({ run, holder, usage, ending }, left)), isLost: false };
     const outcome = withoutThread(outcomeOf(run, ending, usage, holder));
     if (!(await this.#store(outcome))) this.#defer(outcome);
@@ -321,6 +323,26 @@ export class RunResults {
     return { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
   }
 
+  /**
+   * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere; but a run under which the
+   * storage fails time and again may be the reason.
+   */
+  #leftOf(
+    { thrown }: Ending,
+    { attempt, hasBegun }: { attempt: number; hasBegun: boolean },
+    resumption: Resumption | undefined,
+  ): RunLeft | undefined {
+    if (!resumption) return undefined;
+    const { given_back = 0 } = resumption;
+    if (isShutDown(thrown))
+      return { attempt, resumption: hasBegun ? { ...resumption, given_back: given_back + 1 } : resumption };
+    if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
+    const tried = hasBegun ? attempt : attempt + 1;
+    return deathsOf({ attempt: tried, resumption }) < this.#context.settings.max_attempts
+      ? { attempt: tried, resumption }
+      : undefined;
+  }
+
   /** Store an outcome; false when the storage refused it time and again. Never rejects. */
   async #store(outcome: RunOutcome): Promise<boolean> {
     for (const pause of PAUSES_MS) {
@@ -356,26 +378,6 @@ export class RunResults {
 
 /** What the row of a run that was given back says. */
 type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">>;
-
-/**
- * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere; but a run under which the
- * storage fails time and again may be the reason.
- */
-function leftOf(
-  { thrown }: Ending,
-  { attempt, hasBegun }: { attempt: number; hasBegun: boolean },
-  resumption: Resumption | undefined,
-): RunLeft | undefined {
-  if (!resumption) return undefined;
-  const { given_back = 0 } = resumption;
-  if (isShutDown(thrown))
-    return { attempt, resumption: hasBegun ? { ...resumption, given_back: given_back + 1 } : resumption };
-  if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
-  const tried = hasBegun ? attempt : attempt + 1;
-  return deathsOf({ attempt: tried, resumption }) < MOST_ATTEMPTS
-    ? { attempt: tried, resumption }
-    : undefined;
-}
 
 /** Loaded when a run fails. */
 const faultOf = async (thrown: unknown): Promise<RunFault> =>

@@ -3,7 +3,8 @@ import type { RunCreateRequest } from "../models/run.js";
 import type { Acceptance, Resumption, RunKey, RunQueue, ThreadPatch } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
 import { GraphServeError, InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
-import { type EngineContext, LiveRun } from "./live-runs.js";
+import type { LiveRun } from "./live-runs.js";
+import { type EngineContext } from "./live-runs.js";
 import type { Accepted, Queue } from "./queue.js";
 import { resumeQueued } from "./recover.js";
 import { NOBODY } from "./recovery.js";
@@ -54,6 +55,10 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     this.#context = context;
     this.#table = table;
     this.#settings = settings;
+    context.metrics?.queueOpened(async () => ({
+      ...(await table.figures()),
+      free: this.#isOpen ? this.#places - this.#used : 0,
+    }));
   }
 
   get #places(): number {
@@ -177,7 +182,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     if (!this.#isOpen) return;
     this.#isWoken = true;
     clearTimeout(this.#timer);
-    this.#underWay ??= this.#work().finally(() => (this.#underWay = undefined));
+    this.#underWay ??= this.#work().finally(() => {
+      this.#underWay = undefined;
+      // Somebody may have woken it when it had just looked for the last time.
+      if (this.#isWoken) this.#wake();
+    });
   }
 
   /** Never rejects. */

@@ -258,6 +258,14 @@ export interface AcceptOptions {
   mostWaiting?: number;
 }
 
+export interface QueueFigures {
+  /** Runs that wait, and those of them that are the first of their thread: what they lack is a process. */
+  waiting: number;
+  ready: number;
+  /** How long the oldest of these has been so. */
+  oldest_seconds: number;
+}
+
 /**
  * A run waits while it is nobody's: its row names no owner. Of a thread only the first unfinished run is ever given out,
  * by the order in which the storage accepted them, whatever process did.
@@ -270,6 +278,8 @@ export interface RunQueue {
   accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance>;
   /** The first unfinished runs of threads that wait, the oldest first; those of the threads named are left out. */
   heads(limit: number, except: readonly string[]): Promise<RunKey[]>;
+  /** How long it is, for those who decide how many processes there are. */
+  figures(): Promise<QueueFigures>;
   /** Tell every process that a run may wait. Never rejects: who hears of none looks now and then. */
   ring(): void;
   /** Hear that. Returns what ends it. */

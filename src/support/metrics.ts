@@ -10,6 +10,15 @@ interface RunEnd {
   outputTokens: number;
 }
 
+/** A queue at a time. */
+interface QueueLength {
+  waiting: number;
+  ready: number;
+  oldest_seconds: number;
+  /** Runs that this process has room for. */
+  free: number;
+}
+
 /** What is counted and measured, and how it is read. */
 export interface Metrics {
   /** A run has its thread, after so long in the queue. */
@@ -23,6 +32,8 @@ export interface Metrics {
   framesShared(count: number): void;
   framesDropped(count: number): void;
   frameBusIsAway(isAway: boolean): void;
+  /** Runs wait in a queue, which is looked at whenever the figures are read. */
+  queueOpened(look: () => Promise<QueueLength>): void;
   readonly storageCalled: (operation: string, seconds: number) => void;
   readonly contentType: string;
   /** All figures in Prometheus's text format. */
@@ -86,10 +97,8 @@ export function openMetrics(cwd: string): Metrics {
     define("unhandled_errors_total", "Errors of graphs that nothing handled.", ["graph"]),
   );
   const streams = new Gauge(define("streams_open", "Event streams that are being read."));
-  const frames = new Counter(
-    define("frames_shared_total", "Frames of runs for other processes.", ["outcome"]),
-  );
-  let bus: { set(value: number): void } | undefined;
+  let refresh: (() => Promise<void>) | undefined;
+  const gauge = (name: string, help: string) => new Gauge(define(name, help));
   const storage = new Histogram(
     define("storage_seconds", "Time of calls to the storage.", ["operation"], STORAGE_BUCKETS),
   );
@@ -109,15 +118,51 @@ export function openMetrics(cwd: string): Metrics {
     errorUnhandled: (graph) => unhandled.inc({ graph }),
     streamOpened: () => streams.inc(),
     streamClosed: () => streams.dec(),
+    ...frameFigures(
+      new Counter(define("frames_shared_total", "Frames of runs for other processes.", ["outcome"])),
+      gauge,
+    ),
+    queueOpened: (look) => (refresh = queueGauges(gauge, look)),
+    storageCalled: (operation, seconds) => storage.observe({ operation }, seconds),
+    contentType: registry.contentType,
+    text: async () => {
+      await refresh?.();
+      return registry.metrics();
+    },
+  };
+}
+
+type Gauge = InstanceType<PromClient["Gauge"]>;
+
+function frameFigures(
+  frames: InstanceType<PromClient["Counter"]>,
+  gauge: (name: string, help: string) => Gauge,
+): Pick<Metrics, "framesShared" | "framesDropped" | "frameBusIsAway"> {
+  let bus: Gauge | undefined;
+  return {
     framesShared: (count) => frames.inc({ outcome: "stored" }, count),
     framesDropped: (count) => frames.inc({ outcome: "dropped" }, count),
     frameBusIsAway: (isAway) => {
       // A process that shares none has no such figure.
-      bus ??= new Gauge(define("frame_bus_up", "1 while frames of runs can be shared with other processes."));
+      bus ??= gauge("frame_bus_up", "1 while frames of runs can be shared with other processes.");
       bus.set(isAway ? 0 : 1);
     },
-    storageCalled: (operation, seconds) => storage.observe({ operation }, seconds),
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
+  };
+}
+
+/** Returns what brings the figures of a queue up to date. */
+function queueGauges(
+  gauge: (name: string, help: string) => Gauge,
+  look: () => Promise<QueueLength>,
+): () => Promise<void> {
+  const gauges: Record<keyof QueueLength, Gauge> = {
+    waiting: gauge("runs_waiting", "Runs of all processes that wait in the queue."),
+    ready: gauge("runs_ready", "Those of them that lack nothing but a process with room."),
+    oldest_seconds: gauge("runs_ready_oldest_seconds", "How long the oldest of these has waited for one."),
+    free: gauge("runs_free", "Runs that this process has room for."),
+  };
+  return async () => {
+    const length = await look();
+    for (const name of Object.keys(gauges) as (keyof QueueLength)[]) gauges[name].set(length[name]);
   };
 }

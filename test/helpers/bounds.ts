@@ -156,12 +156,7 @@ export const BOUNDS = {
       "ms",
       "it looks again",
     ),
-    bound(
-      "Processes that may die over a run",
-      "ops/recovery.ts MOST_ATTEMPTS",
-      "",
-      "the run ends as `error`",
-    ),
+    bound("Processes that may die over a run", "max_attempts", "", "the run ends as `error`"),
     bound(
       "Levels of a value that a graph yields",
       "support/unserializable.ts MAX_DEPTH",

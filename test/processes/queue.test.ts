@@ -18,7 +18,7 @@ const worker = { role: "worker" } as const;
 
 withPostgres("a queue in postgres", (postgres) => {
   const settings = () => ({
-    ...settingsOf(postgres.options()),
+    ...settingsOf(postgres.options({ pool_max_size: 3 })),
     queue: "postgres" as const,
     stream: "postgres" as const,
     multitask_cancel: true,
@@ -223,6 +223,17 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     const run = await one!.begin(newId(), null);
     const joined = two!.client.runs.join(run.thread_id, run.run_id);
     expect(await two!.run(run)).toMatchObject({ status: "pending", attempt: 0 });
+    const full = await servers.one({ ...api, max_waiting_runs: 1, metrics: true });
+    const body = { assistant_id: "ledger", input: { gate: null }, if_not_exists: "create" };
+    const refused = await full.request("POST", `/threads/${newId()}/runs`, body);
+    expect(refused).toMatchObject({ status: 429, body: { code: "too_many_runs" } });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    const figures = (await full.request("GET", "/metrics")).text;
+    expect(figures).toContain("graph_serve_runs_waiting 1\n");
+    expect(figures).toContain("graph_serve_runs_ready 1\n");
+    expect(figures).toMatch(/graph_serve_runs_ready_oldest_seconds \d+\.\d/);
+    expect(figures).toContain("graph_serve_runs_free 0\n");
+    await full.kill();
     workers = await servers.start(1, { ...worker, max_concurrent_runs: 1 });
     expect(await joined).toMatchObject({ count: 1 });
     const first = await inFlight();

@@ -32,6 +32,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN attempt, DROP COLUMN resumption`);
     await postgres.sql(`DROP INDEX ${s}.gs_runs_created`);
     await postgres.sql(`DROP TABLE ${s}.gs_timers`);
+    await postgres.sql(`DROP INDEX ${s}.gs_runs_waiting; DROP FUNCTION ${s}.gs_unfinished`);
     await postgres.sql(`UPDATE ${s}.gs_schema SET version = 2`);
     const { threads, runs } = await postgres.open();
     expect(await runs.get(row.thread_id, run.run_id)).toEqual(run);

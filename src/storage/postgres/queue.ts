@@ -1,5 +1,13 @@
 import { STORED_RUN_COLUMNS } from "../sql-rows.js";
-import type { AcceptOptions, Acceptance, RunKey, RunQueue, RunRow, ThreadPatch } from "../storage.js";
+import type {
+  AcceptOptions,
+  Acceptance,
+  QueueFigures,
+  RunKey,
+  RunQueue,
+  RunRow,
+  ThreadPatch,
+} from "../storage.js";
 import type { LockConnection } from "./lock-session.js";
 import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
@@ -24,7 +32,7 @@ export class PostgresQueue implements RunQueue {
   readonly #pool: PostgresPool;
   readonly #connection: LockConnection;
   readonly #key: string;
-  readonly #sql: { accept: string; heads: string };
+  readonly #sql: ReturnType<typeof statements>;
   readonly #listeners = new Set<() => void>();
   #isListening = false;
   #ringing: NodeJS.Timeout | undefined;
@@ -50,6 +58,11 @@ export class PostgresQueue implements RunQueue {
 
   heads(limit: number, except: readonly string[]): Promise<RunKey[]> {
     return this.#pool.query<RunKey>(this.#sql.heads, [limit, except]);
+  }
+
+  async figures(): Promise<QueueFigures> {
+    const [row] = await this.#pool.query<QueueFigures>(this.#sql.figures, []);
+    return row ?? { waiting: 0, ready: 0, oldest_seconds: 0 };
   }
 
   ring(): void {
@@ -116,6 +129,9 @@ export class PostgresQueue implements RunQueue {
 function statements(schema: string) {
   const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
   const columns = STORED_RUN_COLUMNS;
+  const isFirst = `NOT EXISTS (
+    SELECT FROM ${runs} AS earlier WHERE earlier.thread_id = r.thread_id AND earlier.seq < r.seq
+      AND earlier.status IN ('pending', 'running'))`;
   const [patch, queued, mostBefore, mostWaiting] = [1, 2, 3, 4].map((place) => `$${columns.length + place}`);
   const given = (column: (typeof columns)[number]) => runValue(column, columns.indexOf(column) + 1);
   const whileQueued: Partial<Record<string, string>> = {
@@ -142,10 +158,18 @@ function statements(schema: string) {
         WHERE fits AND (begins OR has_room) RETURNING 1
       ) SELECT before, fits, begins, EXISTS (SELECT FROM stored) AS stored FROM place`,
     heads: `SELECT run_id, thread_id FROM ${runs} AS r
-      WHERE ${WAITS} AND thread_id <> ALL ($2::text[]) AND NOT EXISTS (
-        SELECT FROM ${runs} AS earlier WHERE earlier.thread_id = r.thread_id AND earlier.seq < r.seq
-          AND earlier.status IN ('pending', 'running'))
-      ORDER BY seq LIMIT $1`,
+      WHERE ${WAITS} AND thread_id <> ALL ($2::text[]) AND ${isFirst} ORDER BY seq LIMIT $1`,
+    // It is ready since it was accepted, or given back, or since the run before it ended.
+    figures: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
+        greatest(0, coalesce(extract(epoch FROM now() - min(since::timestamptz) FILTER (WHERE is_first)), 0))::float8
+          AS oldest_seconds
+      FROM (
+        SELECT ${isFirst} AS is_first, greatest(r.updated_at, (
+          SELECT before.updated_at FROM ${runs} AS before
+          WHERE before.thread_id = r.thread_id AND before.status NOT IN ('pending', 'running')
+          ORDER BY before.created_at DESC, before.run_id DESC LIMIT 1)) AS since
+        FROM ${runs} AS r WHERE ${WAITS}
+      ) AS waiting`,
   };
 }
 

@@ -1,0 +1,42 @@
+/** Settings of the queue that do not go together: each is named before anything is opened, with the way out. */
+import { describe, expect, it } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import { openService } from "../../src/service.js";
+import { graph } from "../fixtures/graphs/chat.js";
+
+const postgres = {
+  checkpointer_scheme: "postgres",
+  checkpointer_uri: "postgresql://nobody@127.0.0.1:1/none",
+} as const;
+
+describe("a service is not opened", () => {
+  it.each<[string, Partial<Settings>, string, string]>([
+    ["a role without a queue", { role: "api" }, "role api needs a queue", "set queue to postgres"],
+    ["a worker without a queue", { role: "worker" }, "role worker needs a queue", "role to all"],
+    ["a queue on memory", { queue: "postgres" }, "checkpointer_scheme is memory", "queue to none"],
+    [
+      "a queue on sqlite",
+      { queue: "postgres", checkpointer_scheme: "sqlite" },
+      "checkpointer_scheme is sqlite",
+      "checkpointer_scheme to postgres",
+    ],
+    [
+      "roles that share no frames",
+      { ...postgres, queue: "postgres", role: "worker" },
+      "stream is memory",
+      "set stream to redis or postgres",
+    ],
+    [
+      "a queue that may not hand runs on",
+      { ...postgres, queue: "postgres", resume_runs: false },
+      "resume_runs is false",
+      "leave resume_runs out",
+    ],
+  ])("with %s", async (_, settings, message, hint) => {
+    await expect(openService({ graphs: { graph }, settings })).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining(message) as string,
+      hint: expect.stringContaining(hint) as string,
+    });
+  });
+});
