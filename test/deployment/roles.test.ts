@@ -67,7 +67,7 @@ function declare(redisUri: string, postgres: TestPostgres): void {
       const client = new Client({ apiUrl, apiKey: KEY });
       const input = { messages: [{ role: "user", content: "hello" }] };
       const answer = await client.runs.wait(newId(), "agent", { input, ifNotExists: "create" });
-      expect(answer).toMatchObject({ messages: [{ content: "hello" }, { content: "echo hello" }] });
+      expect(answer).toMatchObject({ messages: [{ content: "hello" }, { content: "echo: hello" }] });
     }
     const figures = await Promise.all(
       (urls.worker ?? []).map(async (url) => {
