@@ -44,8 +44,8 @@ interface Options {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Whether a key is asked for, and whether one was tried in vain. */
-export const keyAsked = signal<"no" | "missing" | "wrong">("no");
+/** Whether a key is asked for, by the reader or by the server, and whether one was tried in vain. */
+export const keyAsked = signal<"no" | "wished" | "missing" | "wrong">("no");
 const waiting: { go: () => void; giveUp: (error: ApiError) => void }[] = [];
 
 const told = (name: string): string | undefined =>

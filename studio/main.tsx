@@ -139,7 +139,7 @@ function Bar({ screen }: { screen: string }) {
           </select>
         </label>
         {!shared && (
-          <button type="button" class="small" onClick={() => (keyAsked.value = "missing")}>
+          <button type="button" class="small" onClick={() => (keyAsked.value = "wished")}>
             {words.key.button}
           </button>
         )}

@@ -10,7 +10,7 @@ export function KeyDialog() {
   if (keyAsked.value === "no") return null;
   const isWrong = keyAsked.value === "wrong";
   return (
-    <Dialog title={words.key.title} onClose={closeKeyDialog}>
+    <Dialog title={keyAsked.value === "wished" ? words.key.label : words.key.title} onClose={closeKeyDialog}>
       <form
         method="dialog"
         onSubmit={(event) => {

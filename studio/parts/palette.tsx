@@ -92,7 +92,7 @@ const optionId = (index: number): string => `palette-${index}`;
 function commandsOfScreen(): Command[] {
   const commands = new Map<string, Command>();
   for (const element of document.querySelectorAll<HTMLElement>(".bar a, .bar button, main a, main button")) {
-    const name = (element.getAttribute("aria-label") ?? element.textContent).trim();
+    const name = element.getAttribute("aria-label") ?? element.innerText.replaceAll(/\s+/g, " ").trim();
     const isOfList = element.closest("[data-list], [role=listbox], [role=tree], article") !== null;
     if (name === "" || commands.has(name) || isOfList || !element.checkVisibility()) continue;
     const kind = element.closest("nav") ? words.palette.screen : words.palette.here;

@@ -7,6 +7,7 @@ import { Empty, Fault, Section, Waiting } from "../parts/common.js";
 import { Drawing } from "../parts/drawing.js";
 import { Copy, Value, visible } from "../parts/text.js";
 import { href } from "../router.js";
+import { hello } from "../state/hello.js";
 import { load, loading } from "../state/loading.js";
 import { words } from "../words.js";
 
@@ -30,9 +31,12 @@ export function Graphs() {
 }
 
 function GraphList() {
-  const { value: graphs } = list.value;
+  const { value: listed } = list.value;
   if (list.error.value) return <Fault error={list.error.value} retry={() => void load(list, readList)} />;
-  if (!graphs) return <Waiting />;
+  if (!listed) return <Waiting />;
+  // The interface lists the default graph alone, unless it is told otherwise; `dev` tells of all.
+  const others = (hello.value?.graphs ?? []).filter((id) => !listed.some(({ graph_id }) => graph_id === id));
+  const graphs = [...listed, ...others.map((id) => ({ graph_id: id, name: id, description: null }))];
   if (graphs.length === 0)
     return (
       <Empty title={words.graph.none} hint={words.graph.noneHint} command="graph-serve dev ./graph.ts" />

@@ -1,6 +1,6 @@
 /** The chosen step: what it changed, what it holds, what ran. */
 import type { TargetedKeyboardEvent } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { errorLine, isMessageLike } from "../../src/view/text.js";
@@ -81,6 +81,14 @@ function ForkLink() {
 }
 
 function Tabs({ chosen }: { chosen: Tab }) {
+  const list = useRef<HTMLDivElement>(null);
+  // On a narrow screen there is no room for all of them: the chosen one is in the middle, as far as it goes.
+  useLayoutEffect(() => {
+    const [box, tab] = [list.current, document.getElementById(`tab-${chosen}`)];
+    if (!box || !tab) return;
+    const [outer, inner] = [box.getBoundingClientRect(), tab.getBoundingClientRect()];
+    box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  }, [chosen]);
   const onKey = (event: TargetedKeyboardEvent<HTMLElement>) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
@@ -90,7 +98,7 @@ function Tabs({ chosen }: { chosen: Tab }) {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <div class="tabs" role="tablist" aria-label={words.thread.details} onKeyDown={onKey}>
+    <div ref={list} class="tabs" role="tablist" aria-label={words.thread.details} onKeyDown={onKey}>
       {TABS.map((tab) => (
         <button
           key={tab}

@@ -12,7 +12,7 @@ import type { Mark, Progress as GraphProgress } from "../parts/marks.js";
 import { Progress } from "../parts/progress.js";
 import { Copy, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
-import { go, href } from "../router.js";
+import { go, href, place } from "../router.js";
 import { hasMessages } from "../state/composer.js";
 import { breakpoints, toggle } from "../state/breakpoints.js";
 import { lookAgain, openConversation, row, state, threadId } from "../state/conversation.js";
@@ -30,7 +30,12 @@ const LOOK_AGAIN_MS = 3000;
 
 export function RunScreen() {
   const id = threadId.value;
+  const { graph } = place.value.query;
   useEffect(() => void openConversation(id), [id]);
+  // The address may name another graph while there is no thread yet.
+  useEffect(() => {
+    if (id === undefined && graph !== undefined) void openGraph(graph);
+  }, [id, graph]);
   useEffect(() => {
     void loadGraphs();
     const again = () => document.visibilityState === "visible" && void lookAgain();

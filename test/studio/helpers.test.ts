@@ -45,6 +45,19 @@ describeWithChromium("the Studio of dev", () => {
     await page.keyboard.press("Enter");
     await page.getByText("mended: again").waitFor();
   });
+
+  it("lists all graphs, also those that the interface names only when it is told to", async () => {
+    await dev.project.put("other.ts", echoGraph());
+    const { url, token } = await dev.start({ flags: ["./other.ts"] });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await page.goto(`${url}/studio/#/graphs`);
+    await expect
+      .poll(() => page.locator("[data-list] .preview").allTextContents())
+      .toEqual(["agent", "other"]);
+    await page.getByRole("link", { name: "other" }).click();
+    await page.getByRole("img", { name: /start/ }).waitFor();
+  });
 });
 
 describe("the helpers of the Studio", () => {

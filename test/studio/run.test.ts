@@ -30,6 +30,8 @@ async function say(page: Page, text: string): Promise<void> {
 
 const threadOf = (page: Page): string => /#\/run\/([\w-]+)/.exec(page.url())?.[1] ?? "";
 
+const LONG = "kundenbeschwerdebearbeitungsassistent-mit-einem-sehr-langen-namen";
+
 /** Tools of which one fails. */
 const failing = createAgent({
   model: new FakeModel((messages) => {
@@ -70,7 +72,7 @@ const thinking = new StateGraph(MessagesAnnotation)
 describeWithChromium("running a graph", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, chat: gatedChat, custom, failing, gate, hitl, subgraph, thinking, zod },
+    graphs: { agent, chat: gatedChat, custom, failing, gate, hitl, subgraph, thinking, zod, [LONG]: agent },
     settings: { list_all_assistants: true },
   });
 
@@ -86,6 +88,15 @@ describeWithChromium("running a graph", () => {
     const all = () => page.evaluate<number>(`${box}.scrollHeight - ${box}.clientHeight`);
     await expect.poll(async () => (await all()) - (await above())).toBeLessThan(60);
     expect(await above()).toBeGreaterThan(0);
+  });
+
+  it("fits a narrow screen whatever graphs are called, and follows the graph of the address", async () => {
+    const { page, visit } = await open(server().url, { width: 320 });
+    for (const graph of [LONG, "hitl", LONG]) {
+      await visit(`#/run?graph=${graph}`);
+      await expect.poll(() => page.locator(".picker select").inputValue()).toBe(graph);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
+    }
   });
 
   it("makes a thread with the first message, and shows calls of tools with what came of them", async () => {

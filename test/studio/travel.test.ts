@@ -105,6 +105,26 @@ describeWithChromium("the drawing of a step", () => {
     await expect.poll(() => nodes(page, "asks")).toEqual(["ask"]);
   });
 
+  it("is in sight with its tab where there is little room", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url, { width: 320 });
+    await visit(`#/threads/${id}?tab=raw`);
+    const tabs = page.getByRole("tablist", { name: "Step" });
+    const isInSight = async (name: string) => {
+      const [outer, inner] = [
+        await tabs.boundingBox(),
+        await page.getByRole("tab", { name, exact: true }).boundingBox(),
+      ];
+      if (!outer || !inner) return false;
+      return inner.x >= outer.x - 1 && inner.x + inner.width <= outer.x + outer.width + 1;
+    };
+    await expect.poll(() => isInSight("Raw")).toBe(true);
+    expect(await isInSight("Changes")).toBe(false);
+    await page.keyboard.press("1");
+    await expect.poll(() => isInSight("Changes")).toBe(true);
+  });
+
   it("leads into the graphs inside of a graph, also those of one node", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "subgraph", ask("hello"));
