@@ -1,12 +1,12 @@
 /** What people do on a page made with `@langchain/react`, in Chromium, from another origin than the server's. */
-import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as asking } from "../fixtures/graphs/asking.js";
 import { startTestServer } from "../helpers/app.js";
-import { describeWithChromium, type Tab, useChromium } from "../helpers/chromium.js";
+import { describeWithChromium, useChromium } from "../helpers/chromium.js";
+import { ChatPage } from "./chat-page.js";
 import { journey } from "./journey.js";
 import { clientOf, graphs } from "./open.js";
 import { bundlePage, type PageFiles, servePage } from "./page/serve.js";
@@ -15,7 +15,7 @@ describeWithChromium("a chat in Chromium", () => {
   const show = useChromium();
   let files: PageFiles = new Map();
   beforeAll(async () => {
-    files = await bundlePage();
+    files = await bundlePage("page");
   });
 
   describe.each(["sse", "websocket"])("over %s", (transport) => {
@@ -201,77 +201,3 @@ describeWithChromium("a chat in Chromium", () => {
     });
   });
 });
-
-/** The page as people see and use it. */
-class ChatPage {
-  readonly page: Page;
-  readonly #tab: Tab;
-  #address: string;
-
-  constructor(tab: Tab, address: string) {
-    this.page = tab.page;
-    this.#tab = tab;
-    this.#address = address;
-  }
-
-  /** Load it, or load it again where it is. */
-  async load(): Promise<this> {
-    await this.page.goto(this.#address);
-    await this.page.locator("main").waitFor();
-    this.#address = this.page.url();
-    return this;
-  }
-
-  get thread(): string {
-    this.#address = this.page.url();
-    return new URL(this.#address).searchParams.get("thread") ?? "";
-  }
-
-  get questions(): Locator {
-    return this.page.locator("#questions li");
-  }
-
-  async say(text: string): Promise<void> {
-    await this.page.getByLabel("Message", { exact: true }).fill(text);
-    await this.press("Send");
-  }
-
-  async send(input: object): Promise<void> {
-    await this.page.getByLabel("Message", { exact: true }).fill(JSON.stringify(input));
-    await this.press("Send as it is");
-  }
-
-  async answer(question: string, answer: string): Promise<void> {
-    const asked = this.questions.filter({ hasText: question });
-    await asked.getByLabel("Answer").fill(answer);
-    await asked.getByRole("button").click();
-  }
-
-  press(name: string): Promise<void> {
-    return this.page.getByRole("button", { name, exact: true }).click();
-  }
-
-  message(text: string): Locator {
-    return this.page.locator("#messages li").filter({ has: this.page.getByText(text, { exact: true }) });
-  }
-
-  status = (): Promise<string | null> => this.page.locator("output").textContent();
-  texts = (): Promise<string[]> => this.page.locator("#messages li p").allTextContents();
-  items = (list: string): Promise<string[]> =>
-    this.page.locator(list.includes(" ") ? list : `${list} li`).allTextContents();
-  values = async (): Promise<unknown> => JSON.parse((await this.page.locator("pre").textContent()) ?? "null");
-
-  answers = async (): Promise<string[]> => ((await this.values()) as { answers?: string[] }).answers ?? [];
-
-  ready = (): Promise<void> => expect.poll(this.status).toBe("ready");
-
-  async shows(texts: string[]): Promise<void> {
-    await expect.poll(this.texts).toEqual(texts);
-    await this.ready();
-  }
-
-  /** Nothing on the console, no error that nobody caught, nothing refused. */
-  expectSound(): void {
-    expect(this.#tab.faults).toEqual([]);
-  }
-}

@@ -1,21 +1,24 @@
-/** The chat page of this folder, bundled as an application bundles it, on an origin of its own. */
+/** The chat page of a folder beside this file, bundled as an application bundles it, on an origin of its own. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { build, type Rolldown } from "vite";
+import { join } from "node:path";
+import { compile, compileModule } from "svelte/compiler";
+import { build, type Plugin, type Rolldown } from "vite";
 import { onTestFinished } from "vitest";
 
 /** Files of the page by path. */
 export type PageFiles = ReadonlyMap<string, string | Uint8Array>;
 
 /** Bundles the page with the packages as they are installed. */
-export async function bundlePage(): Promise<PageFiles> {
+export async function bundlePage(folder: string): Promise<PageFiles> {
   const built = (await build({
-    root: import.meta.dirname,
+    root: join(import.meta.dirname, "..", folder),
     configFile: false,
     logLevel: "error",
     mode: "production",
     // Whoever runs the tests has another.
     define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [svelte],
     oxc: { jsx: { runtime: "automatic", development: false } },
     build: { write: false, target: "es2022", minify: false, modulePreload: false },
   })) as Rolldown.RolldownOutput;
@@ -23,6 +26,17 @@ export async function bundlePage(): Promise<PageFiles> {
     built.output.map((file) => [`/${file.fileName}`, file.type === "chunk" ? file.code : file.source]),
   );
 }
+
+/** Compiles components, and modules with runes. */
+const svelte: Plugin = {
+  name: "svelte",
+  transform(code, id) {
+    const options = { filename: id, generate: "client" as const };
+    if (id.endsWith(".svelte")) return compile(code, options).js;
+    if (id.endsWith(".svelte.js")) return compileModule(code, options).js;
+    return null;
+  },
+};
 
 const TYPES: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
 
