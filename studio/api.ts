@@ -54,7 +54,7 @@ const told = (name: string): string | undefined =>
 /** What the server has to say of the values that it shows. */
 export const note = told("note");
 /** Whether nothing can be run or changed here. */
-export const isReadOnly = told("read-only") !== undefined;
+export const isReadOnly = shared !== undefined || told("read-only") !== undefined;
 /** The address of the server, as commands name it. */
 export const serverUrl = BASE.href.replace(/\/$/, "");
 

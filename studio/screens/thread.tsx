@@ -114,9 +114,11 @@ function Head() {
           <Copy text={() => thread.thread_id} />
           <ShownSwitch />
           <SavePage graph={graphOf(thread)} />
-          <button type="button" class="small" data-refresh onClick={() => void refresh()}>
-            {words.refresh}
-          </button>
+          {!shared && (
+            <button type="button" class="small" data-refresh onClick={() => void refresh()}>
+              {words.refresh}
+            </button>
+          )}
         </p>
       )}
       {thread && <ReplayNote threadId={thread.thread_id} metadata={thread.metadata} />}

@@ -136,7 +136,11 @@ describeWithChromium("a page of one file", () => {
     expect(place).toMatch(/page\.html#\/threads\/.+\/at\/.+/);
     await page.reload();
     await expect.poll(() => stepsOf(page).nth(-2).getAttribute("aria-selected")).toBe("true");
-    for (const name of ["Fork (f)", "Graphs", "Times"]) expect(await page.getByText(name).count()).toBe(0);
+    for (const name of ["Fork (f)", "Graphs", "Times", "Runs", "Conversation", "Refresh (r)"])
+      expect(await page.getByText(name).count()).toBe(0);
+    await page.evaluate(`location.hash += "?fork=1"`);
+    await expect.poll(() => page.url()).toContain("fork=1");
+    expect(await page.getByRole("region", { name: "Go on in another way" }).count()).toBe(0);
   });
 
   it("of a thread without steps says so", async () => {
