@@ -16,6 +16,8 @@ export const COMMAND_NAMES = [
     "init",
     "threads",
     "runs",
+    "crons",
+    "webhooks",
     "inspect",
     "studio",
     "history",

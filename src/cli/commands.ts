@@ -58,6 +58,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/runs.js")).runsCommand,
     },
     {
+      name: "crons",
+      summary: "List, pause, resume and delete crons, with or without a server.",
+      load: async () => (await import("./commands/crons.js")).cronsCommand,
+    },
+    {
+      name: "webhooks",
+      summary: "List webhooks that have not arrived, and have them sent again.",
+      load: async () => (await import("./commands/webhooks.js")).webhooksCommand,
+    },
+    {
       name: "inspect",
       summary: "Look into threads, runs and checkpoints, with or without a server.",
       load: async () => (await import("./commands/inspect.js")).inspectCommand,

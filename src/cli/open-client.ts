@@ -30,6 +30,8 @@ interface ClientNeeds {
   graph?: string;
   /** Whether a run goes on with a thread, whose graph a file may have that was named before. */
   goesOn?: boolean;
+  /** Settings that the storage is opened with, whatever the configuration says. */
+  settings?: Partial<LoadedConfig["settings"]>;
 }
 
 /**
@@ -148,7 +150,7 @@ async function storageClient(
   { io, print }: Session,
   configured: LoadedConfig,
   { raw = false }: ClientFlags,
-  { access = "read", graphs = "optional", graph, goesOn = false }: ClientNeeds,
+  { access = "read", graphs = "optional", graph, goesOn = false, settings }: ClientNeeds,
 ): Promise<Client> {
   const readOnly = access === "read";
   const runs = access === "run";
@@ -162,7 +164,8 @@ async function storageClient(
   if (!readOnly && usesStateFolder(config)) await makeStateFolder(config.baseDir);
   // The command tells what it finds; the log adds what could not be read.
   const level = print.flags.verbose ? config.settings.log_level : "error";
-  const service = await openConfigured(config, createConsoleLogger(print, level), {
+  const wanted = settings ? { ...config, settings: { ...config.settings, ...settings } } : config;
+  const service = await openConfigured(wanted, createConsoleLogger(print, level), {
     readOnly,
     passive: !runs,
     // A command is no server: it ends with the one run that it was called for.

@@ -1,4 +1,5 @@
 import type { Assistant, AssistantSearchRequest, GraphDrawing, GraphSchema } from "../models/assistant.js";
+import type { Cron, CronPatchRequest, CronSearchRequest } from "../models/cron.js";
 import type { Run, RunCreateRequest, RunFilter, RunSearchRequest } from "../models/run.js";
 import type {
   CheckpointSelector,
@@ -15,6 +16,7 @@ import type {
   ThreadPatchRequest,
   ThreadSearchRequest,
 } from "../models/thread.js";
+import type { Webhook, WebhookFilter } from "../models/webhook.js";
 import type { RunFault } from "../support/run-fault.js";
 import type { RunEvent } from "./run-events.js";
 
@@ -27,6 +29,8 @@ export interface Client {
   readonly threads: ThreadsClient;
   readonly runs: RunsClient;
   readonly assistants: AssistantsClient;
+  readonly crons: CronsClient;
+  readonly webhooks: WebhooksClient;
   /** Where the service is, for people: `sqlite .graph-serve/dev.db`, or the server's address. */
   readonly place: string;
   /** The server's address; undefined for a service in this process. */
@@ -84,6 +88,20 @@ interface AssistantsClient {
   search(request: AssistantSearchRequest): Promise<Partial<Assistant>[]>;
   getSchemas(assistantId: string): Promise<GraphSchema>;
   getGraph(assistantId: string, options: { xray: boolean }): Promise<GraphDrawing>;
+}
+
+interface CronsClient {
+  search(request: CronSearchRequest): Promise<Cron[]>;
+  /** @throws NotFoundError (`cron_not_found`), as does `delete` */
+  update(cronId: string, request: CronPatchRequest): Promise<Cron>;
+  delete(cronId: string): Promise<void>;
+}
+
+interface WebhooksClient {
+  list(filter: WebhookFilter): Promise<Webhook[]>;
+  /** @throws NotFoundError (`webhook_not_found`), as does `delete` */
+  send(runId: string): Promise<void>;
+  delete(runId: string): Promise<void>;
 }
 
 /** What a run through a client does where its request does not say, whatever the service's own defaults are. */

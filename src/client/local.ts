@@ -1,5 +1,6 @@
 /** A client of a service in this process. */
 import type { JsonObject } from "../models/common.js";
+import type { Cron } from "../models/cron.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { Service } from "../service.js";
 import { GraphServeError, oneLine } from "../support/errors.js";
@@ -41,6 +42,16 @@ export function localClient(
       search: async (request) => (await service.assistants.search(request)).items,
       getSchemas: (id) => service.assistants.schemas(id),
       getGraph: (id, options) => service.assistants.draw(id, options),
+    },
+    crons: {
+      search: async (request) => (await (await service.crons).search(request)).items as Cron[],
+      update: async (id, request) => (await service.crons).update(id, request),
+      delete: async (id) => (await service.crons).delete(id),
+    },
+    webhooks: {
+      list: async (filter) => (await (await service.webhooks).list(filter)).items,
+      send: async (runId) => (await service.webhooks).send(runId),
+      delete: async (runId) => (await service.webhooks).delete(runId),
     },
     stored: (threadId) => threads.stored(threadId),
     fault: (threadId, runId) => runs.fault(threadId, runId),

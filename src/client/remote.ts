@@ -31,6 +31,16 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       getSchemas: (id) => answer(sdk.assistants.getSchemas(id)),
       getGraph: (id, options) => answer(sdk.assistants.getGraph(id, options)),
     },
+    crons: {
+      search: (request) => answer(post(server, "/runs/crons/search", request)),
+      update: (id, request) => answer(ask(server, "PATCH", `/runs/crons/${id}`, request)),
+      delete: (id) => answer(ask(server, "DELETE", `/runs/crons/${id}`)),
+    },
+    webhooks: {
+      list: (filter) => answer(ask(server, "GET", `/webhooks?${queryOf(filter)}`)),
+      send: (runId) => answer(ask(server, "POST", `/webhooks/${encodeURIComponent(runId)}/send`)),
+      delete: (runId) => answer(ask(server, "DELETE", `/webhooks/${encodeURIComponent(runId)}`)),
+    },
     place: server.url,
     url: address.url,
     keepsThreads: true,
@@ -73,15 +83,23 @@ async function answer<T>(call: Promise<unknown>): Promise<T> {
   }
 }
 
-/** A call that the SDK does not have. */
-async function post(server: ServerAddress, path: string, body: object): Promise<unknown> {
+const queryOf = (filter: object): string =>
+  new URLSearchParams(
+    Object.entries(filter).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+
+const post = (server: ServerAddress, path: string, body: object) => ask(server, "POST", path, body);
+
+/** A call that the SDK does not have; undefined where nothing is answered. */
+async function ask(server: ServerAddress, method: string, path: string, body?: object): Promise<unknown> {
   const { url, apiKey } = server;
   const headers = {
     "content-type": "application/json",
     ...(apiKey !== undefined && { "x-api-key": apiKey }),
   };
-  const init = { method: "POST", headers, body: JSON.stringify(body) };
-  return (await fetchOf(server)(url + path, init)).json();
+  const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+  const response = await fetchOf(server)(url + path, init);
+  return response.status === 200 ? response.json() : undefined;
 }
 
 /** The parameters of a call as the SDK types them, which says less of some than our models do. */

@@ -171,7 +171,11 @@ export class Crons {
     // Only who changes when it runs gives up a slot that has just come.
     const isTimed = [schedule, timezone, enabled, end_time].some((field) => field !== undefined);
     if (isTimed) changed.next_run_date = changed.enabled ? next : null;
-    changed.caller = await checkLater(this.#context, requestOf(id, changed), thread_id ?? undefined);
+    // When it runs is nothing of what its runs are asked for with.
+    const isOther =
+      Object.keys(runFieldsOf(request)).length > 0 || metadata != null || on_run_completed != null;
+    if (isOther)
+      changed.caller = await checkLater(this.#context, requestOf(id, changed), thread_id ?? undefined);
     return changed;
   }
 

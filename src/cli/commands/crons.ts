@@ -1,0 +1,163 @@
+import type { Command } from "@commander-js/extra-typings";
+import type { Client } from "../../client/client.js";
+import type { Cron } from "../../models/cron.js";
+import { InvalidRequestError, NotFoundError } from "../../support/errors.js";
+import { examples, type Runner } from "../command.js";
+import { withClient } from "../open-client.js";
+import { addClientOptions, type ClientFlags, optionalNumber, wholeNumber } from "../options.js";
+import { confirm, type Session } from "../session.js";
+import { type Column, printColumns, printFields } from "../terminal/table.js";
+import type { Printer } from "../terminal/print.js";
+import { shownId, shownTime } from "../terminal/text.js";
+
+const CRON = "id of the cron, or the beginning of it";
+const ID = "0198c0de-0000-7000-8000-000000000000";
+/** Shortest beginning of an id, and how many crons are read at once to find it. */
+const SHORTEST = 4;
+const PAGE = 1000;
+
+/** Also where the setting is off: nothing is run by looking. */
+const CRONS = { settings: { crons: true } } as const;
+
+export function cronsCommand(crons: Command, run: Runner): void {
+  crons.addHelpText("after", examples("graph-serve crons list", `graph-serve crons pause ${ID}`));
+  addClientOptions(
+    crons
+      .command("list")
+      .description("List crons, newest first.")
+      .option("--limit <n>", "most crons to list", "10")
+      .option("--offset <n>", "crons to skip"),
+  )
+    .addHelpText("after", examples("graph-serve crons list", "graph-serve crons list --json"))
+    .action((options, command) => run(command, async (session) => listCrons(session, options)));
+  addClientOptions(
+    crons
+      .command("show")
+      .description("Show a cron, and what its runs are asked for with.")
+      .argument("<cron>", CRON),
+  )
+    .addHelpText("after", examples(`graph-serve crons show ${ID}`))
+    .action((cron, options, command) => run(command, async (session) => showCron(session, cron, options)));
+  for (const [name, enabled, what] of [
+    ["pause", false, "Let a cron run no more until it is resumed."],
+    ["resume", true, "Let a cron run again, from its next time on."],
+  ] as const) {
+    addClientOptions(crons.command(name).description(what).argument("<cron>", CRON))
+      .addHelpText("after", examples(`graph-serve crons ${name} ${ID}`))
+      .action((cron, options, command) =>
+        run(command, async (session) => enableCron(session, cron, enabled, options)),
+      );
+  }
+  addClientOptions(
+    crons.command("delete").description("Delete a cron; its runs stay.").argument("<cron>", CRON),
+  )
+    .addHelpText("after", examples(`graph-serve crons delete ${ID} --yes`))
+    .action((cron, options, command) => run(command, async (session) => deleteCron(session, cron, options)));
+}
+
+interface ListFlags extends ClientFlags {
+  limit: string;
+  offset?: string;
+}
+
+async function listCrons(session: Session, flags: ListFlags): Promise<number> {
+  const { print } = session;
+  const limit = wholeNumber("--limit", flags.limit, 1);
+  const offset = optionalNumber("--offset", flags.offset) ?? 0;
+  await withClient(session, flags, CRONS, async (client) => {
+    const found = await client.crons.search({ limit: Math.min(limit + 1, PAGE), offset });
+    const items = found.slice(0, limit);
+    const next = found.length > limit ? offset + limit : null;
+    if (print.flags.jsonl) items.forEach((cron) => print.json(cron));
+    else if (print.flags.json) print.json({ items, next });
+    else {
+      if (items.length === 0) print.note(`no such crons in ${client.place}`);
+      printColumns(print, columns(print), items);
+      if (next !== null) print.note(`there are more: --offset ${next}`);
+    }
+  });
+  return 0;
+}
+
+const columns = (print: Printer): Column<Cron>[] => [
+  { title: "CRON", cell: ({ cron_id }) => shownId(print, cron_id) },
+  { title: "SCHEDULE", cell: scheduleOf },
+  { title: "ASSISTANT", cell: ({ assistant_id }) => assistant_id },
+  { title: "NEXT", cell: (cron) => nextOf(print, cron) },
+  { title: "ERROR", cell: ({ last_error }) => last_error ?? "" },
+];
+
+const scheduleOf = ({ schedule, timezone }: Cron): string =>
+  timezone === null ? schedule : `${schedule} ${timezone}`;
+
+function nextOf(print: Printer, { enabled, next_run_date }: Cron): string {
+  if (!enabled) return "paused";
+  return next_run_date === null ? "ended" : shownTime(print, next_run_date);
+}
+
+async function showCron(session: Session, text: string, flags: ClientFlags): Promise<number> {
+  await withClient(session, flags, CRONS, async (client) =>
+    printCron(session.print, await findCron(client, text)),
+  );
+  return 0;
+}
+
+function printCron(print: Printer, cron: Cron): void {
+  if (print.isJson) return print.json(cron);
+  printFields(print, [
+    ["cron", cron.cron_id],
+    ["schedule", scheduleOf(cron)],
+    ["next", nextOf(print, cron)],
+    ["ends", cron.end_time === null ? undefined : shownTime(print, cron.end_time)],
+    ["assistant", cron.assistant_id],
+    ["thread", cron.thread_id ?? "a new one for each run"],
+    ["user", cron.user_id ?? undefined],
+    ["error", cron.last_error ?? undefined],
+    ["metadata", JSON.stringify(cron.metadata)],
+    ["payload", JSON.stringify(cron.payload)],
+  ]);
+}
+
+async function enableCron(
+  session: Session,
+  text: string,
+  enabled: boolean,
+  flags: ClientFlags,
+): Promise<number> {
+  await withClient(session, flags, { ...CRONS, access: "write" }, async (client) => {
+    const { cron_id } = await findCron(client, text);
+    printCron(session.print, await client.crons.update(cron_id, { enabled }));
+  });
+  return 0;
+}
+
+async function deleteCron(session: Session, text: string, flags: ClientFlags): Promise<number> {
+  const { print } = session;
+  await withClient(session, flags, { ...CRONS, access: "write" }, async (client) => {
+    const { cron_id } = await findCron(client, text);
+    if (!(await confirm(session, `Delete cron ${cron_id}?`))) return;
+    await client.crons.delete(cron_id);
+    if (print.isJson) print.json({ deleted: [cron_id] });
+    else print.note(`deleted cron ${cron_id}`);
+  });
+  return 0;
+}
+
+/** @throws NotFoundError (`cron_not_found`), InvalidRequestError when several begin so (`invalid_request`) */
+async function findCron(client: Client, text: string): Promise<Cron> {
+  const start = text.toLowerCase();
+  if (start.length < SHORTEST || !/^[0-9a-f-]+$/.test(start))
+    throw new InvalidRequestError(`cron ${JSON.stringify(text)} is neither an id nor the beginning of one`);
+  const found: Cron[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await client.crons.search({ limit: PAGE, offset });
+    found.push(...page.filter(({ cron_id }) => cron_id.startsWith(start)));
+    if (page.length < PAGE) break;
+  }
+  const [first, ...others] = found;
+  if (!first) throw new NotFoundError("cron", text);
+  if (others.length === 0) return first;
+  throw new InvalidRequestError(`${found.length} crons begin with ${text}`, undefined, {
+    hint: "give more of the id",
+  });
+}

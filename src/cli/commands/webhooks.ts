@@ -1,0 +1,93 @@
+import type { Command } from "@commander-js/extra-typings";
+import type { Webhook } from "../../models/webhook.js";
+import { examples, type Runner } from "../command.js";
+import { withClient } from "../open-client.js";
+import { addClientOptions, type ClientFlags, oneOf, optionalNumber, wholeNumber } from "../options.js";
+import type { Session } from "../session.js";
+import { type Column, printColumns } from "../terminal/table.js";
+import type { Printer } from "../terminal/print.js";
+import { shownId, shownTime } from "../terminal/text.js";
+
+const RUN = "id of the run whose end was to be posted";
+const ID = "0198c0de-0000-7000-8000-000000000000";
+const STATUSES = ["pending", "failed"] as const;
+const MOST_AT_ONCE = 1000;
+
+/** Also where the setting is missing: a server signs and sends, this only looks and marks. */
+const WEBHOOKS = { settings: { webhooks: { secret: "" } } } as const;
+
+export function webhooksCommand(webhooks: Command, run: Runner): void {
+  webhooks.addHelpText("after", examples("graph-serve webhooks list", `graph-serve webhooks send ${ID}`));
+  addClientOptions(
+    webhooks
+      .command("list")
+      .description("List webhooks that have not arrived, oldest first.")
+      .option("--status <status>", "only those that are pending or failed")
+      .option("--limit <n>", "most webhooks to list", "10")
+      .option("--offset <n>", "webhooks to skip"),
+  )
+    .addHelpText("after", examples("graph-serve webhooks list --status failed"))
+    .action((options, command) => run(command, async (session) => listWebhooks(session, options)));
+  for (const [name, what] of [
+    ["send", "Let a server send a webhook again, with all its tries."],
+    ["delete", "Delete a webhook: it is not sent any more."],
+  ] as const) {
+    addClientOptions(webhooks.command(name).description(what).argument("<run>", RUN))
+      .addHelpText("after", examples(`graph-serve webhooks ${name} ${ID}`))
+      .action((runId, options, command) =>
+        run(command, async (session) => change(session, name, runId, options)),
+      );
+  }
+}
+
+interface ListFlags extends ClientFlags {
+  status?: string;
+  limit: string;
+  offset?: string;
+}
+
+async function listWebhooks(session: Session, flags: ListFlags): Promise<number> {
+  const { print } = session;
+  const limit = wholeNumber("--limit", flags.limit, 1);
+  const offset = optionalNumber("--offset", flags.offset) ?? 0;
+  const status = flags.status === undefined ? undefined : oneOf("--status", flags.status, STATUSES);
+  await withClient(session, flags, WEBHOOKS, async (client) => {
+    const filter = { ...(status && { status }), limit: Math.min(limit + 1, MOST_AT_ONCE), offset };
+    const found = await client.webhooks.list(filter);
+    const items = found.slice(0, limit);
+    const next = found.length > limit ? offset + limit : null;
+    if (print.flags.jsonl) items.forEach((webhook) => print.json(webhook));
+    else if (print.flags.json) print.json({ items, next });
+    else {
+      if (items.length === 0) print.note(`no such webhooks in ${client.place}`);
+      printColumns(print, columns(print), items);
+      if (next !== null) print.note(`there are more: --offset ${next}`);
+    }
+  });
+  return 0;
+}
+
+const columns = (print: Printer): Column<Webhook>[] => [
+  { title: "RUN", cell: ({ run_id }) => shownId(print, run_id) },
+  { title: "STATUS", cell: ({ status }) => status },
+  { title: "SENT", cell: ({ sendings }) => String(sendings) },
+  { title: "NEXT", cell: ({ next_sending_at }) => shownTime(print, next_sending_at) },
+  { title: "URL", cell: ({ url }) => url },
+  { title: "ERROR", cell: ({ last_error }) => last_error ?? "" },
+];
+
+async function change(
+  session: Session,
+  what: "send" | "delete",
+  runId: string,
+  flags: ClientFlags,
+): Promise<number> {
+  const { print } = session;
+  await withClient(session, flags, { ...WEBHOOKS, access: "write" }, async (client) => {
+    await client.webhooks[what](runId);
+    const done = what === "send" ? "sent" : "deleted";
+    if (print.isJson) print.json({ [done]: [runId] });
+    else print.note(what === "send" ? `a server sends the webhook of ${runId}` : `deleted webhook ${runId}`);
+  });
+  return 0;
+}

@@ -1,0 +1,86 @@
+/** `crons` and `webhooks`: on the storage itself, where no setting and no graph is known, and by a server. */
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Cron } from "../../src/models/cron.js";
+import type { Webhook } from "../../src/models/webhook.js";
+import { graphs, says } from "../clients/open.js";
+import { serve } from "../helpers/app.js";
+import { openTestService } from "../helpers/service.js";
+import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
+import { cli, createProject } from "./harness.js";
+
+const NOBODY = "0198c0de-0000-7000-8000-000000000000";
+
+/** A server on a file in a folder without a configuration, a cron there, and a webhook that was given up. */
+async function open() {
+  const project = await createProject();
+  onTestFinished(() => project.remove());
+  const db = join(project.dir, "threads.db");
+  const service = await openTestService({
+    graphs,
+    settings: { crons: true, webhooks, checkpointer_scheme: "sqlite", checkpointer_uri: db },
+  });
+  const server = await serve(service);
+  const request = { assistant_id: "chat", schedule: "0 0 1 1 *", input: says("hello") };
+  const { cron_id } = await (await service.crons).create(request);
+  const receiver = await startReceiver();
+  receiver.answers.push(410);
+  const { run_id } = await service.runs.createStateless({
+    assistant_id: "chat",
+    input: says("hello"),
+    webhook: receiver.url,
+  });
+  await expect
+    .poll(async () => (await (await service.webhooks).list({})).items)
+    .toMatchObject([{ run_id, status: "failed" }]);
+  const places = { db: ["--db", db], url: ["--url", server.url] };
+  return { project, service, places, cron_id, run_id, receiver };
+}
+
+describe.each(["db", "url"] as const)("with --%s", (place) => {
+  it("crons are listed, shown, paused, resumed and deleted", async () => {
+    const { project, service, places, cron_id } = await open();
+    const crons = async (...argv: string[]) => {
+      const options = { cwd: project.dir };
+      const { code, stdout, stderr } = await cli(["crons", ...argv, ...places[place], "--json"], options);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return JSON.parse(stdout) as unknown;
+    };
+    const [cron] = (await (await service.crons).search({})).items as Cron[];
+    expect(await crons("list")).toEqual({ items: [cron], next: null });
+    expect(await crons("show", cron_id.slice(0, 13))).toEqual(cron);
+    expect(await crons("pause", cron_id)).toMatchObject({ enabled: false, next_run_date: null });
+    expect(await crons("resume", cron_id)).toMatchObject({
+      enabled: true,
+      next_run_date: cron?.next_run_date,
+    });
+    expect(await crons("delete", cron_id, "--yes")).toEqual({ deleted: [cron_id] });
+    expect(await (await service.crons).count({})).toBe(0);
+    const gone = await cli(["crons", "show", NOBODY, ...places[place]], { cwd: project.dir });
+    expect([gone.code, gone.stderr]).toEqual([4, expect.stringContaining("does not exist")]);
+  });
+
+  it("webhooks that failed are listed, sent again and deleted", async () => {
+    const { project, places, run_id, receiver } = await open();
+    const call = (...argv: string[]) => cli(["webhooks", ...argv, ...places[place]], { cwd: project.dir });
+    const { stdout } = await call("list", "--status", "failed", "--json");
+    const { items } = JSON.parse(stdout) as { items: Webhook[] };
+    expect(items).toMatchObject([{ run_id, sendings: 1, last_error: "the receiver answered 410" }]);
+    await receiver.next();
+    receiver.answers.push(410);
+    expect((await call("send", run_id)).code).toBe(0);
+    expect((await receiver.next()).run.run_id).toBe(run_id);
+    const status = async () => (await call("list")).stdout;
+    await expect.poll(status).toMatch(/ failed /);
+    expect((await call("delete", run_id)).code).toBe(0);
+    expect(await call("delete", run_id)).toMatchObject({ code: 4 });
+    expect((await call("list")).stderr).toContain("no such webhooks");
+  });
+});
+
+it("says so where the server has no crons", async () => {
+  const server = await serve(await openTestService({ graphs }));
+  const { code, stderr } = await cli(["crons", "list", "--url", server.url]);
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(/404|not served|no route/);
+});
