@@ -102,7 +102,9 @@ describe.each(NAMES)("%s", (name) => {
     if (!missing) return;
     const { code, stdout } = await call(name, [...missing, "--json"]);
     expect(code).toBe(4);
-    expect((JSON.parse(stdout) as Failure).error.code).toMatch(/^(thread|run|checkpoint|cron|webhook)_not_found$/);
+    expect((JSON.parse(stdout) as Failure).error.code).toMatch(
+      /^(thread|run|checkpoint|cron|webhook)_not_found$/,
+    );
     const text = await call(name, missing);
     expect([text.code, text.stdout]).toEqual([4, ""]);
     expect(text.stderr).toMatch(/^error {2}\S/m);
