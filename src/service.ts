@@ -252,7 +252,7 @@ export class Service extends Operations {
     this.#live?.stopAccepting();
     this.#maintenance?.stopFiring();
     await this.#context.queue?.stop();
-    await this.#live?.stop(graceSeconds);
+    await Promise.all([this.#live?.stop(graceSeconds), this.#context.queue?.callers.dismiss(graceSeconds)]);
     this.#tell("closing");
     await this.#maintenance?.stop();
     // What was just being taken over, or accepted.

@@ -1,10 +1,47 @@
 /** A queue that processes share: what operations ask of it (see ./shared-queue.ts). */
+import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Run, RunCreateRequest } from "../models/run.js";
+import { ShuttingDownError } from "../support/errors.js";
 
 /** A run that was accepted; `live` where it began in this process. */
 export interface Accepted<Live> {
   run: Run;
   live?: Live;
+}
+
+/** Callers whose runs other processes execute: when this one ends, they have as long as its own runs have. */
+export class Callers {
+  readonly #waiting = new Set<Promise<unknown>>();
+  readonly #dismissed = new AbortController();
+
+  constructor() {
+    // Every caller listens.
+    setMaxListeners(0, this.dismissed);
+  }
+
+  /** Aborts when nobody may wait any longer. */
+  get dismissed(): AbortSignal {
+    return this.#dismissed.signal;
+  }
+
+  /** The process does not end before it has settled, for a while. */
+  keep<T>(waiting: Promise<T>): Promise<T> {
+    const settled: Promise<unknown> = waiting.then(
+      () => this.#waiting.delete(settled),
+      () => this.#waiting.delete(settled),
+    );
+    this.#waiting.add(settled);
+    return waiting;
+  }
+
+  async dismiss(graceSeconds: number): Promise<void> {
+    const end = new AbortController();
+    const grace = sleep(graceSeconds * 1000, undefined, { signal: end.signal }).catch(() => undefined);
+    if (this.#waiting.size > 0) await Promise.race([Promise.all(this.#waiting), grace]);
+    end.abort();
+    this.#dismissed.abort(new ShuttingDownError());
+  }
 }
 
 /** `Live` is a run of this process; the context is its caller's. */
@@ -25,4 +62,6 @@ export interface Queue<Context, Live, Options> {
   open(): void;
   /** Take no more. Resolves when nothing is being taken any more. */
   stop(): Promise<void>;
+  /** Who waits here for a run that is executed elsewhere. */
+  readonly callers: Callers;
 }

@@ -1,16 +1,18 @@
 /** A run that waits in the queue, or that whichever process had room executes, as its caller here has it. */
 import type { JsonObject } from "../models/common.js";
-import type { RunStream } from "../models/run-stream.js";
+import type { RunFrame, RunStream } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import { isFinished } from "../storage/rows.js";
 import { answerElsewhere, endElsewhere, looksAt, stopElsewhere } from "./elsewhere.js";
 import { framesElsewhere, until } from "./frames-elsewhere.js";
 import type { EngineContext } from "./live-runs.js";
 import { narrower } from "./narrow-log.js";
-import type { LogReader } from "./run-log.js";
+import type { Callers } from "./queue.js";
+import type { RunLog } from "./run-log.js";
 import { runModel } from "./thread-origin.js";
 
 interface CallerOptions {
+  callers: Callers;
   /** Aborts when the caller is gone. */
   signal?: AbortSignal;
   /** Whether the run goes on then. */
@@ -30,9 +32,8 @@ export class QueuedRun {
     this.#context = context;
     this.run = run;
     this.#options = options;
-    const { signal, unattended } = options;
-    const { stopping } = context.live;
-    this.#leave = signal ? AbortSignal.any([signal, stopping]) : stopping;
+    const { signal, unattended, callers } = options;
+    this.#leave = signal ? AbortSignal.any([signal, callers.dismissed]) : callers.dismissed;
     if (unattended) return;
     if (signal?.aborted) this.#stop();
     signal?.addEventListener("abort", () => this.#stop(), { once: true });
@@ -40,12 +41,16 @@ export class QueuedRun {
 
   /** The run as it ended. */
   async end(): Promise<Run> {
-    const row = await endElsewhere(this.#context, this.run, this.#leave);
+    const row = await this.#options.callers.keep(endElsewhere(this.#context, this.run, this.#leave));
     return row ? runModel(row) : this.run;
   }
 
   /** What a caller who waits is answered. */
-  async answer(): Promise<JsonObject> {
+  answer(): Promise<JsonObject> {
+    return this.#options.callers.keep(this.#answer());
+  }
+
+  async #answer(): Promise<JsonObject> {
     try {
       return await answerElsewhere(this.#context, this.run, this.#leave);
     } finally {
@@ -55,48 +60,60 @@ export class QueuedRun {
   }
 
   stream(): RunStream {
-    const { unattended } = this.#options;
-    const frames = this.#frames();
+    const { unattended, callers, atEnd } = this.#options;
+    const left = new AbortController();
+    const leave = () => left.abort();
+    let end = leave;
+    void callers.keep(new Promise<void>((resolve) => (end = resolve)));
+    callers.dismissed.addEventListener("abort", leave, { once: true });
+    const over = () => {
+      callers.dismissed.removeEventListener("abort", leave);
+      end();
+    };
+    const told = this.#told(left.signal);
+    const frames = async function* () {
+      try {
+        yield* until(left.signal, told);
+        if (!left.signal.aborted) await atEnd?.();
+      } finally {
+        over();
+      }
+    };
     const disconnect = () => {
-      frames.leave();
+      leave();
+      over();
       if (!unattended) this.#stop();
       this.#tidyLater();
     };
-    return { run: this.run, frames, disconnect, resumable: unattended };
+    return { run: this.run, frames: frames(), disconnect, resumable: unattended };
   }
 
   /** Where processes share no frames, and it is executed here after all, its own. */
-  #frames(): LogReader {
-    const left = new AbortController();
-    const leave = () => left.abort();
-    this.#context.live.stopping.addEventListener("abort", leave, { once: true });
+  async *#told(left: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
     const { run } = this;
     const context = this.#context;
-    const { atEnd } = this.#options;
-    const all = async function* () {
-      yield* told();
-      await atEnd?.();
-    };
-    const told = async function* () {
-      const now = context.frames ? run : await begun(context, run, left.signal);
-      const log = context.frames ? undefined : context.live.logOf(run.run_id);
-      if (log) {
-        const narrow = narrower(run);
-        for await (const batch of log.read()) yield log.isWide ? batch.flatMap(narrow) : batch;
-        if (!context.live.find(run.run_id)?.isTaken) return;
-      }
-      const rest = framesElsewhere(context, now);
-      left.signal.addEventListener("abort", () => rest.leave(), { once: true });
-      yield* rest;
-    };
-    return { leave, [Symbol.asyncIterator]: () => until(left.signal, all()) };
+    const now = context.frames ? run : await begun(context, run, left);
+    const log = context.frames ? undefined : context.live.logOf(run.run_id);
+    if (log) {
+      yield* this.#ownFrames(log, left);
+      if (left.aborted || !context.live.find(run.run_id)?.isTaken) return;
+    }
+    const rest = framesElsewhere(context, now);
+    left.addEventListener("abort", () => rest.leave(), { once: true });
+    yield* rest;
+  }
+
+  async *#ownFrames(log: RunLog, left: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
+    const narrow = narrower(this.run);
+    const frames = log.read();
+    left.addEventListener("abort", () => frames.leave(), { once: true });
+    for await (const batch of frames) yield log.isWide ? batch.flatMap(narrow) : batch;
   }
 
   /** Should the process end before, the sweep sees to what is left. */
   #tidyLater(): void {
-    const { atEnd } = this.#options;
-    const { stopping } = this.#context.live;
-    if (atEnd) endElsewhere(this.#context, this.run, stopping).then(atEnd, () => undefined);
+    const { atEnd, callers } = this.#options;
+    if (atEnd) endElsewhere(this.#context, this.run, callers.dismissed).then(atEnd, () => undefined);
   }
 
   #stop(): void {

@@ -145,7 +145,8 @@ export class Runs {
     const { run, live } = await context.queue.start(context, threadId, request, asked);
     if (live) return live;
     const { QueuedRun } = await import("./queued-run.js");
-    return new QueuedRun(context, run, { signal, ...presence, atEnd: own.atEnd });
+    const { callers } = context.queue;
+    return new QueuedRun(context, run, { callers, signal, ...presence, atEnd: own.atEnd });
   }
 
   async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {

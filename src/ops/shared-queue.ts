@@ -5,7 +5,7 @@ import { now } from "../storage/rows.js";
 import { GraphServeError, InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import type { LiveRun } from "./live-runs.js";
 import { type EngineContext } from "./live-runs.js";
-import type { Accepted, Queue } from "./queue.js";
+import { type Accepted, Callers, type Queue } from "./queue.js";
 import { resumeQueued } from "./recover.js";
 import { NOBODY } from "./recovery.js";
 import { isStorable, resumptionOf } from "./resumption.js";
@@ -38,6 +38,7 @@ export interface QueueSettings {
 class Waits extends Error {}
 
 export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> {
+  readonly callers = new Callers();
   readonly #context: EngineContext;
   readonly #table: RunQueue;
   readonly #settings: QueueSettings;

@@ -218,6 +218,20 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     expect(await one!.run(run)).toMatchObject({ status: "success", attempt: 2 });
   });
 
+  it("is answered by an api process that is told to end meanwhile", TIMEOUT, async () => {
+    const leaving = await servers.one({ ...api, shutdown_grace_seconds: 60 });
+    const [thread_id, gate] = [newId(), newId()];
+    const input = { gate };
+    const answer = leaving.client.runs.wait(thread_id, "ledger", { input, ifNotExists: "create" });
+    await expect.poll(() => servers.ledger(thread_id).length, PATIENCE).toBe(1);
+    const ended = leaving.kill("SIGTERM");
+    // It takes no more, and goes on waiting for what it took.
+    await expect.poll(() => leaving.request("GET", "/ok").catch(() => "closed"), PATIENCE).toBe("closed");
+    open(gate);
+    expect(await answer).toMatchObject({ count: 1 });
+    await ended;
+  });
+
   it("waits while no worker has room", TIMEOUT, async () => {
     await Promise.all(workers.map((each) => each.kill()));
     const run = await one!.begin(newId(), null);
