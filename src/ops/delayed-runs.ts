@@ -15,6 +15,7 @@ import {
 import { requireUuid } from "../support/ids.js";
 import { cancelRun } from "./cancel.js";
 import { acceptLater, checkLater } from "./later-run.js";
+import { KEEPER } from "../storage/timers.js";
 import type { EngineContext } from "./live-runs.js";
 import { isWaiting, WAITING } from "./recovery.js";
 import { requireCheckpoint } from "./run-checkpointer.js";
@@ -33,9 +34,6 @@ const MOST_WAITING = 10_000;
 /** A request may be between its timer and its row for so long; then it has died there. */
 const ACCEPTING_MS = 60_000;
 const SOON_MS = 1_000;
-
-/** Owns the rows of runs that wait: alive for ever, so that nobody takes them for cut off. */
-const KEEPER = { id: WAITING.owner, host: "", pid: 0, seen_at: "9999-12-31T23:59:59.999Z" };
 
 interface DelayedData {
   request: RunCreateRequest;

@@ -12,6 +12,7 @@ import type {
   UnfinishedRun,
 } from "../storage/storage.js";
 import { isHeldBy, now } from "../storage/rows.js";
+import { KEEPER } from "../storage/timers.js";
 import type { OpsContext } from "./context.js";
 import { latestSnapshot, readerOf } from "./thread-state.js";
 
@@ -22,7 +23,7 @@ const SILENT_MS = 30_000;
 export const NOBODY = "";
 
 /** The owner of a run that waits for its time: nobody's to see to before. */
-export const WAITING: RunHolder = { owner: "waits for its time", attempt: 0 };
+export const WAITING: RunHolder = { owner: KEEPER.id, attempt: 0 };
 
 export const isWaiting = (row: Pick<RunRow, keyof RunHolder | "status">): boolean =>
   row.status === "pending" && isHeldBy(row, WAITING);

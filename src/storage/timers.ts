@@ -3,6 +3,14 @@ import type { JsonObject } from "../models/common.js";
 
 export type TimerKind = "cron" | "run" | "webhook" | "key";
 
+/** The owner of runs that wait for their time: alive for ever, so that nobody takes them for cut off. */
+export const KEEPER = {
+  id: "waits for its time",
+  host: "",
+  pid: 0,
+  seen_at: "9999-12-31T23:59:59.999Z",
+} as const;
+
 export interface TimerRow {
   kind: TimerKind;
   /** Unique within its kind. */

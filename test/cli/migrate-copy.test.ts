@@ -76,6 +76,40 @@ function roundTrips(to: () => StoragePlace): void {
     await onStorage(back, (service) => goOn(service, ids));
   });
 
+  it("crons and runs that wait for their time go along, and begin there", { timeout: TRIP_MS }, async () => {
+    const from = freshFile();
+    const timed = { crons: true, delayed_runs: true };
+    const request = { assistant_id: "chat", input: { messages: [{ role: "user", content: "later" }] } };
+    const ids = await onStorage(
+      from,
+      async (service) => {
+        const { thread_id } = await service.threads.create({});
+        const { cron_id } = await (
+          await service.crons
+        ).create({ ...request, schedule: "0 0 1 1 *" }, thread_id);
+        const { run_id } = await service.runs.background(thread_id, { ...request, after_seconds: 3600 });
+        return { thread_id, cron_id, run_id };
+      },
+      timed,
+    );
+    expect(await copied(from, to())).toMatchObject({ timers: { total: 2, copied: 2 } });
+    expect(await copied(from, to())).toMatchObject({ timers: { copied: 0 } });
+    await onStorage(
+      to(),
+      async (service) => {
+        const found = (await (await service.crons).search({ thread_id: ids.thread_id })).items;
+        expect(found.map(({ cron_id }) => cron_id)).toEqual([ids.cron_id]);
+        expect((await service.runs.get(ids.thread_id, ids.run_id)).status).toBe("pending");
+        await service.fireDue(new Date(Date.now() + 3_601_000).toISOString());
+        await (
+          await service.runs.join(ids.thread_id, ids.run_id)
+        ).answer;
+        expect((await service.runs.get(ids.thread_id, ids.run_id)).status).toBe("success");
+      },
+      timed,
+    );
+  });
+
   it("runs go on over there", { timeout: TRIP_MS }, async () => {
     const { from, ids } = await depart();
     await copied(from, to());

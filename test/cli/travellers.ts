@@ -4,6 +4,7 @@ import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } fro
 import { expect } from "vitest";
 import { openService, type Service } from "../../src/service.js";
 import type { StoragePlace } from "../../src/migration.js";
+import type { Settings } from "../../src/config/settings.js";
 
 const log = () => Annotation<string[]>({ reducer: (before, more) => before.concat(more), default: () => [] });
 const State = Annotation.Root({ log: log() });
@@ -51,9 +52,13 @@ const steps = new StateGraph(State)
 const GRAPHS = { chat, nested, halves, steps };
 
 /** A service on the storage, for `work`. */
-export async function onStorage<T>(place: StoragePlace, work: (service: Service) => Promise<T>): Promise<T> {
+export async function onStorage<T>(
+  place: StoragePlace,
+  work: (service: Service) => Promise<T>,
+  more: Partial<Settings> = {},
+): Promise<T> {
   const { cwd, ...settings } = place;
-  const service = await openService({ graphs: GRAPHS, settings, cwd });
+  const service = await openService({ graphs: GRAPHS, settings: { ...settings, ...more }, cwd });
   try {
     return await work(service);
   } finally {

@@ -167,7 +167,7 @@ export function printReport(print: Printer, report: MigrationReport): void {
     const place = ({ scheme, location }: typeof from) => ({ scheme, location: location ?? null });
     print.json({ from: place(from), to: place(to), ...counts, left, left_items });
   } else {
-    const { threads, runs, checkpoints, items } = counts;
+    const { threads, runs, checkpoints, items, timers } = counts;
     printTable(
       print,
       ["", "COPIED", "THERE BEFORE", "LEFT OUT"],
@@ -176,6 +176,7 @@ export function printReport(print: Printer, report: MigrationReport): void {
         ["runs", runs.copied, runs.total - runs.copied, ""],
         ["checkpoints", checkpoints.copied, checkpoints.total - checkpoints.copied, ""],
         ["items", items.copied, items.total - items.copied, left_items.length],
+        ["timers", timers.copied, timers.total - timers.copied, ""],
       ].map((cells) => cells.map(String)),
     );
   }

@@ -1,6 +1,8 @@
 /** Copies all that a storage keeps to another one. */
 import type { ItemRow, ItemTable, Storage, StoredItem } from "../storage.js";
+import { KEEPER } from "../timers.js";
 import { digestOf } from "./checkpoints.js";
+import { copyTimers, hasWaiting, type TimerCopy } from "./timers.js";
 import { copyThread, type LeftReason, type ThreadCopy } from "./thread.js";
 
 const PAGE = 100;
@@ -33,6 +35,8 @@ export interface StorageCopyReport {
   runs: { total: number; copied: number };
   checkpoints: { total: number; copied: number };
   items: { total: number; copied: number };
+  /** Crons, runs that wait for their time, webhooks and idempotency keys. */
+  timers: TimerCopy;
   left: { thread_id: string; reason: LeftReason }[];
   left_items: LeftItem[];
 }
@@ -51,6 +55,8 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     progress.checkpoints += 1;
     onProgress({ ...progress });
   };
+  // Before their rows: nobody is to take them for cut off.
+  if (from.timers && (await hasWaiting(from.timers))) await to.owners.beat(KEEPER);
   for await (const threadId of threadIds(from)) {
     signal?.throwIfAborted();
     const copy = await copyThread({ from, to, overwrite, onCheckpoint }, threadId);
@@ -65,6 +71,10 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     report.items = items;
     report.left_items = left;
   }
+  if (from.timers && to.timers) {
+    const onPage = () => signal?.throwIfAborted();
+    report.timers = await copyTimers({ from: from.timers, to: to.timers, overwrite, onPage });
+  }
   return report;
 }
 
@@ -73,6 +83,7 @@ const emptyReport = (): StorageCopyReport => ({
   runs: { total: 0, copied: 0 },
   checkpoints: { total: 0, copied: 0 },
   items: { total: 0, copied: 0 },
+  timers: { total: 0, copied: 0 },
   left: [],
   left_items: [],
 });
