@@ -167,15 +167,17 @@ export class StepRows {
     return part ? part.row + place - part.at : -1;
   }
 
-  /** The first row of these that is not read. */
-  gapIn(from: number, to: number): GapRow | undefined {
+  /** The first row of these that is not read; as far up as a page of so many rows still comes down to what is read. */
+  gapIn(from: number, to: number, page: number): GapRow | undefined {
     for (let row = Math.max(0, from); row < Math.min(to, this.count); row += 1) {
       if (this.placeAt(row) !== undefined) continue;
       const next = this.#parts.findIndex((part) => part.row > row);
       const at = this.#parts[next]?.at ?? this.#list.steps.length;
       const above = this.#list.steps[at - 1];
       if (!above) return undefined;
-      return { above, below: this.#list.steps[at], offset: row - this.rowOf(at - 1) - 1 };
+      const last = (this.#list.gaps.get(above.id) ?? 0) - page;
+      const offset = Math.max(0, Math.min(row - this.rowOf(at - 1) - 1, last));
+      return { above, below: this.#list.steps[at], offset };
     }
     return undefined;
   }

@@ -179,7 +179,7 @@ export function see(from: number, to: number): Promise<void> {
 }
 
 async function readSeen(): Promise<void> {
-  const gapInSight = () => rows.value.gapIn(seen.from, seen.to);
+  const gapInSight = () => rows.value.gapIn(seen.from, seen.to, PAGE);
   for (let gap = gapInSight(); gap && !page.error.value; gap = gapInSight()) {
     const mine = generation;
     await loadGap(gap, () => mine !== generation);

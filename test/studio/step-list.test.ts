@@ -55,7 +55,7 @@ function opened(thread: readonly Step[]): StepList {
 /** As the page reads what is in sight. */
 function seen(thread: readonly Step[], list: StepList, from: number, to: number): StepList {
   for (let next = list; ;) {
-    const gap = new StepRows(next).gapIn(from, to);
+    const gap = new StepRows(next).gapIn(from, to, PAGE);
     if (!gap) return next;
     const step = gap.offset < PAGE ? undefined : numberAt(gap);
     const [found] = step === undefined ? [] : read(thread, { before: gap.above.id, limit: 1, step });
@@ -86,6 +86,18 @@ describe("a list of steps", () => {
     expect(new StepRows(far).count).toBe(10_000);
     const end = seen(thread, far, 9990, 10_000);
     expect(shown(end, 9990, 10_000)).toEqual(thread.slice(-10).map(({ id }) => id));
+  });
+
+  it("reads whole pages also where it is gone through upwards", () => {
+    let list = seen(thread, opened(thread), 7000, 7030);
+    let pages = 0;
+    for (let row = 7000; row >= 6500; row -= 10) {
+      const before = list.steps.length;
+      list = seen(thread, list, row, row + 30);
+      pages += list.steps.length > before ? 1 : 0;
+    }
+    expect(pages).toBeLessThanOrEqual(6);
+    expect(shown(list, 6500, 7030)).toEqual(thread.slice(6500, 7030).map(({ id }) => id));
   });
 
   it("shows a step that an address names in its place", () => {
