@@ -219,13 +219,10 @@ export class RunResults {
     await lease.confirm?.();
     const isLost = ended.isTaken || (lease.lost?.aborted ?? false);
     const final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
-    const { run, holder, usage } = ended;
-    const { attempt } = holder;
-    const left = ended.isTaken
-      ? undefined
-      : this.#leftOf(final, { attempt, hasBegun: true }, ended.resumption);
-    if (left) return { ...(await this.#giveBack({ run, holder, usage, ending: final }, left)), isLost };
-    const result = await this.#storeOrDefer({ ...ended, ending: final }, isLost);
+    const resumption = ended.isTaken ? undefined : ended.resumption;
+    const own = { ...ended, ending: final, resumption };
+    const result = (await this.#giveBack(own)) ?? (await this.#storeOrDefer(own, isLost));
+    if (result.isTaken) return { ...result, isLost };
     if (!isLost) await atEnd?.();
     return { ...result, isLost, isTaken: isLost && (await this.#isTaken(ended)) };
   }
@@ -234,10 +231,10 @@ export class RunResults {
   async endQueued(run: Run, error: unknown, resumption: Resumption | undefined): Promise<RunResult> {
     const ending = await endingOfQueued(error);
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
-    const { attempt } = run;
-    const holder = { owner: this.#context.ownerId, attempt };
-    const left = this.#leftOf(ending, { attempt, hasBegun: run.status === "running" }, resumption);
-    if (left) return { ...(await this.#giveBack({ run, holder, usage, ending }, left)), isLost: false };
+    const holder = { owner: this.#context.ownerId, attempt: run.attempt };
+    const hasBegun = run.status === "running";
+    const left = await this.#giveBack({ run, holder, usage, ending, resumption }, hasBegun);
+    if (left) return { ...left, isLost: false };
     const outcome = withoutThread(outcomeOf(run, ending, usage, holder));
     if (!(await this.#store(outcome))) this.#defer(outcome);
     return { ...ending, usage, stored: storedOf(run, outcome), isLost: false, isTaken: false };
@@ -291,28 +288,32 @@ export class RunResults {
     return true;
   }
 
-  async #storeOrDefer(
-    { run, ending, usage, holder }: EndedRun,
-    isLost: boolean,
-  ): Promise<Omit<RunResult, "isLost" | "isTaken">> {
+  /** A success that cannot be stored goes on elsewhere where it can: there is nothing left to do but to store it. */
+  async #storeOrDefer(ended: EndedRun, isLost: boolean): Promise<Omit<RunResult, "isLost">> {
+    const { run, ending, usage, holder } = ended;
+    const isTaken = false;
     const outcomeFor = (final: Ending): RunOutcome => {
       const outcome = outcomeOf(run, final, usage, holder);
       return isLost ? withoutThread(outcome) : outcome;
     };
     const outcome = outcomeFor(ending);
-    if (await this.#store(outcome)) return { ...ending, usage, stored: storedOf(run, outcome) };
+    if (await this.#store(outcome)) return { ...ending, usage, stored: storedOf(run, outcome), isTaken };
     const message = `the run ended as ${ending.status}, but its end could not be stored`;
     const final = orFailed(ending, new StorageUnavailableError(message));
+    const left = await this.#giveBack({ ...ended, ending: final });
+    if (left) return left;
     const deferred = outcomeFor(final);
     this.#defer(deferred);
-    return { ...final, usage, stored: storedOf(run, deferred) };
+    return { ...final, usage, stored: storedOf(run, deferred), isTaken };
   }
 
-  /** The run has not ended: it is whoever's that takes it. */
+  /** Where the run has not ended here, it is whoever's that takes it; undefined for one that has. */
   async #giveBack(
-    { run, holder, usage, ending }: Pick<EndedRun, "run" | "holder" | "usage" | "ending">,
-    left: RunLeft,
-  ): Promise<Omit<RunResult, "isLost">> {
+    { run, holder, usage, ending, resumption }: Omit<EndedRun, "lease" | "isTaken" | "atEnd">,
+    hasBegun = true,
+  ): Promise<Omit<RunResult, "isLost"> | undefined> {
+    const left = this.#leftOf(ending, { attempt: holder.attempt, hasBegun }, resumption);
+    if (!left) return undefined;
     const { run_id, thread_id } = run;
     const updated_at = now();
     const patch = { updated_at, owner: NOBODY, ...left };

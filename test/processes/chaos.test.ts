@@ -21,7 +21,7 @@ describe.skipIf(noCluster)(`runs under faults (seed ${seed})${noCluster ? `: ${n
     const { lost, unended, state, inFlight } = verdict;
     expect({ lost, unended, state, inFlight }).toEqual({ lost: [], unended: [], state: [], inFlight: [] });
     // A process that dies or is told to end takes no run along. A database that goes away now and then does, and it is said.
-    const known = /could not be stored|lock was lost|lost the connection/;
+    const known = /lock was lost|lost the connection/;
     expect(verdict.notSurvived.filter((run) => !known.test(run))).toEqual([]);
   });
 
