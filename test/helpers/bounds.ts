@@ -221,7 +221,7 @@ export const BOUNDS = {
       "Silence of a process, until its runs count as cut off",
       "ops/recovery.ts SILENT_MS",
       "ms",
-      "they end as `error`, their threads go on",
+      "they go on in another process; those that cannot, end as `error`",
     ),
     bound(
       "Thread of a stateless run that could not be removed at once",
