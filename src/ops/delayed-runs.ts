@@ -79,7 +79,7 @@ export async function delayRun(
     due_at,
     created_at: run.created_at,
     version: 1,
-    data: data as DelayedData & JsonObject,
+    data: data,
   });
   const row = { ...run, owner: WAITING.owner, resumption: null };
   if (!(await storage.runs.insert(row, { updated_at: run.updated_at }))) {

@@ -59,7 +59,7 @@ export class Reach {
 }
 
 const isIn = (ip: Range[0], [base, bits]: Range): boolean =>
-  ip.kind() === base.kind() && (ip as ipaddr.IPv4).match(base as ipaddr.IPv4, bits);
+  ip.kind() === base.kind() && (ip as ipaddr.IPv4).match(base, bits);
 
 function rangeOf(text: string): Range {
   try {
