@@ -41,7 +41,7 @@ export async function a2aSdkOf(cwd: string): Promise<object> {
 /** A worker is asked for nothing but how it is. */
 export const settingsOfWorker = (settings: Settings): Settings => ({
   ...settings,
-  ...{ studio: false, mcp: false, a2a: false },
+  ...{ studio: false, mcp: false, a2a: false, http_app: undefined },
   disabled_routes: [...ROUTE_GROUPS],
 });
 

@@ -92,10 +92,16 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
   else await stopElsewhere(context, row);
   // Who asked for a rollback gets it, also when gone before the run has ended.
   const leave = action === "rollback" ? undefined : signal;
-  if (wait || action === "rollback") await (live?.answer(leave) ?? endOf(context, row, leave));
+  let hasBegun = live?.hasBegun ?? true;
+  if (live) {
+    if (wait || action === "rollback") await live.answer(leave);
+    hasBegun = live.hasBegun;
+  } else if (wait || action === "rollback") {
+    hasBegun = (await endOf(context, row, leave))?.attempt !== 0;
+  }
   if (action !== "rollback") return;
   // What waited in the queue has left nothing on its thread, which is another run's.
-  if (live && !live.hasBegun) await deleteRow(context, row);
+  if (!hasBegun) await deleteRow(context, row);
   else await rollBack(context, row);
 }
 
@@ -113,9 +119,9 @@ export async function callOff(context: EngineContext, { run_id, thread_id }: Run
 }
 
 /** Wait for the end of a run of another process. */
-async function endOf(context: EngineContext, row: RunRow, signal: AbortSignal | undefined): Promise<void> {
+function endOf(context: EngineContext, row: RunRow, signal: AbortSignal | undefined) {
   const { stopping } = context.live;
-  await endElsewhere(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
+  return endElsewhere(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
 }
 
 async function deleteRow(context: EngineContext, { thread_id, run_id }: RunRow): Promise<void> {

@@ -142,15 +142,13 @@ export class Crons {
     const { registry } = this.#context;
     const graphId = assistant_id == null ? undefined : registry.resolve(assistant_id);
     const threadId = thread_id == null ? undefined : requireUuid(thread_id, ["body", "thread_id"]);
-    const isOwn = (row: TimerRow) => isVisible(this.#context, row);
-    return (await timersWhere(this.#timers(), { kind: "cron", threadId }, isOwn))
-      .map((row) => cronModel(row as CronRow))
-      .filter(
-        (cron) =>
-          (graphId === undefined || namedGraph(this.#context, cron.assistant_id) === graphId) &&
-          (enabled == null || cron.enabled === enabled) &&
-          (metadata == null || contains(cron.metadata, metadata)),
-      );
+    const own = (row: TimerRow) => (isVisible(this.#context, row) ? cronModel(row as CronRow) : undefined);
+    return (await timersWhere(this.#timers(), { kind: "cron", threadId }, own)).filter(
+      (cron) =>
+        (graphId === undefined || namedGraph(this.#context, cron.assistant_id) === graphId) &&
+        (enabled == null || cron.enabled === enabled) &&
+        (metadata == null || contains(cron.metadata, metadata)),
+    );
   }
 
   async #changed({ id, thread_id, data }: CronRow, request: CronPatchRequest): Promise<CronData> {

@@ -4,7 +4,7 @@ import type { Run, RunCreateRequest } from "../models/run.js";
 import type { JsonObject } from "../models/common.js";
 import { now } from "../storage/rows.js";
 import type { RunKey, TimerRow, TimerTable } from "../storage/storage.js";
-import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
+import { InvalidRequestError, StorageUnavailableError, UnsupportedOptionError } from "../support/errors.js";
 import { newId, requireUuid } from "../support/ids.js";
 import { pause } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
@@ -73,8 +73,12 @@ export async function once<T>(
     // Whoever was to accept the run has died over it.
     const isLeft = lease_until !== null && lease_until <= now();
     if (!isOver && !isLeft) await pause(LOOK_MS, keyed.signal);
-    else if (await table.replace({ ...fresh, version: row.version }))
-      return first({ ...fresh, version: row.version + 1 });
+    else {
+      // Of two who accept it after all, one has the ids.
+      const ids = isOver ? {} : { run_id, thread_id };
+      const own = { ...fresh, version: row.version, data: { ...fresh.data, ...ids } };
+      if (await table.replace(own)) return first({ ...own, version: row.version + 1 });
+    }
   }
 }
 
@@ -110,7 +114,10 @@ async function accepted<T>(
   } catch (error) {
     clearInterval(renew);
     await noted;
-    await table.delete("key", row.id, row.version).catch(() => undefined);
+    // What was not answered may be stored: who asks again finds it, or it is accepted under the same ids.
+    const isOpen = error instanceof StorageUnavailableError;
+    const left = isOpen ? note({ lease_until: now() }) : table.delete("key", row.id, row.version);
+    await left.catch(() => undefined);
     throw error;
   }
 }

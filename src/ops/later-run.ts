@@ -71,7 +71,7 @@ export async function acceptLater(
       known: { run_id: run.run_id, created_at: run.created_at, store },
     });
   try {
-    if (isStateless) await onOwnThread(own, request, accept, run.thread_id);
+    if (isStateless) await onOwnThread(own, request, accept, { threadId: run.thread_id });
     else await accept(run.thread_id);
     return undefined;
   } catch (error) {

@@ -27,12 +27,15 @@ export class QueuedRun {
   readonly #options: CallerOptions;
   /** Aborts when nobody waits here any more: the caller is gone, or the process ends. */
   readonly #leave: AbortSignal;
+  /** Never rejects. */
+  readonly #atEnd: (() => Promise<void>) | undefined;
 
   constructor(context: EngineContext, run: Run, options: CallerOptions) {
     this.#context = context;
     this.run = run;
     this.#options = options;
-    const { signal, unattended, callers } = options;
+    const { signal, unattended, callers, atEnd } = options;
+    this.#atEnd = atEnd && (() => onceFree(context, run, atEnd));
     this.#leave = signal ? AbortSignal.any([signal, callers.dismissed]) : callers.dismissed;
     if (unattended) return;
     if (signal?.aborted) this.#stop();
@@ -55,12 +58,13 @@ export class QueuedRun {
       return await answerElsewhere(this.#context, this.run, this.#leave);
     } finally {
       if (this.#leave.aborted) this.#tidyLater();
-      else await this.#options.atEnd?.();
+      else await this.#atEnd?.();
     }
   }
 
   stream(): RunStream {
-    const { unattended, callers, atEnd } = this.#options;
+    const { unattended, callers } = this.#options;
+    const atEnd = this.#atEnd;
     const left = new AbortController();
     const leave = () => left.abort();
     let end = leave;
@@ -112,8 +116,8 @@ export class QueuedRun {
 
   /** Should the process end before, the sweep sees to what is left. */
   #tidyLater(): void {
-    const { atEnd, callers } = this.#options;
-    if (atEnd) endElsewhere(this.#context, this.run, callers.dismissed).then(atEnd, () => undefined);
+    const { dismissed } = this.#options.callers;
+    if (this.#atEnd) endElsewhere(this.#context, this.run, dismissed).then(this.#atEnd, () => undefined);
   }
 
   #stop(): void {
@@ -124,6 +128,25 @@ export class QueuedRun {
         "a run could not be cancelled, though its client left",
       ),
     );
+  }
+}
+
+/** How long a thread is waited for whose run has ended, in milliseconds. */
+const FREE_MS = 10_000;
+
+/** Whoever ended the run has its thread until all is done that the end does. What is not done here is left to the sweep. */
+async function onceFree(
+  { storage: { locks } }: EngineContext,
+  { thread_id }: Run,
+  work: () => Promise<void>,
+): Promise<void> {
+  const options = { wait: true, first: true, signal: AbortSignal.timeout(FREE_MS) };
+  const lease = await locks.acquire(thread_id, options).catch(() => undefined);
+  if (!lease) return;
+  try {
+    await work();
+  } finally {
+    await lease.release();
   }
 }
 

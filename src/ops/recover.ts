@@ -42,20 +42,20 @@ export async function recoverRuns(
 
 /**
  * Go on with a run that waits in the queue, or settle it. The caller holds the lease of its thread, which is released when
- * `ended` resolves. @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
+ * `ended` resolves. It is left alone while its graph is still at work here. @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
  */
 export async function resumeQueued(
   context: EngineContext,
   { run_id, thread_id }: RunKey,
   lease: ThreadLease,
-): Promise<{ ended: Promise<unknown> }> {
+): Promise<{ ended: Promise<unknown>; isLeft: boolean }> {
   const leases: Leases = new Map([[thread_id, lease]]);
   try {
-    const { ended } = await new Recovery(context, () => "resume").seeToRuns(
+    const { ended, counts } = await new Recovery(context, () => "resume").seeToRuns(
       [{ run_id, thread_id, owner: undefined }],
       leases,
     );
-    return { ended };
+    return { ended, isLeft: counts.ended + counts.resumed === 0 };
   } finally {
     for (const left of leases.values()) await left.release();
   }

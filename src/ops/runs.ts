@@ -168,7 +168,7 @@ export class Runs {
     }
     const start = (id: string, options: StatelessOptions) =>
       this.background(id, request, { ...options, known });
-    return onOwnThread(this.#context, request, start, threadId);
+    return onOwnThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
   /** As `wait`, on a thread of its own. */
@@ -181,7 +181,7 @@ export class Runs {
       return (await this.#keyed()).wait(request, { signal }, { onOwn });
     }
     const start = (id: string, own: StatelessOptions) => this.wait(id, request, { signal, ...own, known });
-    return onOwnThread(this.#context, request, start, threadId);
+    return onOwnThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
   /** As `stream`, on a thread of its own. */
@@ -194,7 +194,7 @@ export class Runs {
       return (await this.#keyed()).stream(request, { signal }, { onOwn });
     }
     const start = (id: string, own: StatelessOptions) => this.stream(id, request, { signal, ...own, known });
-    return onOwnThread(this.#context, request, start, threadId);
+    return onOwnThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
   /** Loaded for the first request with a key. */

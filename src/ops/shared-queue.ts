@@ -155,7 +155,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       accepted = await this.#table.accept(row, thread, { queued, mostBefore, mostWaiting });
     } catch (error) {
       // It may have been stored all the same.
-      context.live.results.suspect(run);
+      context.live.results.suspect(run, checked.known !== undefined);
       throw error;
     }
     const { thread_id } = run;
@@ -224,9 +224,9 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     try {
       const lease = await this.#context.storage.locks.acquire(head.thread_id, { wait: false });
       if (lease) {
-        const { ended } = await resumeQueued(this.#context, head, lease);
+        const { ended, isLeft } = await resumeQueued(this.#context, head, lease);
         void ended.then(leave);
-        return true;
+        if (!isLeft) return true;
       }
     } catch (error) {
       const { run_id } = head;

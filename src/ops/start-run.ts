@@ -300,7 +300,7 @@ export async function expectWebhook(
 }
 
 /**
- * Store the run's row and change its thread. A storage that does not answer may have stored the row all the same.
+ * Store the run's row and change its thread. A storage that does not answer may have stored the row all the same: one whose id is known goes on then.
  * @throws NotFoundError (`thread_not_found`)
  */
 async function insert(
@@ -316,7 +316,7 @@ async function insert(
   try {
     isStored = await (known?.store ? known.store(row, thread) : storage.runs.insert(row, thread));
   } catch (error) {
-    live.results.suspect(run);
+    live.results.suspect(run, known !== undefined);
     throw error;
   }
   if (!isStored) throw new NotFoundError("thread", run.thread_id);

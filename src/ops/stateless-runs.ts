@@ -17,15 +17,19 @@ export interface StatelessOptions extends Pick<LiveRunOptions, "atEnd"> {
   stateless: Stateless;
 }
 
-/**
- * Start a run on a thread of its own, which goes with the run unless `on_completion` is `keep`.
- * @param threadId the thread's id where that is settled; another server may have made it, for the same run
- */
+export interface OwnThread {
+  /** The thread's id where that is settled; another server may have made it, for the same run. */
+  threadId?: string;
+  /** Whether the sweep takes the thread, some time after the run: who asks again is told of it. */
+  stays?: boolean;
+}
+
+/** Start a run on a thread of its own, which goes with the run unless `on_completion` is `keep`. */
 export async function onOwnThread<T>(
   context: EngineContext,
   { on_completion, after_seconds }: RunCreateRequest,
   start: (threadId: string, options: StatelessOptions) => Promise<T>,
-  threadId?: string,
+  { threadId, stays = false }: OwnThread = {},
 ): Promise<T> {
   const threads = new Threads(context);
   const keep = on_completion === "keep";
@@ -42,7 +46,7 @@ export async function onOwnThread<T>(
   const atEnd = removalOf(context, thread_id);
   const stateless = { thread_id, scope: scopeOf(context) };
   try {
-    return await start(thread_id, { stateless, ...(!keep && { atEnd }) });
+    return await start(thread_id, { stateless, ...(!keep && !stays && { atEnd }) });
   } catch (error) {
     if (threadId === undefined) await removed(context, thread_id, () => threads.delete(thread_id));
     else if (made) await removed(context, thread_id, () => removeUnused(context, thread_id));
@@ -82,8 +86,8 @@ export const notingEnd =
   ): NonNullable<LiveRunOptions["atEnd"]> =>
   async () => {
     const { noteEnd } = await import("./webhooks.js");
-    await noteEnd(context, run);
-    await atEnd?.();
+    // Its thread stays until then, or until the sweep.
+    if (await noteEnd(context, run)) await atEnd?.();
   };
 
 /** A thread that cannot be removed now is left to the sweep: nobody knows of it. */

@@ -101,7 +101,8 @@ export async function fireDue(
 
 /** Who writes over the row's version first has it until its lease ends. */
 async function fire(context: EngineContext, { table }: Timers, row: TimerRow, at: string): Promise<void> {
-  const due_at = new Date(Date.parse(at) + LEASE_MS).toISOString();
+  // What was due before it may have taken long.
+  const due_at = new Date(Math.max(Date.parse(at), Date.now()) + LEASE_MS).toISOString();
   if (!(await table.replace({ ...row, due_at }))) return;
   const held = { ...row, due_at, version: row.version + 1 };
   try {

@@ -59,16 +59,16 @@ export function assertNotQueued({ delayed_runs, queue }: TimerSettings & { queue
 
 const PAGE = 100;
 
-/** All rows of a kind, or of a thread, as far as `isWanted`. */
-export async function timersWhere(
+/** What `read` makes of all rows of a kind, or of a thread; it leaves out those that it makes undefined of. */
+export async function timersWhere<T>(
   { table }: Timers,
   query: Pick<TimerQuery, "kind" | "threadId">,
-  isWanted: (row: TimerRow) => boolean,
-): Promise<TimerRow[]> {
-  const found: TimerRow[] = [];
+  read: (row: TimerRow) => T | undefined,
+): Promise<T[]> {
+  const found: T[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const rows = await table.list({ ...query, limit: PAGE, offset });
-    found.push(...rows.filter(isWanted));
+    found.push(...rows.map(read).filter((each) => each !== undefined));
     if (rows.length < PAGE) return found;
   }
 }

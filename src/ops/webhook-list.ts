@@ -20,9 +20,11 @@ export class Webhooks {
 
   /** The caller's, oldest first. */
   async list({ status, limit = DEFAULT_LIMIT, offset = 0 }: WebhookFilter): Promise<Page<Webhook>> {
-    const rows = await timersWhere(this.#timers(), { kind: "webhook" }, (row) => this.#isVisible(row));
-    const all = (rows as WebhookRow[]).map(webhookModel);
-    const found = status ? all.filter((webhook) => webhook.status === status) : all;
+    // What they would send may be large: a page of it at a time.
+    const found = await timersWhere(this.#timers(), { kind: "webhook" }, (row) => {
+      const webhook = this.#isVisible(row) ? webhookModel(row as WebhookRow) : undefined;
+      return status && webhook?.status !== status ? undefined : webhook;
+    });
     return pageOf(found.slice(offset, offset + limit), found.length, offset);
   }
 

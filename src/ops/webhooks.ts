@@ -61,20 +61,23 @@ export async function expectEnd(
   });
 }
 
-/** The run has ended, and its values can still be read: what is to be sent, is due. Never rejects. */
-export async function noteEnd(context: OpsContext, { run_id, thread_id }: RunKey): Promise<void> {
+/** The run has ended, and its values can still be read: what is to be sent, is due. False when that is not stored yet. Never rejects. */
+export async function noteEnd(context: OpsContext, { run_id, thread_id }: RunKey): Promise<boolean> {
   const { timers, storage, logger } = context;
   try {
     for (;;) {
       const row = (await timers?.table.get("webhook", run_id)) as WebhookRow | undefined;
-      if (!timers || !row || row.data.payload !== null) return;
+      if (!timers || !row || row.data.payload !== null) return true;
       const run = await storage.runs.get(thread_id, run_id);
-      if (!run || !isFinished(run)) return;
+      if (!run || !isFinished(run)) return true;
       const data = { ...row.data, payload: await payloadOf(context, run) };
-      if (await timers.table.replace({ ...row, due_at: now(), data })) return timers.wake();
+      if (!(await timers.table.replace({ ...row, due_at: now(), data }))) continue;
+      timers.wake();
+      return true;
     }
   } catch (error) {
     logger.warn({ err: error, run_id }, "the end of a run with a webhook is noted later");
+    return false;
   }
 }
 

@@ -26,12 +26,15 @@ describe("the header Idempotency-Key", () => {
     },
   );
 
-  it.each(["", "/stream"])("makes one run of two requests to /runs%s", async (route) => {
+  it.each(["", "/wait", "/stream"])("makes one run of requests to /runs%s, also later", async (route) => {
     const { request } = await startTestServer({ graphs });
-    const ask = () => request("POST", `/runs${route}`, { ...hello, on_completion: "keep" }, KEY);
+    const ask = () => request("POST", `/runs${route}`, hello, KEY);
     const [first, second] = await Promise.all([ask(), ask()]);
-    expect([first.status, second.status]).toEqual([200, 200]);
-    expect(second.headers.get("content-location")).toBe(first.headers.get("content-location"));
+    const again = await ask();
+    expect([first.status, second.status, again.status]).toEqual([200, 200, 200]);
+    const placeOf = ({ headers }: typeof first) => headers.get("content-location");
+    expect([placeOf(second), placeOf(again)]).toEqual([placeOf(first), placeOf(first)]);
+    if (route === "/wait") expect(again.body).toEqual(first.body);
     expect((await request("POST", "/threads/search", {})).body).toHaveLength(1);
   });
 

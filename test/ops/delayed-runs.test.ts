@@ -61,6 +61,21 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await statusOf(next, thread_id, run.run_id)).toBe("success");
   });
 
+  it("leaves a thread as free as without it, also when it came while another run was in flight", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open();
+    const gate = newId();
+    const before = await service.runs.background(thread_id, { assistant_id: "gate", input: { gate } });
+    await gateOf(gate).entered;
+    const run = await service.runs.create(thread_id, later);
+    gateOf(gate).open();
+    await (
+      await service.runs.join(thread_id, before.run_id)
+    ).answer;
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
+    expect(await statusOf(service, thread_id, run.run_id)).toBe("pending");
+  });
+
   it("waits for its turn on a thread that is busy then", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();

@@ -108,7 +108,14 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
   it("can be cancelled from any process, in flight and while it waits", TIMEOUT, async () => {
     const running = await inFlight();
     const { thread_id } = running;
-    const waiting = [await one!.begin(thread_id, null), await two!.begin(thread_id, null)] as const;
+    const waiting = [
+      await one!.begin(thread_id, null),
+      await two!.begin(thread_id, null),
+      await one!.begin(thread_id, null),
+    ] as const;
+    const rolledBack = `/threads/${thread_id}/runs/${waiting[2].run_id}`;
+    expect((await two!.request("POST", `${rolledBack}/cancel?wait=1&action=rollback`)).status).toBe(204);
+    expect((await one!.request("GET", rolledBack)).status).toBe(404);
     const path = `/threads/${thread_id}/runs/${waiting[0].run_id}`;
     expect((await two!.request("POST", `${path}/cancel?wait=1`)).status).toBe(204);
     expect(await one!.run(waiting[0])).toMatchObject({ status: "interrupted", attempt: 0 });

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
 import { silentLogger } from "../../src/support/log.js";
 import { openService, type Service } from "../../src/service.js";
@@ -12,12 +13,17 @@ import { readAll } from "../helpers/service.js";
 
 const services: Service[] = [];
 
-async function serve(postgres: TestPostgres, checkpointer_options = {}): Promise<Service> {
+async function serve(
+  postgres: TestPostgres,
+  checkpointer_options = {},
+  more: Partial<Settings> = {},
+): Promise<Service> {
   const { checkpointer_scheme, checkpointer_uri, checkpointer_options: options } = postgres.options();
   const settings = {
     checkpointer_scheme,
     checkpointer_uri,
     checkpointer_options: { ...options, ...checkpointer_options },
+    ...more,
   };
   const service = await openService({ graphs: { steps, chat, gate }, settings, logger: silentLogger });
   services.push(service);
@@ -48,6 +54,22 @@ withPostgres("a service on postgres", (postgres) => {
       expect(statements).toBeLessThanOrEqual(30);
     },
   );
+
+  it("what waits in the queue keeps its thread, however short that lives; what is refused changes nothing", async () => {
+    const queue = { queue: "postgres", role: "api", stream: "postgres" } as const;
+    const service = await serve(postgres, {}, { ...queue, max_waiting_runs: 1 });
+    const { threads, runs } = service;
+    const { thread_id } = await threads.create({ ttl: 1 });
+    const { run_id } = await runs.background(thread_id, hello);
+    const accepted = await threads.get(thread_id);
+    const config = { tags: ["refused"] };
+    await expect(runs.background(thread_id, { ...hello, config })).rejects.toMatchObject({
+      code: "too_many_runs",
+    });
+    expect(await threads.get(thread_id)).toEqual(accepted);
+    await service.sweep(new Date(Date.now() + 3_600_000).toISOString());
+    expect(await runs.get(thread_id, run_id)).toMatchObject({ status: "pending", attempt: 0 });
+  });
 
   it("200 runs at once share three connections", async () => {
     const { threads, runs } = await serve(postgres, { pool_max_size: 3 });

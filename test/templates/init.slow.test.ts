@@ -82,8 +82,8 @@ describe("projects made by init", () => {
     const made = await read(join(folder, name, "package.json"));
     const { "graph-serve": _2, ...pinned } = { ...made.dependencies, ...made.devDependencies };
     expect(own.devDependencies).toMatchObject(pinned);
-    // A client that is tested here brings an SDK of its own.
-    const { "@langchain/react": _1, ...overrides } = own.overrides ?? {};
+    // Clients that are tested here bring SDKs of their own.
+    const { "@langchain/react": _1, "@langchain/svelte": _3, ...overrides } = own.overrides ?? {};
     expect(made.overrides).toEqual(overrides);
   });
 

@@ -62,10 +62,10 @@ interface ListFlags extends ClientFlags {
 
 async function listCrons(session: Session, flags: ListFlags): Promise<number> {
   const { print } = session;
-  const limit = wholeNumber("--limit", flags.limit, 1);
+  const limit = wholeNumber("--limit", flags.limit, 1, PAGE - 1);
   const offset = optionalNumber("--offset", flags.offset) ?? 0;
   await withClient(session, flags, CRONS, async (client) => {
-    const found = await client.crons.search({ limit: Math.min(limit + 1, PAGE), offset });
+    const found = await client.crons.search({ limit: limit + 1, offset });
     const items = found.slice(0, limit);
     const next = found.length > limit ? offset + limit : null;
     if (print.flags.jsonl) items.forEach((cron) => print.json(cron));

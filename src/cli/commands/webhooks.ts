@@ -6,7 +6,7 @@ import { addClientOptions, type ClientFlags, oneOf, optionalNumber, wholeNumber 
 import type { Session } from "../session.js";
 import { type Column, printColumns } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
-import { shownId, shownTime } from "../terminal/text.js";
+import { shownTime } from "../terminal/text.js";
 
 const RUN = "id of the run whose end was to be posted";
 const ID = "0198c0de-0000-7000-8000-000000000000";
@@ -48,11 +48,11 @@ interface ListFlags extends ClientFlags {
 
 async function listWebhooks(session: Session, flags: ListFlags): Promise<number> {
   const { print } = session;
-  const limit = wholeNumber("--limit", flags.limit, 1);
+  const limit = wholeNumber("--limit", flags.limit, 1, MOST_AT_ONCE - 1);
   const offset = optionalNumber("--offset", flags.offset) ?? 0;
   const status = flags.status === undefined ? undefined : oneOf("--status", flags.status, STATUSES);
   await withClient(session, flags, WEBHOOKS, async (client) => {
-    const filter = { ...(status && { status }), limit: Math.min(limit + 1, MOST_AT_ONCE), offset };
+    const filter = { ...(status && { status }), limit: limit + 1, offset };
     const found = await client.webhooks.list(filter);
     const items = found.slice(0, limit);
     const next = found.length > limit ? offset + limit : null;
@@ -68,7 +68,7 @@ async function listWebhooks(session: Session, flags: ListFlags): Promise<number>
 }
 
 const columns = (print: Printer): Column<Webhook>[] => [
-  { title: "RUN", cell: ({ run_id }) => shownId(print, run_id) },
+  { title: "RUN", cell: ({ run_id }) => run_id },
   { title: "STATUS", cell: ({ status }) => status },
   { title: "SENT", cell: ({ sendings }) => String(sendings) },
   { title: "NEXT", cell: ({ next_sending_at }) => shownTime(print, next_sending_at) },

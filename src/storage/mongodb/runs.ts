@@ -31,6 +31,7 @@ import type {
   UnfinishedQuery,
   UnfinishedRun,
 } from "../storage.js";
+import { KEEPER } from "../timers.js";
 import { isDuplicate } from "./errors.js";
 import {
   type Collections,
@@ -240,7 +241,7 @@ export class MongodbRuns implements RunTable {
   async #isSuperseded(runId: string, { _id, opened }: StoredThread): Promise<boolean> {
     if (opened === null || opened === runId) return false;
     const latest = await this.get(_id, opened);
-    return latest !== undefined && !isFinished(latest);
+    return latest !== undefined && !isFinished(latest) && latest.owner !== KEEPER.id;
   }
 
   /** May come again and again: a run that has ended stays as it is. */

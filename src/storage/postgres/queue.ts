@@ -8,6 +8,7 @@ import type {
   RunRow,
   ThreadPatch,
 } from "../storage.js";
+import { KEEPER } from "../timers.js";
 import type { LockConnection } from "./lock-session.js";
 import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
@@ -123,7 +124,7 @@ export class PostgresQueue implements RunQueue {
 }
 
 /**
- * Acceptance counts what came before after it has the thread's row, and in a function, whose queries see what was committed
+ * Only a run that begins changes its thread, and none that is refused. Acceptance counts what came before after it has the thread's row, and in a function, whose queries see what was committed
  * until then: of two runs that are accepted at once, the one that `seq` has first is seen by the other.
  */
 function statements(schema: string) {
@@ -131,7 +132,7 @@ function statements(schema: string) {
   const columns = STORED_RUN_COLUMNS;
   const isFirst = `NOT EXISTS (
     SELECT FROM ${runs} AS earlier WHERE earlier.thread_id = r.thread_id AND earlier.seq < r.seq
-      AND earlier.status IN ('pending', 'running'))`;
+      AND earlier.status IN ('pending', 'running') AND earlier.owner <> '${KEEPER.id}')`;
   const [patch, queued, mostBefore, mostWaiting] = [1, 2, 3, 4].map((place) => `$${columns.length + place}`);
   const given = (column: (typeof columns)[number]) => runValue(column, columns.indexOf(column) + 1);
   const whileQueued: Partial<Record<string, string>> = {
@@ -145,7 +146,7 @@ function statements(schema: string) {
   });
   return {
     accept: `WITH thread AS (
-        UPDATE ${threads} AS t SET ${threadAssignments(`${patch}::json`)} WHERE thread_id = $2 RETURNING thread_id
+        SELECT thread_id FROM ${threads} WHERE thread_id = $2 FOR NO KEY UPDATE
       ), earlier AS MATERIALIZED (
         SELECT "${schema}".gs_unfinished(thread_id)::integer AS before FROM thread
       ), place AS MATERIALIZED (
@@ -156,6 +157,12 @@ function statements(schema: string) {
       ), stored AS (
         INSERT INTO ${runs} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM place
         WHERE fits AND (begins OR has_room) RETURNING 1
+      ), patch AS MATERIALIZED (
+        SELECT CASE WHEN begins THEN ${patch}::json
+          ELSE json_build_object('updated_at', ${patch}::json -> 'updated_at') END AS it
+        FROM place WHERE fits AND (begins OR has_room)
+      ), patched AS (
+        UPDATE ${threads} AS t SET ${threadAssignments("patch.it")} FROM patch WHERE t.thread_id = $2
       ) SELECT before, fits, begins, EXISTS (SELECT FROM stored) AS stored FROM place`,
     heads: `SELECT run_id, thread_id FROM ${runs} AS r
       WHERE ${WAITS} AND thread_id <> ALL ($2::text[]) AND ${isFirst} ORDER BY seq LIMIT $1`,

@@ -1,4 +1,5 @@
 import type { RunTasks } from "../../models/run.js";
+import { KEEPER } from "../timers.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { runAssignments, storePatch, storeRun, threadAssignments } from "./rows.js";
@@ -59,7 +60,8 @@ export class PostgresRuns implements RunTable {
         ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run
         WHERE t.thread_id = $2 AND NOT EXISTS (
           SELECT 1 FROM ${runs} AS later
-          WHERE later.thread_id = $2 AND later.seq > run.seq AND later.status ${UNFINISHED})`,
+          WHERE later.thread_id = $2 AND later.seq > run.seq AND later.status ${UNFINISHED}
+            AND later.owner <> '${KEEPER.id}')`,
       delete: `DELETE FROM ${runs} WHERE run_id = $1 AND thread_id = $2 RETURNING 1`,
       list: `SELECT ${columns} FROM ${runs} WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,

@@ -1,4 +1,5 @@
 import { StorageUnavailableError } from "../../support/errors.js";
+import { KEEPER } from "../timers.js";
 import { lockKey, type PostgresDriver } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 
@@ -150,7 +151,8 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   CREATE INDEX gs_runs_waiting ON ${s}.gs_runs (seq) WHERE owner = '' AND status IN ('pending', 'running');
   CREATE FUNCTION ${s}.gs_unfinished(thread text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
   BEGIN
-    RETURN (SELECT count(*) FROM ${s}.gs_runs WHERE thread_id = thread AND status IN ('pending', 'running'));
+    RETURN (SELECT count(*) FROM ${s}.gs_runs WHERE thread_id = thread AND status IN ('pending', 'running')
+      AND owner <> '${KEEPER.id}');
   END $$;
   `,
 ];

@@ -24,7 +24,7 @@ export class PostgresThreads implements ThreadTable {
   readonly #sql: Record<"insert" | "get" | "update" | "delete" | "expired", string>;
 
   constructor(pool: PostgresPool, schema: string) {
-    const threads = tableIn(schema, "gs_threads");
+    const [threads, runs] = [tableIn(schema, "gs_threads"), tableIn(schema, "gs_runs")];
     this.#pool = pool;
     this.#search = new PostgresSearch(pool, schema);
     this.#sql = {
@@ -32,7 +32,9 @@ export class PostgresThreads implements ThreadTable {
       get: `SELECT ${columns} FROM ${threads} WHERE thread_id = $1`,
       update: `UPDATE ${threads} AS t SET ${threadAssignments("$2::json")} WHERE thread_id = $1 RETURNING ${columns}`,
       delete: `${deleteCheckpoints(schema)} DELETE FROM ${threads} WHERE thread_id = $1 RETURNING 1`,
-      expired: `SELECT ${columns} FROM ${threads} WHERE expires_at < $1 AND status <> 'busy'
+      // A run that waits in the queue has its thread, busy or not.
+      expired: `SELECT ${columns} FROM ${threads} AS t WHERE expires_at < $1 AND status <> 'busy' AND NOT EXISTS (
+          SELECT FROM ${runs} AS r WHERE r.thread_id = t.thread_id AND r.owner = '' AND r.status IN ('pending', 'running'))
         ORDER BY expires_at LIMIT $2`,
     };
   }
