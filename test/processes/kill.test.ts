@@ -82,8 +82,10 @@ onSharedBackends("a server killed", (servers) => {
     isOver = true;
     await Promise.all(load);
     const unfinished = async () => {
-      const runs = await Promise.all(threads.map((id) => one.client.runs.list(id, { status: "running" })));
-      return runs.flat().length;
+      const lists = threads.flatMap((id) =>
+        (["pending", "running"] as const).map((status) => one.client.runs.list(id, { status })),
+      );
+      return (await Promise.all(lists)).flat().length;
     };
     await expect.poll(unfinished, PATIENCE).toBe(0);
     for (const thread_id of [...threads, held]) {
