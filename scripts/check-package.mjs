@@ -17,6 +17,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
+/** What users download at most. */
+const MOST_BYTES = 1_700_000;
 const ROOT = join(import.meta.dirname, "..");
 const INSTALL_LIMIT_MS = 900_000;
 const READY_LIMIT_MS = 60_000;
@@ -52,9 +54,6 @@ function run(command, args, cwd, timeout = 180_000) {
   );
   return stdout;
 }
-
-/** What users download at most. */
-const MOST_BYTES = 1_700_000;
 
 /** The tarball as it would be published; it must hold what users need and nothing else. */
 function pack() {
