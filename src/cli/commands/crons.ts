@@ -6,7 +6,8 @@ import { examples, type Runner } from "../command.js";
 import { withClient } from "../open-client.js";
 import { addClientOptions, type ClientFlags, optionalNumber, wholeNumber } from "../options.js";
 import { confirm, type Session } from "../session.js";
-import { type Column, printColumns, printFields } from "../terminal/table.js";
+import { type Column, printFields } from "../terminal/table.js";
+import { pageOf, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownId, shownTime } from "../terminal/text.js";
 
@@ -66,15 +67,10 @@ async function listCrons(session: Session, flags: ListFlags): Promise<number> {
   const offset = optionalNumber("--offset", flags.offset) ?? 0;
   await withClient(session, flags, CRONS, async (client) => {
     const found = await client.crons.search({ limit: limit + 1, offset });
-    const items = found.slice(0, limit);
-    const next = found.length > limit ? offset + limit : null;
-    if (print.flags.jsonl) items.forEach((cron) => print.json(cron));
-    else if (print.flags.json) print.json({ items, next });
-    else {
-      if (items.length === 0) print.note(`no such crons in ${client.place}`);
-      printColumns(print, columns(print), items);
-      if (next !== null) print.note(`there are more: --offset ${next}`);
-    }
+    printPage(print, pageOf(found, { limit, offset }), {
+      columns: columns(print),
+      none: `no such crons in ${client.place}`,
+    });
   });
   return 0;
 }

@@ -11,7 +11,8 @@ import type { ClientFlags } from "../options.js";
 import { walkAllRuns, walkRuns } from "../../client/walk.js";
 import { allOf } from "../../support/read-ahead.js";
 import type { Printer } from "../terminal/print.js";
-import { type Column, printColumns } from "../terminal/table.js";
+import type { Column } from "../terminal/table.js";
+import { type ListPage, pageOf, printPage } from "../terminal/page.js";
 import { shownId } from "../terminal/text.js";
 
 export function runsCommand(runs: Command, run: Runner): void {
@@ -64,15 +65,10 @@ async function listRuns(session: Session, thread: string | undefined, flags: Run
     ...(flags.status !== undefined && { status: oneOf("--status", flags.status, RUN_STATUSES) }),
   };
   const list = async (client: RowsClient) => {
-    const { items, next } = await runPage(client, thread, query);
-    if (print.flags.jsonl) items.forEach((run) => print.json(run));
-    else if (print.flags.json) print.json({ items, next });
-    else {
-      if (items.length === 0)
-        print.note(thread === undefined ? "no such runs" : "no such runs on this thread");
-      printColumns(print, thread === undefined ? withThread(print) : runColumns(print), items);
-      if (next !== null) print.note(`there are more: --offset ${next}`);
-    }
+    printPage(print, await runPage(client, thread, query), {
+      columns: thread === undefined ? withThread(print) : runColumns(print),
+      none: thread === undefined ? "no such runs" : "no such runs on this thread",
+    });
   };
   // JSON has what the runs were called with, which rows leave out.
   await (print.isJson ? withClient(session, flags, {}, list) : withRows(session, flags, list));
@@ -84,15 +80,13 @@ async function runPage(
   client: RowsClient,
   thread: string | undefined,
   query: { limit: number; offset: number; status?: Run["status"] },
-): Promise<{ items: ListedRun[]; next: number | null }> {
+): Promise<ListPage<ListedRun>> {
   const filter = { ...query, limit: query.limit + 1 };
   const runs =
     thread === undefined
       ? walkAllRuns(client, filter)
       : walkRuns(client, await findThreadId(client, thread), filter);
-  const items = await allOf(runs);
-  const hasMore = items.length > query.limit;
-  return { items: items.slice(0, query.limit), next: hasMore ? query.offset + query.limit : null };
+  return pageOf(await allOf(runs), query);
 }
 
 function withThread(print: Printer): Column<ListedRun>[] {

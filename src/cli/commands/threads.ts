@@ -20,7 +20,7 @@ import { warnHidden, withClient, withRows } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
-import { printColumns } from "../terminal/table.js";
+import { printPageTable } from "../terminal/page.js";
 import {
   type FilterFlags,
   filterOf,
@@ -206,11 +206,10 @@ async function showThreads(
   { items: threads, next }: ThreadPage,
   columns: { messages?: boolean } = {},
 ): Promise<void> {
-  if (threads.length === 0) print.note(`no such threads in ${client.place}`);
   const rows: ThreadRow[] = [];
   for (const thread of threads) rows.push(await threadRow(client, thread));
-  printColumns(print, threadColumns(print, columns), rows);
-  if (next !== null) print.note(`there are more: --offset ${next}`);
+  const form = { columns: threadColumns(print, columns), none: `no such threads in ${client.place}` };
+  printPageTable(print, { items: rows, next }, form);
 }
 
 interface WriteFlags extends ClientFlags {

@@ -4,7 +4,8 @@ import { examples, type Runner } from "../command.js";
 import { withClient } from "../open-client.js";
 import { addClientOptions, type ClientFlags, oneOf, optionalNumber, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
-import { type Column, printColumns } from "../terminal/table.js";
+import type { Column } from "../terminal/table.js";
+import { pageOf, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownTime } from "../terminal/text.js";
 
@@ -54,15 +55,10 @@ async function listWebhooks(session: Session, flags: ListFlags): Promise<number>
   await withClient(session, flags, WEBHOOKS, async (client) => {
     const filter = { ...(status && { status }), limit: limit + 1, offset };
     const found = await client.webhooks.list(filter);
-    const items = found.slice(0, limit);
-    const next = found.length > limit ? offset + limit : null;
-    if (print.flags.jsonl) items.forEach((webhook) => print.json(webhook));
-    else if (print.flags.json) print.json({ items, next });
-    else {
-      if (items.length === 0) print.note(`no such webhooks in ${client.place}`);
-      printColumns(print, columns(print), items);
-      if (next !== null) print.note(`there are more: --offset ${next}`);
-    }
+    printPage(print, pageOf(found, { limit, offset }), {
+      columns: columns(print),
+      none: `no such webhooks in ${client.place}`,
+    });
   });
   return 0;
 }
