@@ -38,25 +38,36 @@ export function StatusChoices<Status extends string>({ statuses, show }: StatusC
   );
 }
 
-export function MetaField() {
-  const { meta = "" } = place.value.query;
-  const isWrong = meta !== "" && parseMeta(meta) === undefined;
+interface FactsFieldProps {
+  /** Of the address. */
+  name: "meta" | "value";
+  label: string;
+  hint: string;
+}
+
+/** Takes facts such as `user=ada`; what are none is told. */
+export function FactsField({ name, label, hint }: FactsFieldProps) {
+  const text = place.value.query[name] ?? "";
+  const isWrong = text !== "" && parseMeta(text) === undefined;
+  const fault = `${name}-fault`;
   return (
     <label>
-      <span>{words.list.meta}</span>
+      <span>{label}</span>
       <input
         type="search"
-        placeholder={words.list.metaHint}
-        value={meta}
+        placeholder={hint}
+        value={text}
         aria-invalid={isWrong}
-        aria-describedby={isWrong ? "meta-fault" : undefined}
-        onChange={({ currentTarget }) => go(withQuery({ meta: currentTarget.value }), { replace: true })}
+        aria-describedby={isWrong ? fault : undefined}
+        onChange={({ currentTarget }) => go(withQuery({ [name]: currentTarget.value }), { replace: true })}
       />
       {isWrong && (
-        <span id="meta-fault" class="bad">
+        <span id={fault} class="bad">
           {words.list.metaFault}
         </span>
       )}
     </label>
   );
 }
+
+export const MetaField = () => <FactsField name="meta" label={words.list.meta} hint={words.list.metaHint} />;

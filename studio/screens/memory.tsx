@@ -5,6 +5,7 @@ import { isReadOnly } from "../api.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
 import { EndOfList } from "../parts/end-of-list.js";
 import { ItemEditor } from "../parts/item-editor.js";
+import { FactsField } from "../parts/list-head.js";
 import { Ago, visible } from "../parts/text.js";
 import { go, place, withQuery } from "../router.js";
 import {
@@ -90,8 +91,7 @@ function Branches({ depth }: { depth: number }) {
 }
 
 function Items() {
-  const { q = "", value = "" } = place.value.query;
-  const isWrong = value !== "" && parseMeta(value) === undefined;
+  const { q = "" } = place.value.query;
   return (
     <>
       <div class="fields">
@@ -104,22 +104,7 @@ function Items() {
             onInput={({ currentTarget }) => go(withQuery({ q: currentTarget.value }), { replace: true })}
           />
         </label>
-        <label>
-          <span>{words.memory.value}</span>
-          <input
-            type="search"
-            placeholder={words.memory.valueHint}
-            value={value}
-            aria-invalid={isWrong}
-            aria-describedby={isWrong ? "value-fault" : undefined}
-            onChange={({ currentTarget }) => go(withQuery({ value: currentTarget.value }), { replace: true })}
-          />
-          {isWrong && (
-            <span id="value-fault" class="bad">
-              {words.list.metaFault}
-            </span>
-          )}
-        </label>
+        <FactsField name="value" label={words.memory.value} hint={words.memory.valueHint} />
       </div>
       <List />
     </>
