@@ -42,6 +42,24 @@ export function useDev(files: () => Record<string, string>) {
   };
 }
 
+/** A graph that hides its plan, and a key, which its subgraph knows, too; it answers with this. */
+export const hidingGraph = (
+  answer: string,
+): string => `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ question: Annotation, plan: Annotation, api_key: Annotation, answer: Annotation });
+const Output = Annotation.Root({ answer: Annotation });
+const inner = new StateGraph({ stateSchema: State, output: Output })
+  .addNode("think", () => ({ plan: "think in secret" }))
+  .addNode("speak", () => ({ answer: ${JSON.stringify(answer)} }))
+  .addEdge(START, "think").addEdge("think", "speak").addEdge("speak", END)
+  .compile();
+export const graph = new StateGraph({ stateSchema: State, output: Output })
+  .addNode("prepare", () => ({ plan: "plan in secret", api_key: "sk-0123456789abcdef0123" }))
+  .addNode("inner", inner)
+  .addEdge(START, "prepare").addEdge("prepare", "inner").addEdge("inner", END)
+  .compile();
+`;
+
 /** What browsers say of a request that the page itself makes. */
 export const OWN = { "sec-fetch-site": "same-origin" };
 

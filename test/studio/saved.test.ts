@@ -3,26 +3,11 @@ import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { useDev } from "./dev.js";
+import { hidingGraph, useDev } from "./dev.js";
 import { useBrowser } from "./open.js";
 
-const dev = useDev(() => ({ "graph.ts": HIDING }));
+const dev = useDev(() => ({ "graph.ts": hidingGraph("42 sk-0123456789abcdef0123") }));
 
-/** Hides its plan, and says a key aloud. */
-const HIDING = `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
-const State = Annotation.Root({ question: Annotation, plan: Annotation, api_key: Annotation, answer: Annotation });
-const Output = Annotation.Root({ answer: Annotation });
-const inner = new StateGraph({ stateSchema: State, output: Output })
-  .addNode("think", () => ({ plan: "think in secret" }))
-  .addNode("speak", () => ({ answer: "42 sk-0123456789abcdef0123" }))
-  .addEdge(START, "think").addEdge("think", "speak").addEdge("speak", END)
-  .compile();
-export const graph = new StateGraph({ stateSchema: State, output: Output })
-  .addNode("prepare", () => ({ plan: "plan in secret", api_key: "sk-0123456789abcdef0123" }))
-  .addNode("inner", inner)
-  .addEdge(START, "prepare").addEdge("prepare", "inner").addEdge("inner", END)
-  .compile();
-`;
 describeWithChromium("a thread that is saved from its page", () => {
   const open = useBrowser();
 

@@ -7,26 +7,11 @@ import { openService } from "../../src/service.js";
 import { cli, startCli } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { askHelper, OWN, useDev } from "./dev.js";
+import { askHelper, hidingGraph, OWN, useDev } from "./dev.js";
 import { useBrowser, violationsOf } from "./open.js";
 
-const dev = useDev(() => ({ "graph.ts": HIDING }));
+const dev = useDev(() => ({ "graph.ts": hidingGraph("42") }));
 
-/** Hides its plan, and a key, which its subgraph knows, too. */
-const HIDING = `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
-const State = Annotation.Root({ question: Annotation, plan: Annotation, api_key: Annotation, answer: Annotation });
-const Output = Annotation.Root({ answer: Annotation });
-const inner = new StateGraph({ stateSchema: State, output: Output })
-  .addNode("think", () => ({ plan: "think in secret" }))
-  .addNode("speak", () => ({ answer: "42" }))
-  .addEdge(START, "think").addEdge("think", "speak").addEdge("speak", END)
-  .compile();
-export const graph = new StateGraph({ stateSchema: State, output: Output })
-  .addNode("prepare", () => ({ plan: "plan in secret", api_key: "sk-0123456789abcdef0123" }))
-  .addNode("inner", inner)
-  .addEdge(START, "prepare").addEdge("prepare", "inner").addEdge("inner", END)
-  .compile();
-`;
 const HIDDEN = [
   ["GET", "/studio/api/states/threads/x/state"],
   ["POST", "/studio/api/states/threads/x/state/checkpoint"],
