@@ -21,6 +21,7 @@ const TREE = [
 const TESTS = [
   "test/clients",
   "test/graphs/placeholder-graph.test.ts",
+  "test/http/inner-breakpoints.test.ts",
   "test/http/no-leaks.test.ts",
   "test/http/service.test.ts",
   "test/http/strict-resume.test.ts",

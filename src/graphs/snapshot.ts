@@ -66,7 +66,7 @@ function errorText(thrown: unknown): string | null {
   return JSON.stringify({ message, name });
 }
 
-const isSnapshot = (state: Snapshot | GraphConfig | undefined): state is Snapshot =>
+export const isSnapshot = (state: Snapshot | GraphConfig | undefined): state is Snapshot =>
   state !== undefined && "next" in state && "tasks" in state;
 
 function taskOf(task: SnapshotTask, filter: OutputFilter): ThreadTask {

@@ -120,8 +120,12 @@ export const RunCreateRequest = Type.Object(
         "Fail a run that answers what the thread does not ask when its turn comes, instead of ignoring the answer; the thread stays as it was.",
     }),
     stream_resumable: Opt(Type.Boolean({ default: false }), { description: "Accepted for SDK clients." }),
-    interrupt_before: Opt(InterruptNodes, { description: 'Nodes to stop before; "*" is all.' }),
-    interrupt_after: Opt(InterruptNodes, { description: 'Nodes to stop after; "*" is all.' }),
+    interrupt_before: Opt(InterruptNodes, {
+      description: 'Nodes to stop before; "*" is all, "child:node" one inside of the graph that a node is.',
+    }),
+    interrupt_after: Opt(InterruptNodes, {
+      description: 'Nodes to stop after; "*" is all, "child:node" one inside of the graph that a node is.',
+    }),
     on_disconnect: Opt(StringEnum(["cancel", "continue"]), {
       description:
         "What a client that leaves does to the run: cancel interrupts it, continue lets it go on; the setting on_disconnect when left out.",

@@ -1,7 +1,6 @@
 /** Goes on with a run that another process began, or was to begin; the caller holds its thread's lease. */
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
-import { readState } from "../graphs/snapshot.js";
+import { type Breakpoints, isAtBreakpoint } from "../graphs/breakpoints.js";
 import { now } from "../storage/rows.js";
 import type { Resumption, RunRow, ThreadLease } from "../storage/storage.js";
 import { errorMessage, GraphServeError, NotFoundError, StorageUnavailableError } from "../support/errors.js";
@@ -10,7 +9,7 @@ import { type EngineContext, LiveRun } from "./live-runs.js";
 import { RunLog } from "./run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { requestOf } from "./resumption.js";
-import { type CheckedRequest, graphInput, readRequest } from "./run-request.js";
+import { boundFor, type CheckedRequest, graphInput, readRequest } from "./run-request.js";
 import { requireCheckpoint } from "./run-checkpointer.js";
 import { runModel, scopeOf } from "./thread-origin.js";
 import { paused } from "./run-results.js";
@@ -44,7 +43,7 @@ export async function readCutOff(
     const request = requestOf(row);
     const call = readRequest(own, row.thread_id, request);
     const graphId = context.registry.resolve(request.assistant_id);
-    const bound = await context.registry.graph(graphId, { configurable: call.configurable });
+    const bound = await boundFor(context, graphId, call, request);
     const input = await graphInput(request, bound.graph);
     const since = performance.now();
     const checked = { ...call, threadId: row.thread_id, request, bound, input, since };
@@ -209,7 +208,8 @@ async function placeOf(run: CutOffRun): Promise<Start> {
   if (latest && writerOf(latest) === run_id) {
     const { checkpoint_id: _1, checkpoint_map: _2, ...others } = checked.configurable;
     const configurable = { ...others, checkpoint_ns: "" };
-    if (await isAtBreakpoint(checked, configurable)) throw new AtBreakpoint();
+    const { bound, options } = checked;
+    if (await isAtBreakpoint(bound.graph, options as Breakpoints, { configurable })) throw new AtBreakpoint();
     return { input: null, configurable, earlier: { checkpointId: latest.checkpoint.id, spentMs } };
   }
   for await (const _ of checkpointer.list(root, { filter: { run_id }, limit: 1 }))
@@ -223,25 +223,6 @@ const writerOf = ({ metadata }: CheckpointTuple): unknown =>
 
 /** The run had stopped for somebody to look, which nobody was told: going on would pass the breakpoint. */
 class AtBreakpoint extends Error {}
-
-async function isAtBreakpoint(
-  { options, bound: { graph } }: CheckedRequest,
-  configurable: GraphConfig["configurable"],
-): Promise<boolean> {
-  const given = options as Breakpoints;
-  const { interruptBefore = graph.interruptBefore, interruptAfter = graph.interruptAfter } = given;
-  if (!interruptBefore?.length && !interruptAfter?.length) return false;
-  const { next, parentConfig } = await readState(graph, { configurable });
-  if (next.length === 0) return false;
-  if (holdsAny(interruptBefore, next)) return true;
-  const done = parentConfig && (await readState(graph, parentConfig)).next;
-  return holdsAny(interruptAfter, done ?? []);
-}
-
-type Breakpoints = Pick<ServedGraph, "interruptBefore" | "interruptAfter">;
-
-const holdsAny = (breakpoints: readonly string[] | "*" | undefined, nodes: readonly string[]): boolean =>
-  breakpoints === "*" ? nodes.length > 0 : nodes.some((node) => breakpoints?.includes(node));
 
 async function endPaused(
   { context, row: { run_id, thread_id } }: CutOffRun,

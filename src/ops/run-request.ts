@@ -1,5 +1,6 @@
 /** A run request -> what the graph is called with and what the run's row keeps. */
 import { Command } from "@langchain/langgraph";
+import { ownNodes, withInnerBreakpoints } from "../graphs/breakpoints.js";
 import {
   assertPlainData,
   coerceCommand,
@@ -149,12 +150,6 @@ function durabilityOf({ durability, checkpoint_during }: RunCreateRequest): stri
   return checkpoint_during ? "async" : "exit";
 }
 
-/** `*` is all nodes, also inside a list. */
-function interruptNodes(nodes: RunCreateRequest["interrupt_before"]): string[] | "*" | undefined {
-  if (nodes == null) return undefined;
-  return nodes.includes("*") ? "*" : nodes;
-}
-
 /**
  * Read a run request for the thread it names; its input needs the graph, too.
  * @throws InvalidRequestError (`invalid_request`)
@@ -176,8 +171,8 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
     runName: text(config.run_name, "run_name"),
     recursionLimit: positiveInteger(config.recursion_limit, "recursion_limit"),
     maxConcurrency: positiveInteger(config.max_concurrency, "max_concurrency"),
-    interruptBefore: interruptNodes(request.interrupt_before),
-    interruptAfter: interruptNodes(request.interrupt_after),
+    interruptBefore: ownNodes(request.interrupt_before),
+    interruptAfter: ownNodes(request.interrupt_after),
     durability: durabilityOf(request),
   });
   return {
@@ -186,6 +181,23 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
     modes: streamModes(request),
     subgraphs: request.stream_subgraphs ?? false,
   };
+}
+
+/**
+ * The graph to call, with the request's breakpoints inside of its graphs.
+ * @throws InvalidRequestError for a breakpoint that leads nowhere (`invalid_request`)
+ * @throws GraphNotLoadedError (`graph_not_loaded`)
+ * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
+ */
+export async function boundFor(
+  { registry }: OpsContext,
+  graphId: string,
+  { configurable }: CallOptions,
+  request: RunCreateRequest,
+): Promise<BoundGraph> {
+  const bound = await registry.graph(graphId, { configurable });
+  const graph = withInnerBreakpoints(bound.graph, request);
+  return graph === bound.graph ? bound : { ...bound, graph };
 }
 
 // What a request leaves to the settings.

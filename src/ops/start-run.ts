@@ -13,6 +13,7 @@ import { type EngineContext, LiveRun } from "./live-runs.js";
 import type { Origin } from "./run-checkpointer.js";
 import {
   addressedResume,
+  boundFor,
   busyThread,
   type CallOptions,
   type CheckedRequest,
@@ -82,14 +83,13 @@ export async function checkRequest(
   request: RunCreateRequest,
 ): Promise<CheckedRequest> {
   context.live.stopping.throwIfAborted();
-  const { registry } = context;
   const id = requireUuid(threadId, ["path", "thread_id"]);
   const call = readRequest(context, id, request);
-  const graphId = registry.resolve(request.assistant_id);
+  const graphId = context.registry.resolve(request.assistant_id);
   await assertReachable(context, request, call);
   await requireCheckpoint(context, call.configurable);
   await refuseUnsupported(context, request);
-  const bound = await registry.graph(graphId, { configurable: call.configurable });
+  const bound = await boundFor(context, graphId, call, request);
   const input = await graphInput(request, bound.graph);
   refuseUnfiltered(context, call, bound);
   return { ...call, threadId: id, request, bound, input, since: performance.now() };

@@ -1,10 +1,13 @@
 /** Where a thread waits: for answers, or at a breakpoint. */
+import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
-import { breakpoints, nodes, onward, type Side, stops, toggle } from "../state/breakpoints.js";
+import { ask } from "../api.js";
+import { breakpoints, goOn, nodes, placesOf, type Side, step, stops, toggle } from "../state/breakpoints.js";
 import { isSending, run, state, threadId } from "../state/conversation.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
 import { graphId } from "../state/graphs.js";
 import { live } from "../state/live-run.js";
+import { load, loading } from "../state/loading.js";
 import { words } from "../words.js";
 import { CopyAs } from "./copy-as.js";
 import { Questions } from "./questions.js";
@@ -26,7 +29,7 @@ export function Asking() {
         onAnswer={(wish) => void send({ ...wish, ...stops() })}
       />
     );
-  return isStopped(at) ? <Stopped next={at.next} threadId={id} /> : null;
+  return isStopped(at) ? <Stopped key={at.checkpoint?.checkpoint_id} at={at} threadId={id} /> : null;
 }
 
 const send = (wish: RunWish): Promise<boolean> => run(wish);
@@ -35,22 +38,31 @@ const send = (wish: RunWish): Promise<boolean> => run(wish);
 const isStopped = ({ next, tasks }: ThreadState): boolean =>
   next.length > 0 && tasks.every(({ error }) => error === null);
 
-function Stopped({ next, threadId: id }: { next: readonly string[]; threadId: string }) {
-  const press = (isStep: boolean) => void send(onward(isStep));
+function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
+  const [inside] = useState(() => loading<ThreadState>());
+  // It may have stopped inside of a node's graph, which its own state does not tell.
+  const isGraph = at.tasks.some(({ checkpoint }) => checkpoint !== null);
+  useEffect(() => {
+    const path = `/threads/${encodeURIComponent(id)}/state?subgraphs=true`;
+    if (isGraph) void load(inside, async () => (await ask<ThreadState>("GET", path)).body);
+  }, []);
+  const places = placesOf(inside.value.value ?? at);
+  const isUnread = isGraph && !inside.value.value && !inside.error.value;
+  const press = (isStep: boolean) => void send(isStep ? step(places) : goOn());
   return (
     <section class="stopped" aria-label={words.questions.breakpoints}>
       <p>
         <span class="status is-interrupted">
-          <span aria-hidden="true">◆</span> {words.questions.stopped(visible(next.join(", ")))}
+          <span aria-hidden="true">◆</span> {words.questions.stopped(visible(places.join(", ")))}
         </span>
       </p>
       <button type="button" class="main" onClick={() => press(false)} disabled={isSending.value}>
         {words.questions.goOn}
       </button>
-      <button type="button" data-step onClick={() => press(true)} disabled={isSending.value}>
+      <button type="button" data-step onClick={() => press(true)} disabled={isSending.value || isUnread}>
         {words.questions.step}
       </button>
-      <CopyAs action={() => runAction(graphId.value, id, onward(false))} />
+      <CopyAs action={() => runAction(graphId.value, id, goOn())} />
     </section>
   );
 }

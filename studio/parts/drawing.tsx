@@ -1,6 +1,7 @@
 /** The drawing of a graph. Its nodes and ways are listed for those who do not see it. */
 import { useMemo } from "preact/hooks";
 import { type Diagram, type DiagramEdge, wayKey } from "../../src/view/diagram.js";
+import { isStoppable } from "../state/breakpoints.js";
 import { words } from "../words.js";
 import { layoutOf, type PlacedNode } from "./layout.js";
 import type { Mark, Progress } from "./marks.js";
@@ -17,7 +18,7 @@ interface DrawingProps {
   taken?: ReadonlySet<string>;
   /** Nodes that runs stop before and after. */
   stops?: Readonly<Record<"before" | "after", ReadonlySet<string>>>;
-  /** Called for a node of the graph itself that is pressed. */
+  /** Called for a node that is pressed. */
   onStop?: (node: string) => void;
 }
 
@@ -101,7 +102,7 @@ function Node({ node, marks, stops, onStop }: NodeProps) {
       class={["graph-node", isEnd && "is-end", ...marks.map((each) => `is-${each}`)]
         .filter(Boolean)
         .join(" ")}
-      {...(onStop && isOwn(id) && stopButton(id, stops?.before.has(id) ?? false, onStop))}
+      {...(onStop && isStoppable(id) && stopButton(id, stops?.before.has(id) ?? false, onStop))}
     >
       <title>{visible(id)}</title>
       <rect x={x} y={y} width={width} height={height} rx={isEnd ? height / 2 : 8} />
@@ -118,9 +119,6 @@ function Node({ node, marks, stops, onStop }: NodeProps) {
     </g>
   );
 }
-
-/** A run stops at nodes of the graph itself alone. */
-const isOwn = (id: string): boolean => !id.startsWith("__") && !id.includes(":");
 
 const stopButton = (id: string, isSet: boolean, onStop: (node: string) => void) => ({
   role: "button" as const,

@@ -1,5 +1,6 @@
 /** Where runs are to stop by themselves, and how they go on from there. */
 import { computed, effect, signal } from "@preact/signals";
+import type { ThreadState } from "../../src/models/state.js";
 import type { RunWish } from "./copy-as.js";
 import { graphId, diagram } from "./graphs.js";
 
@@ -20,11 +21,31 @@ effect(() => {
   breakpoints.value = none();
 });
 
-/** Nodes of the graph itself: a run does not stop inside of its subgraphs. */
+/** Nodes that a run can stop at, those inside of a node's graph as `child:node`, in the order of the drawing. */
 export const nodes = computed(() => {
-  const ids = (diagram.value?.nodes ?? []).map(({ id }) => id.split(":", 1)[0] ?? "");
-  return [...new Set(ids)].filter((id) => !/^__(start|end)__$/.test(id));
+  const ids = (diagram.value?.nodes ?? []).map(({ id }) => id).filter(isStoppable);
+  const around = ids.flatMap((id) =>
+    id.split(":").map((_, index, parts) => parts.slice(0, index + 1).join(":")),
+  );
+  return [...new Set(around)];
 });
+
+/** Where graphs begin and end nothing runs. */
+export const isStoppable = (id: string): boolean => !/(^|:)__(start|end)__$/.test(id);
+
+/** Where a thread stopped: the nodes that run next, inside of the graphs that they are, too. */
+export const placesOf = ({ next, tasks }: ThreadState): string[] =>
+  next.flatMap((node) => {
+    const inside = tasks.find(({ name, state }) => name === node && state && state.next.length > 0)?.state;
+    return inside ? placesOf(inside).map((place) => `${node}:${place}`) : [node];
+  });
+
+/** `child:leaf:write` -> `child:*`, `child:leaf:*`. */
+const graphsAround = (place: string): string[] =>
+  place
+    .split(":")
+    .slice(0, -1)
+    .map((_, index, parts) => `${parts.slice(0, index + 1).join(":")}:*`);
 
 export function toggle(node: string, side: Side): void {
   const marked = new Set(breakpoints.value[side]);
@@ -41,6 +62,11 @@ export function stops(): Pick<RunWish, "interrupt_before" | "interrupt_after"> {
   };
 }
 
-/** Go on from where the run stopped, to the next breakpoint, or for one superstep alone. */
-export const onward = (isStep: boolean): RunWish =>
-  isStep ? { input: null, interrupt_after: "*" as const } : { input: null, ...stops() };
+/** Go on from where the run stopped, to the next breakpoint. */
+export const goOn = (): RunWish => ({ input: null, ...stops() });
+
+/** Go on for one superstep alone, of the graph that it stopped inside of, too. */
+export const step = (places: readonly string[]): RunWish => ({
+  input: null,
+  interrupt_after: ["*", ...new Set(places.flatMap(graphsAround))],
+});

@@ -8,6 +8,7 @@ import { questionOf, resumeOf, reviewAnswer } from "../../studio/state/questions
 import { FakeModel } from "../fixtures/fake-model.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
+import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
@@ -30,6 +31,13 @@ const two = new StateGraph(State)
   .addEdge(START, "left")
   .addEdge(START, "right")
   .compile({ name: "two" });
+
+/** A graph that a node's function calls. */
+const calling = new StateGraph(State)
+  .addNode("call", (state) => two.invoke(state), { subgraphs: [two] })
+  .addEdge(START, "call")
+  .addEdge("call", END)
+  .compile({ name: "calling" });
 
 const sent: unknown[] = [];
 const reviewed = createAgent({
@@ -65,7 +73,7 @@ const answer = (page: Page) => page.getByRole("button", { name: "Answer", exact:
 describeWithChromium("a graph that asks", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { asker, hitl, reviewed, steps, two },
+    graphs: { asker, calling, hitl, reviewed, steps, subgraph, two },
     settings: { list_all_assistants: true },
   });
 
@@ -186,6 +194,34 @@ describeWithChromium("a graph that asks", () => {
     await page.getByText("Stopped before ask").waitFor();
     await page.getByRole("button", { name: "Go on" }).click();
     await page.getByText("Approve?").first().waitFor();
+  });
+
+  it("stops inside of graphs that are nodes, goes on there by one superstep, and says where it cannot stop", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=subgraph");
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");
+    const node = page.getByRole("button", { name: "Stop before child:leaf:leaf_start" });
+    await node.press("b");
+    await expect.poll(() => node.getAttribute("aria-pressed")).toBe("true");
+    expect(await page.getByRole("button", { name: /Stop before .*(start|end)__/ }).count()).toBe(0);
+    await page.locator("summary", { hasText: "Breakpoints" }).click();
+    await page.getByLabel("Stop after child", { exact: true }).waitFor();
+    expect(
+      await page.getByLabel("Stop before child:leaf:leaf_start", { exact: true }).first().isVisible(),
+    ).toBe(true);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("Stopped before child:leaf:leaf_start").waitFor();
+    await page.locator("main").press(".");
+    await page.getByText("Stopped before child:leaf:leaf_end").waitFor();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("closed", { exact: true }).waitFor();
+    await visit("#/run?graph=calling");
+    await page.getByRole("button", { name: "Stop before call:left" }).press("b");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/the node "call" is no graph; a graph that its function calls/)
+      .waitFor();
   });
 });
 

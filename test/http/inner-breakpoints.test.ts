@@ -1,0 +1,140 @@
+/** Breakpoints inside of the graphs that nodes are: `child:node`. */
+import { Annotation, END, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { Client } from "@langchain/langgraph-sdk";
+import { describe, expect, it } from "vitest";
+import { isAtBreakpoint, withInnerBreakpoints } from "../../src/graphs/breakpoints.js";
+import type { ServedGraph } from "../../src/graphs/graph.js";
+import { startTestServer } from "../helpers/app.js";
+
+const Log = Annotation.Root({
+  log: Annotation<string[]>({ reducer: (log, more) => log.concat(more), default: () => [] }),
+});
+const noting = (name: string) => () => ({ log: [name] });
+const leaf = new StateGraph(Log)
+  .addNode("read", noting("read"))
+  .addNode("write", noting("write"))
+  .addEdge(START, "read")
+  .addEdge("read", "write")
+  .addEdge("write", END)
+  .compile();
+const child = new StateGraph(Log)
+  .addNode("plan", noting("plan"))
+  .addNode("leaf", leaf)
+  .addEdge(START, "plan")
+  .addEdge("plan", "leaf")
+  .addEdge("leaf", END)
+  .compile();
+const forgetful = new StateGraph(Log)
+  .addNode("think", noting("think"))
+  .addEdge(START, "think")
+  .addEdge("think", END)
+  .compile({ checkpointer: false });
+const graph = new StateGraph(Log)
+  .addNode("open", noting("open"))
+  .addNode("child", child)
+  .addNode("called", (state) => leaf.invoke(state), { subgraphs: [leaf] })
+  .addNode("forgetful", forgetful)
+  .addEdge(START, "open")
+  .addConditionalEdges("open", () => "child", ["child", "called", "forgetful"])
+  .compile();
+
+interface At {
+  next: string[];
+  tasks: { state: At | null }[];
+}
+/** Where the thread stopped, from the outside in. */
+const placesOf = ({ next, tasks }: At): string[] => [
+  ...next,
+  ...tasks.flatMap(({ state }) => (state ? placesOf(state) : [])),
+];
+
+async function open() {
+  const server = await startTestServer({ graphs: { graph } });
+  const client = new Client({ apiUrl: server.url });
+  const newThread = async () => (await client.threads.create()).thread_id;
+  const run = (thread: string, payload: object) =>
+    client.runs.wait(thread, "graph", { input: { log: [] }, ...payload });
+  const stoppedAt = async (thread: string) =>
+    placesOf((await client.threads.getState(thread, undefined, { subgraphs: true })) as unknown as At);
+  return { ...server, client, newThread, run, stoppedAt };
+}
+
+describe("a run with breakpoints inside of a graph that is a node", () => {
+  it("stops there, however deep, and goes on from there", async () => {
+    const { client, newThread, run, stoppedAt } = await open();
+    const thread = await newThread();
+    const stops = { interruptBefore: ["child:leaf:write"], interruptAfter: ["child:plan"] };
+    await run(thread, stops);
+    expect(await stoppedAt(thread)).toEqual(["child", "leaf"]);
+    expect(await client.threads.get(thread)).toMatchObject({
+      status: "interrupted",
+      values: { log: ["open"] },
+    });
+    await run(thread, { input: null, ...stops });
+    expect(await stoppedAt(thread)).toEqual(["child", "leaf", "write"]);
+    const done = await run(thread, { input: null, ...stops });
+    expect(done).toMatchObject({ log: expect.arrayContaining(["plan", "read", "write"]) as unknown });
+    expect(await client.threads.get(thread)).toMatchObject({ status: "idle" });
+    const again = await newThread();
+    await run(again, { interruptBefore: "*", interruptAfter: ["child:*"] });
+    expect(await stoppedAt(again)).toEqual(["open"]);
+    await run(again, { input: null, interruptAfter: ["*", "child:*"] });
+    await run(again, { input: null, interruptAfter: ["*", "child:*"] });
+    expect(await stoppedAt(again)).toEqual(["child", "leaf"]);
+  });
+
+  it("stops no other run of the graph", async () => {
+    const { newThread, run, stoppedAt } = await open();
+    const [stops, goes] = [await newThread(), await newThread()];
+    await Promise.all([run(stops, { interruptBefore: ["child:leaf"] }), run(goes, {})]);
+    expect(await stoppedAt(stops)).toEqual(["child", "leaf"]);
+    expect(await stoppedAt(goes)).toEqual([]);
+    await run(stops, { input: null });
+    expect(await stoppedAt(stops)).toEqual([]);
+  });
+
+  it("is known to have stopped there when its process died meanwhile", async () => {
+    const bound = graph.withConfig({}) as unknown as ServedGraph;
+    bound.checkpointer = new MemorySaver();
+    type Asked = Parameters<typeof withInnerBreakpoints>[1];
+    const at = async (asked: Asked) => {
+      const config = { configurable: { thread_id: crypto.randomUUID() } };
+      for await (const _ of await withInnerBreakpoints(bound, asked).stream({ log: [] }, config));
+      return (asked: Asked) => isAtBreakpoint(withInnerBreakpoints(bound, asked), {}, config);
+    };
+    const before = await at({ interrupt_before: ["child:leaf:write"] });
+    expect(await before({ interrupt_before: ["child:leaf:write"] })).toBe(true);
+    expect(await before({ interrupt_after: ["child:leaf:read"] })).toBe(true);
+    expect(await before({ interrupt_before: ["child:plan"], interrupt_after: ["child:leaf:write"] })).toBe(
+      false,
+    );
+    const ended = await at({});
+    expect(await ended({ interrupt_before: ["child:*"] })).toBe(false);
+  });
+
+  it.each([
+    ["child:laef", /there is no node "laef", did you mean "leaf"\?; there are plan, leaf/],
+    ["chlid:leaf", /there is no node "chlid", did you mean "child"\?; there are open, child/],
+    ["open:x", /the node "open" is no graph/],
+    [
+      "called:read",
+      /the node "called" is no graph; a graph that its function calls stops where it was compiled to/,
+    ],
+    ["forgetful:think", /the graph of node "forgetful" keeps no checkpoints/],
+    ["child:leaf:", /there is no node ""/],
+  ])("is refused where %s leads to nothing that it could stop at", async (name, why) => {
+    const { request, newThread } = await open();
+    const path = `/threads/${await newThread()}/runs`;
+    for (const field of ["interrupt_before", "interrupt_after"]) {
+      const { status, body } = await request("POST", path, {
+        assistant_id: "graph",
+        input: {},
+        [field]: ["open", name],
+      });
+      expect(status).toBe(422);
+      expect(body).toMatchObject({
+        detail: [{ loc: ["body", field, 1], msg: expect.stringMatching(why) as unknown }],
+      });
+    }
+  });
+});
