@@ -18,11 +18,12 @@ export function neededChannels(
 ): NeededChannels | undefined {
   if (select.includes("values")) return undefined;
   const foretells = ["next", "tasks", "interrupts", "unfinished_step"] as const;
-  if (!foretells.some((field) => select.includes(field))) return { own: false, keys: [] };
+  if (!foretells.some((field) => select.includes(field))) return { own: false, results: false, keys: [] };
   // Which keys of the state trigger a node inside of a graph, only the graph inside knows.
   if (namespace !== "") return undefined;
   const triggers = Object.values(nodes).flatMap((node) => (node as { triggers?: string[] }).triggers ?? []);
-  return { own: true, keys: triggers.filter(isStateChannel) };
+  const results = select.includes("tasks") || select.includes("unfinished_step");
+  return { own: true, results, keys: triggers.filter(isStateChannel) };
 }
 
 /** Tells which keys were written since the checkpoint before, by the versions of their channels. */
@@ -51,7 +52,7 @@ export class ChangedKeys {
   async #versionsAt(configurable: JsonObject): Promise<Checkpoint["channel_versions"] | undefined> {
     const known = this.#versions.get(idOf(configurable));
     if (known) return known;
-    const channels = { own: false, keys: [] };
+    const channels = { own: false, results: false, keys: [] };
     const parent = await this.#checkpointer.getTuple({
       configurable: withReading(configurable, { channels }),
     });

@@ -88,10 +88,12 @@ export const tupleOf = (place: Place, { id, parent, ...parts }: TupleParts): Che
   pendingWrites: parts.pendingWrites,
 });
 
-/** Which channels' values are needed of the checkpoints that are read; a saver may give more. */
+/** Which values are needed of the checkpoints that are read; a saver may give more. */
 export interface NeededChannels {
-  /** LangGraph's own, which tell what runs next. */
+  /** LangGraph's own channels, which tell what runs next. */
   own: boolean;
+  /** What the tasks after a checkpoint wrote, besides what they asked or failed with. */
+  results: boolean;
   /** Keys of the state. */
   keys: readonly string[];
 }
@@ -117,6 +119,12 @@ export function isNeeded(channel: string, needed: NeededChannels | undefined): b
   if (!needed) return true;
   return needed.keys.includes(channel) || (needed.own && !isStateChannel(channel));
 }
+
+/** What LangGraph calls the task of writes that are nobody's: a command's, which are part of the state. */
+const NO_TASK = "00000000-0000-0000-0000-000000000000";
+
+export const isWriteNeeded = (taskId: string, channel: string, needed: NeededChannels | undefined): boolean =>
+  !needed || needed.results || isSpecial(channel) || taskId === NO_TASK;
 
 /** Whether writes to this channel have a number of their own, such as an interrupt or an error of the task. */
 export const isSpecial = (channel: string): boolean => Object.hasOwn(WRITES_IDX_MAP, channel);

@@ -206,11 +206,11 @@ describeWithChromium("a thread", () => {
     await page.locator(".thread-head").getByText("idle").waitFor();
   });
 
-  it("has what a long one holds at hand, and little of it in the page", async () => {
+  it("has what a long one holds at hand, and little of it in the page", { timeout: 240_000 }, async () => {
     const { service, url } = server();
     const long = { messages: [{ role: "user", content: "x".repeat(30_000) }] };
     const id = await ranThread(service, "agent", long, {});
-    const items = Array.from({ length: 3000 }, (_, index) => ({ role: "user", content: `item ${index}` }));
+    const items = Array.from({ length: 10_000 }, (_, index) => ({ role: "user", content: `item ${index}` }));
     await service.state.update(id, { values: { messages: items }, as_node: "tools" });
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?tab=state`);
@@ -218,10 +218,10 @@ describeWithChromium("a thread", () => {
     await tree.waitFor();
     await tree.getByText("messages").click();
     await page.keyboard.press("End");
-    await page.getByRole("treeitem", { name: /item 2999/ }).waitFor();
+    await page.getByRole("treeitem", { name: /item 9999/ }).waitFor();
     expect(await page.locator("#app *").count()).toBeLessThan(400);
     await visit(`#/threads/${id}?tab=messages`);
-    await page.getByRole("button", { name: "2904 earlier" }).click();
+    await page.getByRole("button", { name: "9904 earlier" }).click();
     await expect.poll(() => page.locator(".message").count()).toBe(200);
     const first = (await service.state.history(id, { limit: 100 })).at(-2)?.checkpoint?.checkpoint_id ?? "";
     await visit(`#/threads/${id}/at/${first}`);

@@ -9,7 +9,7 @@ import { describeWithChromium } from "../helpers/chromium.js";
 import type { Service } from "../../src/service.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
 
-const COUNTED = 998;
+const COUNTED = 9998;
 const Count = Annotation.Root({ n: Annotation<number>() });
 const counter = new StateGraph(Count)
   .addNode("step", ({ n }) => ({ n: n + 1 }))
@@ -151,47 +151,53 @@ describeWithChromium("the drawing of a step", () => {
   });
 });
 
-describeWithChromium("a thread of 1,000 steps", () => {
+describeWithChromium("a thread of 10,000 steps", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { counter } });
 
-  it("is there from the first to the last; only what is looked at is read, and in the page", async () => {
-    const { service, url } = server();
-    const { thread_id } = await service.threads.create({});
-    await service.runs.create(thread_id, {
-      assistant_id: "counter",
-      input: { n: 0 },
-      config: { recursion_limit: 2000 },
-    });
-    const { page, visit } = await open(url);
-    const asked: string[] = [];
-    page.on("request", (request) => request.url().endsWith("/history") && asked.push(request.url()));
-    await visit(`#/threads/${thread_id}`);
-    await stepsOf(page, { name: /^998/ }).waitFor();
-    expect(await page.locator("#app *").count()).toBeLessThan(600);
-    const list = page.getByRole("listbox", { name: "Steps" });
-    expect(await list.evaluate((box) => Math.round((box as unknown as Dom).scrollHeight / 52))).toBe(1000);
-    for (const [share, step] of [
-      [0.5, 498],
-      [1, -1],
-      [0.1, 898],
-    ] as const) {
-      await list.evaluate((element, share) => {
-        const box = element as unknown as Dom;
-        box.scrollTop = box.scrollHeight * share;
-      }, share);
-      await stepsOf(page)
-        .filter({ hasText: new RegExp(`^${step}(step|input)`) })
-        .waitFor();
-    }
-    expect(await page.locator("#app *").count()).toBeLessThan(600);
-    await list.focus();
-    await page.keyboard.press("End");
-    await expect.poll(() => stepsOf(page, { selected: true }).textContent()).toMatch(/^-1input/);
-    const [middle] = await service.state.history(thread_id, { limit: 1, metadata: { step: 300 } });
-    await visit(`#/threads/${thread_id}/at/${middle?.checkpoint?.checkpoint_id}`);
-    await expect.poll(() => stepsOf(page, { selected: true }).textContent()).toMatch(/^300step/);
-    // Each place costs a look for where it is and a page or two.
-    expect(asked.length).toBeLessThan(20);
-  });
+  it(
+    "is there from the first to the last; only what is looked at is read, and in the page",
+    { timeout: 240_000 },
+    async () => {
+      const { service, url } = server();
+      const { thread_id } = await service.threads.create({});
+      await service.runs.create(thread_id, {
+        assistant_id: "counter",
+        input: { n: 0 },
+        config: { recursion_limit: 20_000 },
+      });
+      const { page, visit } = await open(url);
+      const asked: string[] = [];
+      page.on("request", (request) => request.url().endsWith("/history") && asked.push(request.url()));
+      await visit(`#/threads/${thread_id}`);
+      await stepsOf(page, { name: /^9998/ }).waitFor();
+      expect(await page.locator("#app *").count()).toBeLessThan(600);
+      const list = page.getByRole("listbox", { name: "Steps" });
+      expect(await list.evaluate((box) => Math.round((box as unknown as Dom).scrollHeight / 52))).toBe(
+        10_000,
+      );
+      for (const [share, step] of [
+        [0.5, 4998],
+        [1, -1],
+        [0.1, 8998],
+      ] as const) {
+        await list.evaluate((element, share) => {
+          const box = element as unknown as Dom;
+          box.scrollTop = box.scrollHeight * share;
+        }, share);
+        await stepsOf(page)
+          .filter({ hasText: new RegExp(`^${step}(step|input)`) })
+          .waitFor();
+      }
+      expect(await page.locator("#app *").count()).toBeLessThan(600);
+      await list.focus();
+      await page.keyboard.press("End");
+      await expect.poll(() => stepsOf(page, { selected: true }).textContent()).toMatch(/^-1input/);
+      const [middle] = await service.state.history(thread_id, { limit: 1, metadata: { step: 3000 } });
+      await visit(`#/threads/${thread_id}/at/${middle?.checkpoint?.checkpoint_id}`);
+      await expect.poll(() => stepsOf(page, { selected: true }).textContent()).toMatch(/^3000step/);
+      // Each place costs a look for where it is and a page or two.
+      expect(asked.length).toBeLessThan(20);
+    },
+  );
 });

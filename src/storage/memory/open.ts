@@ -46,7 +46,10 @@ export async function openMemory(options: StorageOptions): Promise<Storage> {
     threads: threadTable(rows),
     runs: runTable(rows),
     owners: ownerTable(rows),
-    checkpointer: wrapCheckpointer(saver, { keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep) }),
+    checkpointer: wrapCheckpointer(saver, {
+      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      namespaces: (threadId) => saver.namespaces(threadId),
+    }),
     locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),
     items: createMemoryItems(),
     get timers() {

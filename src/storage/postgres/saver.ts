@@ -22,6 +22,7 @@ import {
   placeOf,
   readingOf,
   tupleOf,
+  isWriteNeeded,
 } from "../saver-parts.js";
 import type { PostgresPool } from "./pool.js";
 import { toJson } from "./rows.js";
@@ -175,7 +176,10 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       `$${values.push(limit === Infinity ? null : limit)}`,
       needed && { ...needed, keys: `$${values.push(needed.keys)}` },
     );
-    return tuplesOf(await this.#pool.query<sql.CheckpointRow>(text, values), this.serde);
+    const rows = await this.#pool.query<sql.CheckpointRow>(text, values);
+    const isRead = ({ kind, detail, channel }: CheckpointRow) =>
+      kind !== "write" || isWriteNeeded(detail ?? "", channel ?? "", needed);
+    return tuplesOf(rows.filter(isRead), this.serde);
   }
 
   async #serialize(value: unknown): Promise<Serialized> {

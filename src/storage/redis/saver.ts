@@ -17,6 +17,7 @@ import {
   checkpointOf,
   configOf,
   isNeeded,
+  isWriteNeeded,
   type NeededChannels,
   numbered,
   type Place,
@@ -188,7 +189,7 @@ class RedisTuples {
     const keys = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
     const [record, pendingWrites] = await Promise.all([
       this.#connection.client.hGetAll(keys.checkpoint(id)),
-      this.#writes(keys, id),
+      this.#writes(keys, id, needed),
     ]);
     // Writes may be stored before their checkpoint is.
     if (!record.checkpoint || !record.metadata) return undefined;
@@ -288,13 +289,14 @@ class RedisTuples {
   }
 
   /** By task and index, as they were made. */
-  async #writes(keys: NamespaceKeys, id: string): Promise<CheckpointPendingWrite[]> {
+  async #writes(keys: NamespaceKeys, id: string, needed?: NeededChannels): Promise<CheckpointPendingWrite[]> {
     const fields = Object.entries(await this.#connection.client.hGetAll(keys.writes(id)));
-    const writes = fields.map(([field, record]) => {
+    const all = fields.map(([field, record]) => {
       const [taskId, index] = JSON.parse(field) as [string, number];
       const { head, body } = unpack<[channel: string, type: string]>(record);
       return { taskId, index, channel: head[0], type: head[1], body };
     });
+    const writes = all.filter(({ taskId, channel }) => isWriteNeeded(taskId, channel, needed));
     writes.sort((a, b) => (a.taskId === b.taskId ? a.index - b.index : a.taskId < b.taskId ? -1 : 1));
     return Promise.all(
       writes.map(async ({ taskId, channel, type, body }): Promise<CheckpointPendingWrite> => [

@@ -21,6 +21,7 @@ import {
   heldRun,
   type HeldRuns,
   isNeeded,
+  isWriteNeeded,
   type NeededChannels,
   numbered,
   placeOf,
@@ -174,7 +175,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const stored = Object.entries(JSON.parse(row.channel_values) as Record<string, StoredValue>).filter(
       ([channel]) => isNeeded(channel, needed),
     );
-    const writes = this.#rows.writesOf(row);
+    const writes = this.#rows
+      .writesOf(row)
+      .filter(({ task_id, channel }) => isWriteNeeded(task_id, channel, needed));
     const [metadata, values, pendingWrites] = await Promise.all([
       this.#load(row.metadata),
       Promise.all(
