@@ -17,6 +17,8 @@ import type { Origin } from "./run-checkpointer.js";
 import type { RunLog } from "./run-log.js";
 import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
 import { RunAborted } from "./run-aborted.js";
+import { heldAtMost } from "./held-checkpoints.js";
+import type { SharedFrames } from "./shared-frames.js";
 import { answerSoFar, type Ending, endingOf, failed, finalAnswer, paused, succeeded } from "./run-results.js";
 
 /** A run whose thread is held and whose row is stored, and what its graph is called with. */
@@ -55,7 +57,11 @@ export class Execution {
   readonly #usage = new RunUsage();
   readonly #controller = new AbortController();
   readonly #runContext: RunContext;
+  /** Settles when what the graph has yielded is in the log; undefined where it is. */
+  #pending: () => Promise<void> | undefined = () => undefined;
   #isOver = false;
+  /** While the graph may write. */
+  #isWatched = false;
   #isTaken = false;
   /** True when something that the graph yielded cannot be sent. */
   #isRefused = false;
@@ -177,7 +183,8 @@ export class Execution {
 
   /** Another process may hold the thread by now: what this run still writes must not count. */
   #loseThread(): void {
-    this.#context.storage.checkpointer.fence(this.#options.run.run_id);
+    // Later, it could be the next attempt, in this process, that is refused.
+    if (this.#isWatched) this.#context.storage.checkpointer.fence(this.#options.run.run_id);
     this.abort(RunAborted.because("lost"));
   }
 
@@ -189,20 +196,35 @@ export class Execution {
 
   /** For as long as the graph may still write, hear of writes that fail. */
   async #watched(called: Promise<void>): Promise<void> {
-    const { checkpointer, storage } = this.#context;
-    const { run, lease, origin, holder } = this.#options;
+    const { checkpointer, storage, frames } = this.#context;
+    const { run, lease, origin, holder, log } = this.#options;
     const onFailure = (error: unknown) =>
       error instanceof RunTakenError ? this.#lose() : this.#failFrom("refused", error);
-    checkpointer.watch(run.run_id, { lease, origin, onFailure, ...(storage.runs.take && { holder }) });
+    const before = log && frames ? () => this.#framesStored(frames) : undefined;
+    checkpointer.watch(run.run_id, {
+      ...{ lease, origin, onFailure, before },
+      ...(storage.runs.take && { holder }),
+    });
+    this.#isWatched = true;
     try {
       await called;
     } catch (error) {
       await checkpointer.drained(run.run_id);
       throw error;
     } finally {
+      this.#isWatched = false;
       checkpointer.unwatch(run.run_id);
       storage.checkpointer.unfence(run.run_id);
     }
+  }
+
+  /** What a superstep told is shared before its checkpoint says that it need not be executed again. */
+  async #framesStored(frames: SharedFrames): Promise<void> {
+    // What the graph has yielded is on its way here.
+    await nextTurn();
+    const pending = this.#pending();
+    if (pending) await heldAtMost(pending);
+    await frames.stored(this.#options.run.run_id);
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {
@@ -243,9 +265,17 @@ export class Execution {
     const config = this.#graphConfig();
     if (this.#modes.includes("events")) {
       const events = graph.streamEvents(input, { ...config, version: "v2" });
-      return takeAll(events, (event) => this.#takeEvent(event));
+      return takeAll(
+        events,
+        (event) => this.#takeEvent(event),
+        (pending) => (this.#pending = pending),
+      );
     }
-    return takeAll(await graph.stream(input, config), (chunk) => this.#takeChunk(chunk));
+    return takeAll(
+      await graph.stream(input, config),
+      (chunk) => this.#takeChunk(chunk),
+      (pending) => (this.#pending = pending),
+    );
   }
 
   #graphConfig(): GraphConfig {

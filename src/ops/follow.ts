@@ -106,18 +106,23 @@ export async function joinRunStream(
   const live = context.live.find(run.run_id);
   const log = context.live.logOf(run.run_id);
   const leave = () => stop(context, run, live);
-  if (log?.reaches(after)) {
+  const isOfEarlier = log !== undefined && lacksEarlier(context, log, after);
+  if (!isOfEarlier && log?.reaches(after)) {
     const read = log.isWide ? (await import("./narrow-log.js")).readNarrow(log, run, after) : log.read(after);
     return joinedLog(run, log, live ? framesOf(context, live, read) : read, options, leave);
   }
   const isOver = endsSummary(after, run) || (isFinished(run) && (await hasAll(context, run, after)));
   const frames = isOver
     ? NOTHING_LEFT
-    : live || !context.frames
+    : (live && !isOfEarlier) || !context.frames
       ? summaryElsewhere(context, run, after, live)
       : framesElsewhere(context, run, after);
   return { run, ...joined(frames, options, leave), isOver };
 }
+
+/** Whether earlier attempts may have told more after this frame: that is not in the log of a later one, but shared. */
+const lacksEarlier = ({ frames }: EngineContext, log: RunLog, after: number): boolean =>
+  frames !== undefined && after < log.base - 1;
 
 /** Whether the caller has seen the last of the frames that other processes share. */
 async function hasAll({ frames }: EngineContext, { run_id }: RunKey, after: number): Promise<boolean> {
@@ -137,7 +142,8 @@ export async function joinStatelessStream(
   const { after = -1 } = options;
   const run_id = requireUuid(runId, ["path", "run_id"]);
   const live = context.live.find(run_id);
-  const log = context.live.logOf(run_id);
+  const known = context.live.logOf(run_id);
+  const log = known && lacksEarlier(context, known, after) ? undefined : known;
   const isOwn = (scope: string | null) => !context.caller || scope === scopeOf(context);
   if (log?.stateless && log.reaches(after) && isOwn(log.stateless.scope)) {
     const run = { run_id, thread_id: log.stateless.thread_id };

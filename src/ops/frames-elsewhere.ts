@@ -106,8 +106,10 @@ async function* framesAsTheyCome(
     // One that ended without any is one that nobody had asked for.
     if (page && isWhole(page, seen)) return seen >= firstIdOf(attemptOf(page.next)) || seen;
     const log = context.live.logOf(run.run_id);
-    if (log?.reaches(seen) && log.next > seen + 1) {
-      // This process has taken the run over meanwhile: all of its frames are here.
+    // What earlier attempts told is not in the log of this one.
+    const isPast = frames.length === 0 || (log && seen >= log.base);
+    if (isPast && log?.reaches(seen) && log.next > seen + 1) {
+      // This process has taken the run over meanwhile: all that is left of it is here.
       for await (const batch of log.read(seen)) yield log.isWide ? batch.flatMap(narrow) : batch;
       return true;
     }

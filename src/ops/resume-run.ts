@@ -119,6 +119,7 @@ async function takeOver(run: CutOffRun): Promise<LiveRun | undefined> {
     context.live.results.suspect(row, true);
     return undefined;
   }
+  context.live.results.taken(row);
   const model = runModel({ ...row, ...patch });
   return new LiveRun(context, model, performance.now(), optionsOf(run, next.attempt), patch.resumption);
 }

@@ -31,6 +31,8 @@ interface Watched {
   holder?: RunHolder;
   /** What its checkpoints say of themselves. */
   origin: Origin;
+  /** What has to be stored before what it writes now; undefined for nothing. */
+  before?: () => Promise<void> | undefined;
 }
 
 interface WatchedRun extends Watched {
@@ -159,6 +161,8 @@ export class RunCheckpointer extends BaseCheckpointSaver {
 
   async #writeFor<T>(runId: string, watched: WatchedRun, work: () => Promise<T>): Promise<T | undefined> {
     const isOver = () => this.#watched.get(runId) !== watched;
+    const before = watched.before?.();
+    if (before) await before;
     const confirmed = watched.lease.confirm?.();
     // A lease that is lost fences its run.
     if (confirmed) await confirmed;

@@ -43,7 +43,7 @@ export interface Stateless {
 export class FrameLog<Frame extends { readonly data: string }> {
   #frames: Frame[] = [];
   /** Place of the first frame of all. */
-  readonly #base: number;
+  readonly base: number;
   /** Place of the oldest frame that is kept. */
   #first: number;
   #characters = 0;
@@ -51,7 +51,7 @@ export class FrameLog<Frame extends { readonly data: string }> {
   readonly #readers = new Set<Place>();
 
   constructor(base = 0) {
-    this.#base = this.#first = base;
+    this.base = this.#first = base;
   }
 
   append(frame: Frame): void {
@@ -146,7 +146,7 @@ export class FrameLog<Frame extends { readonly data: string }> {
 
   /** What an earlier attempt's reader has seen was of that one. */
   #nextOf(after: number): number {
-    return Math.max(after + 1, this.#base);
+    return Math.max(after + 1, this.base);
   }
 
   async *#follow(place: Place): AsyncGenerator<readonly Frame[], void, undefined> {

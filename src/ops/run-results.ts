@@ -245,6 +245,9 @@ export class RunResults {
     (this.#unconfirmed ??= new UnconfirmedRuns(this.#context)).add(run, isAccepted);
   }
 
+  /** This process has the run, and executes it. */
+  taken = ({ run_id }: RunKey): void => this.#unconfirmed?.forget(run_id);
+
   /** Look after a run that may have left its thread busy without anybody who executes it. Never rejects. */
   async confirm(run: RunKey): Promise<void> {
     this.suspect(run, true);
@@ -274,16 +277,12 @@ export class RunResults {
   /** Whether the run's row says that it is another's. Never rejects. */
   async #isTaken({ run, holder }: EndedRun): Promise<boolean> {
     const { runs } = this.#context.storage;
+    const { run_id, thread_id } = run;
     if (!runs.take) return false;
-    const row = await runs.get(run.thread_id, run.run_id).catch(() => undefined);
+    const row = await runs.get(thread_id, run_id).catch(() => undefined);
     if (row === undefined || isHeldBy(row, holder)) return false;
     const { owner, attempt } = row;
-    const fields = {
-      run_id: run.run_id,
-      thread_id: run.thread_id,
-      attempt: holder.attempt,
-      taken: { owner, attempt },
-    };
+    const fields = { run_id, thread_id, attempt: holder.attempt, taken: { owner, attempt } };
     this.#context.logger.warn(fields, "the run was lost: another process has taken it over");
     return true;
   }

@@ -14,6 +14,8 @@ import type { RunHolder } from "../storage/storage.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
+import { pauseUntil } from "../support/pause.js";
+import { HeldCheckpoints } from "./held-checkpoints.js";
 import type { LogTail, RunLog } from "./run-log.js";
 
 /** Parts of one call, of different runs; and their characters, but for one part that has more. */
@@ -28,6 +30,8 @@ const LAST_PAUSE_MS = 2_000;
 const READ_MS = 1_000;
 /** Longest wait for the last frames when the service closes. */
 const LAST_MS = 2_000;
+/** Milliseconds between two calls for frames that a checkpoint waits for, at least. */
+const HURRY_MS = 5;
 
 /** A run of this process. */
 interface OwnRun {
@@ -65,6 +69,7 @@ export class SharedFrames {
   readonly #due = new Set<Written>();
   /** Those of a call that was refused for what is in it: each goes alone. */
   readonly #suspects = new Set<Written>();
+  readonly #held = new HeldCheckpoints<Written>();
   /** By run id, the oldest first. */
   readonly #kept = new Map<string, Kept>();
   readonly #renewal: NodeJS.Timeout;
@@ -108,6 +113,22 @@ export class SharedFrames {
     else live.onEnd(() => this.#say(written));
   }
 
+  /**
+   * Resolves when all that a run has told so far is there: once its checkpoint is stored, no later attempt tells it again.
+   * Undefined where there is nothing to wait for; a bus that is away or slow is not waited for.
+   */
+  stored(runId: string): Promise<void> | undefined {
+    const written = this.#written.get(runId);
+    const next = written?.log?.next ?? 0;
+    if (!written?.tail || written.tail.next >= next || this.isAway || this.#isClosed) return undefined;
+    const stored = this.#held.hold(written, next);
+    // What waits for its turn goes sooner.
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#say(written);
+    return stored;
+  }
+
   /** Wait for what has yet to be put there, for a while. */
   async close(): Promise<void> {
     const end = new AbortController();
@@ -135,7 +156,9 @@ export class SharedFrames {
 
   #pauseMs(): number {
     const { append } = this.#failures;
-    return append === 0 ? this.#bus.paceMs : Math.min(FIRST_PAUSE_MS * 2 ** (append - 1), LAST_PAUSE_MS);
+    const { paceMs } = this.#bus;
+    if (append === 0) return this.#held.isEmpty ? paceMs : Math.min(paceMs, HURRY_MS);
+    return Math.min(FIRST_PAUSE_MS * 2 ** (append - 1), LAST_PAUSE_MS);
   }
 
   /** One call after the other; what comes meanwhile goes together into the next. Never rejects. */
@@ -217,6 +240,7 @@ export class SharedFrames {
     const { log, tail } = written;
     if (!tail || !log) return is_last ? this.#keep(written) : undefined;
     tail.next = wanted;
+    this.#held.reached(written, wanted);
     if (is_last && wanted === from + frames.length) this.#keep(written);
     else if (tail.ready().length > 0 || log.isClosed) this.#due.add(written);
   }
@@ -242,6 +266,7 @@ export class SharedFrames {
     this.#due.delete(written);
     this.#suspects.delete(written);
     if (this.#written.get(written.run_id) === written) this.#written.delete(written.run_id);
+    this.#held.reached(written);
   }
 
   /** Readers of what is given up get a summary. Of runs that go on, their logs bound what is held. */
@@ -283,6 +308,7 @@ export class SharedFrames {
       this.#failures.read = 0;
       if (call === "append") this.#failures.append = 0;
     }
+    if (this.isAway) this.#held.releaseAll();
     if (this.isAway === wasAway) return;
     this.#metrics?.frameBusIsAway(error !== undefined);
     const facts = { stream: this.#bus.kind, location: this.#bus.location };
@@ -322,7 +348,7 @@ export class SharedFrames {
         last = frames.at(-1)?.id ?? last;
         if (isHinted || frames.length > 0) continue;
         const pollMs = page === false ? LAST_PAUSE_MS / 4 : this.#bus.pollMs;
-        await rest(pollMs, signal, (end) => (wake = end));
+        await pauseUntil(pollMs, signal, (end) => (wake = end));
         signal.throwIfAborted();
       }
     } finally {
@@ -363,17 +389,3 @@ export class SharedFrames {
 const isRefusal = (error: unknown): boolean =>
   error instanceof RangeError ||
   (error instanceof GraphServeError && !(error instanceof StorageUnavailableError));
-
-/** Resolves after a time, when the signal aborts, or when somebody calls what `onBegin` is given. */
-function rest(ms: number, signal: AbortSignal, onBegin: (end: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
-    onBegin(end);
-  });
-}

@@ -24,6 +24,11 @@ export class UnconfirmedRuns {
     this.#runs.set({ run_id, thread_id }, { since: performance.now(), isAccepted });
   }
 
+  /** The run is this process's, who executes it: what had failed before has not been carried out. */
+  forget(runId: string): void {
+    for (const run of this.#runs.keys()) if (run.run_id === runId) this.#runs.delete(run);
+  }
+
   /**
    * As `settle`, for every thread that is free.
    * @throws StorageUnavailableError (`storage_unavailable`)
@@ -64,16 +69,18 @@ export class UnconfirmedRuns {
     if (!row) return undefined;
     if (isFinished(row)) return "settled";
     if (runs.take && row.owner !== this.#context.ownerId) return "elsewhere";
+    const { owner, attempt = 1 } = row;
+    const holder = runs.take && { owner, attempt };
     if (
       isAccepted &&
       this.#context.settings.resume_runs &&
       row.resumption?.unattended &&
       row.resumption.isWhole
     ) {
-      await runs.update(run_id, { updated_at: now(), owner: NOBODY });
+      await runs.update(run_id, { updated_at: now(), owner: NOBODY }, holder);
       return "elsewhere";
     }
-    await runs.update(run_id, { updated_at: now(), status: "error", error: REASON });
+    await runs.update(run_id, { updated_at: now(), status: "error", error: REASON }, holder);
     return "settled";
   }
 

@@ -4,6 +4,8 @@ import type { RunFrame } from "../models/run-stream.js";
 /** How long the frames of a run that has ended stay, in milliseconds; those of one that goes on, since the last. */
 export const ENDED_MS = 5 * 60_000;
 export const OPEN_MS = 10 * 60_000;
+/** Attempts of a run whose frames stay: who reads late, or was away, sees what the earlier ones told. */
+export const MOST_ATTEMPTS = 3;
 
 /** What hints are about: `run:` or `end:` with the id of a run, `thread:` with that of a thread. */
 export type HintName = `${"run" | "end" | "thread"}:${string}`;
@@ -22,7 +24,7 @@ export interface FramePart {
   run_id: string;
   attempt: number;
   about: FramesAbout;
-  /** Id of the oldest frame that the writer has; what the bus has of older ones goes. */
+  /** Id of the oldest frame that the writer has. Once that is not the first of its attempt, what the bus has of older ones goes. */
   first: number;
   /** Id of the first frame of the part; of the one to come where it has none. */
   from: number;
@@ -34,9 +36,9 @@ export interface FramePart {
 /** What the bus has of a run after a frame. */
 export interface FramePage {
   about: FramesAbout;
-  /** Those of the latest attempt, in order; not always all of them. */
+  /** In order, those of earlier attempts before those of later ones; not always all of them. */
   frames: RunFrame[];
-  /** Id of the frame that comes next. */
+  /** Id of the frame of the latest attempt that comes next. */
   next: number;
   /** Whether the run has ended, and `next` comes no more. */
   is_ended: boolean;

@@ -64,9 +64,15 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
  * Hand every item of `source` to `take`, in order, a few milliseconds' worth a turn: a graph that never waits floods
  * its stream, and other requests must get in. The source is read without such pauses, because what LangGraph's stream
  * still holds when the graph throws is lost. Rejects with what the source or `take` threw, once all is taken.
+ * `begun` is given what says when nothing of what has come waits any more; undefined while nothing does.
  */
-export async function takeAll<T>(source: AsyncIterable<T>, take: (item: T) => void): Promise<void> {
+export async function takeAll<T>(
+  source: AsyncIterable<T>,
+  take: (item: T) => void,
+  begun?: (pending: () => Promise<void> | undefined) => void,
+): Promise<void> {
   const taker = new Taker(take);
+  begun?.(() => (taker.isBusy ? taker.idle : undefined));
   try {
     for await (const item of source) {
       taker.add(item);
@@ -84,7 +90,7 @@ class Taker<T> {
   idle: Promise<void> = Promise.resolve();
   readonly #take: (item: T) => void;
   #waiting: T[] = [];
-  #busy = false;
+  isBusy = false;
   #failure: { error: unknown } | undefined;
 
   constructor(take: (item: T) => void) {
@@ -97,7 +103,7 @@ class Taker<T> {
 
   add(item: T): void {
     this.#waiting.push(item);
-    if (!this.#busy) this.idle = this.#run();
+    if (!this.isBusy) this.idle = this.#run();
   }
 
   throwFailure(): void {
@@ -105,13 +111,13 @@ class Taker<T> {
   }
 
   async #run(): Promise<void> {
-    this.#busy = true;
+    this.isBusy = true;
     try {
       while (this.#waiting.length > 0) await this.#takeWaiting();
     } catch (error) {
       this.#failure = { error };
     } finally {
-      this.#busy = false;
+      this.isBusy = false;
     }
   }
 

@@ -9,3 +9,21 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
     throw signal?.aborted ? signal.reason : error;
   }
 }
+
+/** Resolves after a time, when the signal aborts, or when somebody calls what `onBegin` is given. */
+export function pauseUntil(
+  ms: number,
+  signal: AbortSignal,
+  onBegin: (end: () => void) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+    onBegin(end);
+  });
+}

@@ -63,6 +63,8 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
       ...traffic,
       disturbed,
       rows,
+      // Its tables are empty after a crash.
+      losesFrames: options.restarts > 0 && options.settings?.stream === "postgres",
       trails: await trailsOf(fleet, traffic.accepted),
       turns: fleet.turns(),
     });

@@ -15,6 +15,8 @@ export interface Turn {
   run: string;
   node: string;
   pid: number;
+  /** Which attempt of the run it is of. */
+  attempt: number;
 }
 
 const State = Annotation.Root({
@@ -23,10 +25,12 @@ const State = Annotation.Root({
   tag: Annotation<string>,
 });
 
-async function turn(node: string, tag: string, { configurable = {}, writer }: LangGraphRunnableConfig) {
+async function turn(node: string, tag: string, config: LangGraphRunnableConfig) {
+  const { configurable = {}, metadata, writer } = config;
+  const attempt = Number(metadata?.run_attempt ?? 1);
   const write = (what: Turn["what"]) => {
     const { thread_id, run_id } = configurable as { thread_id: string; run_id: string };
-    const line: Turn = { what, thread: thread_id, run: run_id, node, pid: process.pid };
+    const line: Turn = { what, thread: thread_id, run: run_id, node, pid: process.pid, attempt };
     appendFileSync(process.env.CHAOS_LOG ?? "", `${JSON.stringify(line)}\n`);
   };
   write("begin");

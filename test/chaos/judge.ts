@@ -1,6 +1,7 @@
 /** What went wrong: read from the servers, from the graphs' own log, and from what clients were told. */
 import type { Run } from "../../src/models/run.js";
 import { FRAMES, NODES, type Turn } from "./graph.js";
+import type { SseEvent } from "../helpers/sse.js";
 import type { Accepted, Followed } from "./traffic.js";
 
 /** What a fault may do to no run; each with what was seen. */
@@ -32,6 +33,8 @@ export interface Evidence {
   disturbed: ReadonlySet<number>;
   /** The rows of runs, by id, read twice. */
   rows: ReadonlyMap<string, readonly [Run | undefined, Run | undefined]>;
+  /** Whether what carries the frames may have lost some: of the last attempt, all have to be there even then. */
+  losesFrames: boolean;
   /** `trail` of each thread. */
   trails: ReadonlyMap<string, readonly string[]>;
 }
@@ -48,7 +51,7 @@ export function judge(evidence: Evidence): Verdict {
     state: [],
     order: orderBroken(evidence),
     inFlight: overlapping(evidence),
-    frames: evidence.followed.flatMap(framesMissing),
+    frames: evidence.followed.flatMap((one) => framesMissing(one, nodesTold(one, evidence))),
   };
   for (const { run, thread, tag } of accepted) {
     const [first, second] = evidence.rows.get(run) ?? [];
@@ -121,18 +124,39 @@ function overlapping({ turns, disturbed }: Evidence): string[] {
   return found;
 }
 
-/** What its reader lacks of the last attempt of a run. */
-function framesMissing({ events, isWhole, tag, run }: Followed): string[] {
+/** Ids that the frames of an attempt may have; a summary has the last three of them. */
+const IDS = 1e9;
+const SUMMARY = 3;
+
+/** Whether nothing is left out between two frames: an attempt begins with its first, a summary takes the place of the rest. */
+const follow = (id: number, next: number): boolean =>
+  next === id + 1 || (next > id && (next % IDS === 0 || next % IDS >= IDS - SUMMARY));
+
+/** Nodes whose frames a reader has to have: all of them, or those that the last attempt executed. */
+function nodesTold({ run }: Followed, { turns, losesFrames }: Evidence): string[] {
+  if (!losesFrames) return [...NODES];
+  const ended = turns.filter((turn) => turn.run === run && turn.what === "end");
+  const last = Math.max(...ended.map(({ attempt }) => attempt));
+  return ended.filter(({ attempt }) => attempt === last).map(({ node }) => node);
+}
+
+/** What the reader of a run was told wrongly, or not at all. */
+function framesMissing({ events, isWhole, tag, run }: Followed, nodes: readonly string[]): string[] {
   const name = `${tag} (${run})`;
   if (!isWhole) return [`${name}: the end did not come`];
   const ids = events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
-  if (!isRising(ids)) return [`${name}: ids are not in order: ${ids.join()}`];
-  const told = events.flatMap(({ event, data }) =>
-    event === "custom" ? [(data as { frame: string }).frame] : [],
-  );
-  const wanted = NODES.flatMap((node) =>
+  const gap = ids.findIndex((id, index) => index > 0 && !follow(ids[index - 1] ?? -1, id));
+  if (gap >= 0) return [`${name}: after the frame ${ids[gap - 1]} came ${ids[gap]}`];
+  const frames = new Set(events.flatMap(frameOf));
+  const wanted = nodes.flatMap((node) =>
     Array.from({ length: FRAMES }, (_, index) => `${tag}:${node}:${index}`),
   );
-  const missing = wanted.filter((frame) => !told.includes(frame));
-  return missing.length === 0 ? [] : [`${name}: ${missing.length} of ${wanted.length} frames are missing`];
+  const missing = wanted.filter((frame) => !frames.has(frame));
+  if (missing.length === 0) return [];
+  return [
+    `${name}: ${missing.length} of ${wanted.length} frames are missing, of ${ids.join()}: ${missing.join()}`,
+  ];
 }
+
+const frameOf = ({ event, data }: SseEvent): string[] =>
+  event === "custom" ? [(data as { frame: string }).frame] : [];

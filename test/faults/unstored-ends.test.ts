@@ -1,37 +1,44 @@
 /** Runs that end while the database is away for longer than anybody waits for it. */
 import { expect, it, onTestFinished } from "vitest";
 import { openService } from "../../src/service.js";
+import type { ThreadLocks } from "../../src/storage/locks.js";
 import { openStorage } from "../../src/storage/open.js";
-import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { withPostgres } from "../helpers/postgres.js";
+import { refusing } from "../helpers/refusing.js";
 import { readAll } from "../helpers/service.js";
 
 /** How often an end is stored before it is kept for later. */
 const TRIES = 3;
 
 withPostgres("a run whose end cannot be stored", (postgres) => {
-  async function open() {
+  /** @param refusals what is refused while the database is away */
+  async function open(refusals = ["settle"]) {
     const inner = await openStorage({ ...postgres.options(), max_queued_runs: 10 });
     onTestFinished(() => inner.close());
     let refused = 0;
     let isAway = false;
-    const runs = new Proxy(inner.runs, {
-      get: (table, name) => {
-        const method: unknown = Reflect.get(table, name, table);
-        if (typeof method !== "function") return method;
-        return (...args: unknown[]): unknown => {
-          if (!isAway || name !== "settle") return Reflect.apply(method, table, args);
-          refused += 1;
-          return Promise.reject(new StorageUnavailableError("the database is away"));
-        };
-      },
-    });
+    const isRefused = (name: string) => {
+      if (!isAway || !refusals.includes(name)) return false;
+      if (name === "settle") refused += 1;
+      return true;
+    };
+    const runs = refusing(inner.runs, isRefused);
+    const checkpointer = refusing(inner.checkpointer, isRefused);
+    const lost: AbortController[] = [];
+    const acquire: ThreadLocks["acquire"] = async (...args) => {
+      const lease = await inner.locks.acquire(...args);
+      if (!lease) return undefined;
+      const own = new AbortController();
+      lost.push(own);
+      return { release: () => lease.release(), confirm: () => lease.confirm?.(), lost: own.signal };
+    };
+    const locks = { acquire, waiting: (id: string) => inner.locks.waiting(id) };
     const service = await openService({
       graphs: { gate },
-      storage: { ...inner, runs, close: async () => {} },
+      storage: { ...inner, runs, checkpointer, locks, close: async () => {} },
     });
     onTestFinished(() => service.close(0));
     const { thread_id } = await service.threads.create({});
@@ -47,6 +54,9 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
         await expect.poll(() => refused).toBeGreaterThanOrEqual(times);
       },
       comeBack: () => (isAway = false),
+      loseThreads: () => {
+        for (const one of lost) one.abort();
+      },
     };
   }
 
@@ -64,6 +74,17 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
     const { values } = await service.state.get(thread_id);
     expect(values).toMatchObject({ log: [`before ${name}`, `waited ${name}`, `after ${name}`] });
     expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+
+  it("is that of a run that goes on here, though its thread was lost after its graph had stopped", async () => {
+    const { service, thread_id, request, leave, loseThreads, comeBack } = await open(["settle", "putWrites"]);
+    const { run_id } = await service.runs.background(thread_id, request);
+    await leave(TRIES);
+    loseThreads();
+    comeBack();
+    await expect
+      .poll(() => service.runs.get(thread_id, run_id))
+      .toMatchObject({ status: "success", error: null, attempt: 2 });
   });
 
   it("is an error for a client that waits for it", async () => {

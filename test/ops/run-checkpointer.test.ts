@@ -1,5 +1,6 @@
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { expect, it } from "vitest";
+import { nextTurn } from "../../src/support/event-loop.js";
 import { newId } from "../../src/support/ids.js";
 import { RunCheckpointer } from "../../src/ops/run-checkpointer.js";
 import { openStorage } from "../../src/storage/open.js";
@@ -22,8 +23,9 @@ async function open() {
     inner,
     failures,
     run_id,
-    watch: (lease: Partial<ThreadLease> = {}) =>
+    watch: (lease: Partial<ThreadLease> = {}, before?: () => Promise<void>) =>
       checkpointer.watch(run_id, {
+        before,
         lease: { release: () => undefined, ...lease },
         origin: { graphs: ["agent"], scope: null },
         onFailure: (error) => failures.push(error),
@@ -40,6 +42,23 @@ it("a run writes until it has ended", async () => {
   const run = await open();
   run.watch();
   await run.write();
+  expect(await run.isStored()).toBe(true);
+});
+
+it("a write waits for what has to be stored before it", async () => {
+  const run = await open();
+  const stored = deferred();
+  const asked = deferred();
+  run.watch({}, () => {
+    asked.resolve();
+    return stored.promise;
+  });
+  const written = run.write();
+  await asked.promise;
+  await nextTurn();
+  expect(await run.isStored()).toBe(false);
+  stored.resolve();
+  await written;
   expect(await run.isStored()).toBe(true);
 });
 

@@ -8,6 +8,8 @@ import { FramesLostError } from "../../src/models/run-stream.js";
 import type { Run } from "../../src/models/run.js";
 import type { FrameBus, FramePart } from "../../src/storage/frame-bus.js";
 import { GraphServeError, StorageUnavailableError } from "../../src/support/errors.js";
+import { nextTurn } from "../../src/support/event-loop.js";
+import { deferred } from "../helpers/deferred.js";
 import { recordingLogger } from "../helpers/service.js";
 
 /** A bus that takes everything, unless a test lets it refuse. */
@@ -18,12 +20,15 @@ class TestBus implements FrameBus {
   readonly pollMs = 3_600_000;
   readonly calls: (readonly FramePart[])[] = [];
   refusal: (parts: readonly FramePart[]) => Error | undefined = () => undefined;
+  /** Holds calls up. */
+  gate: Promise<void> | undefined;
 
-  append(parts: readonly FramePart[]): Promise<number[]> {
+  async append(parts: readonly FramePart[]): Promise<number[]> {
     const error = this.refusal(parts);
-    if (error) return Promise.reject(error);
+    if (error) throw error;
     this.calls.push(parts);
-    return Promise.resolve(parts.map(({ from, frames }) => from + frames.length));
+    await this.gate;
+    return parts.map(({ from, frames }) => from + frames.length);
   }
   read = () => Promise.resolve(undefined);
   listen = () => () => undefined;
@@ -50,6 +55,17 @@ function ended(...texts: string[]) {
     ...{ log, holder: { owner: "o", attempt: 1 }, endedAt: new Date().toISOString(), isTaken: false },
     onEnd: () => undefined,
   };
+}
+
+/** A run that goes on. */
+const running = () => ({ ...ended(), log: new RunLog(), endedAt: undefined });
+
+/** Which of them have settled. */
+async function settled(...promises: (Promise<void> | undefined)[]): Promise<boolean[]> {
+  const found = promises.map(() => false);
+  promises.forEach((promise, index) => void promise?.then(() => (found[index] = true)));
+  await nextTurn();
+  return found;
 }
 
 const charactersOf = (parts: readonly FramePart[]) =>
@@ -99,6 +115,44 @@ it("is away until it takes frames again, whatever can be read of it", async () =
   await expect.poll(() => bus.parts.length).toBe(1);
   expect(shared.isAway).toBe(false);
   expect(logger.lines.map(({ level }) => level)).toEqual(["warn", "info"]);
+  await shared.close();
+});
+
+it("lets a checkpoint wait for the frames before it, and for no others", async () => {
+  const { bus, shared } = open();
+  const [one, other] = [running(), running()];
+  for (const run of [one, other]) shared.publish(run);
+  expect(shared.stored("of another process")).toBeUndefined();
+  expect(shared.stored(one.run.run_id)).toBeUndefined();
+  const [first, second] = [deferred(), deferred()];
+  bus.gate = first.promise;
+  one.log.push("custom", "first");
+  const before = shared.stored(one.run.run_id);
+  await expect.poll(() => bus.parts.flatMap(({ frames }) => frames).length).toBe(1);
+  one.log.push("custom", "second");
+  const after = shared.stored(one.run.run_id);
+  expect(await settled(before, after)).toEqual([false, false]);
+  bus.gate = second.promise;
+  first.resolve();
+  await before;
+  await expect.poll(() => bus.parts.flatMap(({ frames }) => frames).length).toBe(2);
+  expect(await settled(after)).toEqual([false]);
+  second.resolve();
+  await after;
+  expect(shared.stored(one.run.run_id)).toBeUndefined();
+  await shared.close();
+});
+
+it("lets no checkpoint wait while it is away", async () => {
+  const { bus, shared } = open();
+  const run = running();
+  shared.publish(run);
+  bus.refusal = () => new StorageUnavailableError("is away");
+  run.log.push("custom", "told");
+  await shared.stored(run.run.run_id);
+  expect(shared.isAway).toBe(true);
+  run.log.push("custom", "told too");
+  expect(shared.stored(run.run.run_id)).toBeUndefined();
   await shared.close();
 });
 

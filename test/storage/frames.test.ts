@@ -179,15 +179,33 @@ function framesContract({ open, lose }: Backend): void {
       expect(await idsOf(reader, run_id)).toEqual([2, 3, 4]);
     });
 
-    it("of the last attempt alone: the one before is refused", async () => {
+    it("of each attempt, one after the other: the one before says no more", async () => {
       const { run_id, about, ...first } = part({ frames: 3 });
       await writer.append([{ run_id, about, ...first }]);
       const next = part({ run_id, about, attempt: 2, from: SECOND, first: SECOND, frames: 2 });
       expect(await writer.append([next])).toEqual([SECOND + 2]);
       expect(await writer.append([part({ run_id, about, from: 3, frames: 1 })])).toEqual([undefined]);
-      expect(await idsOf(reader, run_id)).toEqual([SECOND, SECOND + 1]);
-      // Who had seen some of the attempt before goes on with this one.
-      expect(await idsOf(reader, run_id, 1)).toEqual([SECOND, SECOND + 1]);
+      expect(await idsOf(reader, run_id)).toEqual([0, 1, 2, SECOND, SECOND + 1]);
+      // Who had seen some of the attempt before sees the rest of it first.
+      expect(await idsOf(reader, run_id, 1)).toEqual([2, SECOND, SECOND + 1]);
+      expect(await idsOf(reader, run_id, 2)).toEqual([SECOND, SECOND + 1]);
+    });
+
+    it("of the last three attempts, and of none before one that has lost its first", async () => {
+      const { run_id, about } = part({});
+      const [second, third, fourth] = [2, 3, 4].map((attempt) => {
+        const first = (attempt - 1) * SECOND;
+        return part({ run_id, about, attempt, from: first, first, frames: 1 });
+      });
+      await writer.append([part({ run_id, about, frames: 2 })]);
+      for (const one of [second, third]) await writer.append([one!]);
+      expect(await idsOf(reader, run_id)).toEqual([0, 1, SECOND, 2 * SECOND]);
+      await writer.append([fourth!]);
+      expect(await idsOf(reader, run_id)).toEqual([SECOND, 2 * SECOND, 3 * SECOND]);
+      const [from, first] = [3 * SECOND + 2, 3 * SECOND + 1];
+      await writer.append([part({ run_id, about, attempt: 4, from: from - 1, frames: 1, first: from - 1 })]);
+      await writer.append([part({ run_id, about, attempt: 4, from, first, frames: 1 })]);
+      expect(await idsOf(reader, run_id)).toEqual([first, from]);
     });
 
     it("refuses it already when the next one has begun, and has said nothing yet", async () => {
@@ -195,7 +213,8 @@ function framesContract({ open, lose }: Backend): void {
       await writer.append([{ run_id, about, ...first }]);
       await writer.append([part({ run_id, about, attempt: 2, from: SECOND, first: SECOND })]);
       expect(await writer.append([part({ run_id, about, from: 3, frames: 1 })])).toEqual([undefined]);
-      expect(await reader.read(run_id, -1)).toEqual({ about, frames: [], next: SECOND, is_ended: false });
+      const page = await reader.read(run_id, 2);
+      expect(page).toEqual({ about, frames: [], next: SECOND, is_ended: false });
     });
 
     it("says that a run has ended, also of one that had no frames", async () => {

@@ -9,6 +9,7 @@ import {
   type FramePart,
   type FramesAbout,
   type HintName,
+  MOST_ATTEMPTS,
   OPEN_MS,
 } from "../frame-bus.js";
 import type { StorageOptions } from "../storage.js";
@@ -284,7 +285,8 @@ function statements(schema: string) {
       ), gone AS (
         DELETE FROM ${frames} AS f USING fits JOIN kept USING (run_id)
         WHERE f.run_id = fits.run_id
-          AND (f.attempt < fits.attempt OR (f.attempt = fits.attempt AND f.last < fits.first))
+          AND (f.attempt <= fits.attempt - ${MOST_ATTEMPTS}
+            OR (fits.first > 0 AND (f.attempt, f.last) < (fits.attempt, fits.first)))
       ) SELECT part, CASE WHEN known > attempt THEN NULL ELSE coalesce(kept.next, wanted) END AS next,
         (SELECT pg_notify($2, $3) WHERE $3 <> '')::text AS hinted
       FROM asked LEFT JOIN kept USING (run_id)`,

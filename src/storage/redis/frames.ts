@@ -8,6 +8,7 @@ import {
   type FramePart,
   type FramesAbout,
   type HintName,
+  MOST_ATTEMPTS,
   OPEN_MS,
 } from "../frame-bus.js";
 import { type RedisClient, RedisConnection } from "./client.js";
@@ -19,7 +20,7 @@ const ENTRIES = 16;
 
 /**
  * A stream and a hash a run. An entry's id is `attempt-place` of its last frame, so that Redis itself refuses frames of
- * an attempt that another has followed; the hash says what is known of the run, and which frame comes next.
+ * an attempt that another has followed, and keeps those that it had; the hash says what is known of the run, and which frame comes next.
  *
  * KEYS: stream, hash. ARGV: attempt, place of the first frame, of the oldest kept, frames, time to live, 1 at the end,
  * about, channels of the run, its end and the thread, then event and data of each frame. Frames that are there already
@@ -41,7 +42,9 @@ if hasMore then
   redis.call('XADD', KEYS[1], id, unpack(ARGV, 11 + 2 * math.max(0, next - from)))
   next = from + count
 end
-redis.call('XTRIM', KEYS[1], 'MINID', ARGV[1] .. '-' .. ARGV[3])
+local oldest = string.format('%d-0', math.max(1, attempt - ${MOST_ATTEMPTS - 1}))
+if first > 0 then oldest = ARGV[1] .. '-' .. ARGV[3] end
+redis.call('XTRIM', KEYS[1], 'MINID', oldest)
 redis.call('HSET', KEYS[2], 'attempt', ARGV[1], 'next', next, 'about', ARGV[7], 'ended', isEnded)
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[5])

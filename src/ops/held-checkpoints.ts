@@ -1,0 +1,51 @@
+/** Checkpoints that wait until the frames before them can be read everywhere: see `SharedFrames.stored`. */
+
+/** Longest time that one waits. */
+const HOLD_MS = 1_000;
+
+interface Waiter<Source> {
+  source: Source;
+  next: number;
+  release: () => void;
+}
+
+export class HeldCheckpoints<Source> {
+  readonly #waiting = new Set<Waiter<Source>>();
+
+  /** Whether none waits. */
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Resolves when the frames of a source before `next` are there, or are not waited for. */
+  hold(source: Source, next: number): Promise<void> {
+    return new Promise((resolve) => {
+      const release = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiter);
+        resolve();
+      };
+      const timer = setTimeout(release, HOLD_MS);
+      const waiter = { source, next, release };
+      this.#waiting.add(waiter);
+    });
+  }
+
+  /** The frames of this source before `next` are there. */
+  reached(source: Source, next = Infinity): void {
+    for (const waiter of this.#waiting) if (waiter.source === source && waiter.next <= next) waiter.release();
+  }
+
+  /** None is waited for. */
+  releaseAll(): void {
+    for (const { release } of this.#waiting) release();
+  }
+}
+
+/** Resolves with the work, and without it when that takes too long. */
+export async function heldAtMost(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, HOLD_MS)));
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

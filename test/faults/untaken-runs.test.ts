@@ -1,0 +1,53 @@
+/** Runs of the queue that the database does not let a process take at first. */
+import pg from "pg";
+import { expect, it, onTestFinished } from "vitest";
+import { openService } from "../../src/service.js";
+import { newId } from "../../src/support/ids.js";
+import { silentLogger } from "../../src/support/log.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { withPostgres } from "../helpers/postgres.js";
+
+/** Statements by which a process stores what nodes wrote, and takes a run that nobody executes. */
+const STORES = /^WITH held AS [^]*checkpoint_writes/;
+const TAKES = /^WITH run AS [^]* FROM run WHERE t.thread_id = \$2 RETURNING 1$/;
+
+withPostgres("a run that was given back and cannot be taken", (postgres) => {
+  it("is taken later, and its process keeps it", async () => {
+    const { max_queued_runs: _, ...storage } = postgres.options();
+    const service = await openService({
+      graphs: { gate },
+      settings: { ...storage, queue: "postgres" },
+      logger: silentLogger,
+    });
+    onTestFinished(() => service.close(0));
+    const { thread_id } = await service.threads.create({});
+    const name = newId();
+    const { run_id } = await service.runs.background(thread_id, {
+      assistant_id: "gate",
+      input: { gate: name },
+    });
+    await gateOf(name).entered;
+    const left = cutOff([STORES, TAKES]);
+    gateOf(name).open();
+    await expect
+      .poll(() => service.runs.get(thread_id, run_id), { timeout: 20_000 })
+      .toMatchObject({ status: "success", error: null, attempt: 2 });
+    expect(left).toEqual([]);
+  });
+});
+
+/** The connection seems to end under the next statement that is like the first of these, then under one like the next. */
+function cutOff(statements: RegExp[]): readonly RegExp[] {
+  type Query = (config: { text?: string }, values: unknown, answer: (error: Error) => void) => void;
+  const client = pg.Client.prototype as unknown as { query: Query };
+  const { query } = client;
+  client.query = function (this: unknown, ...args) {
+    const [{ text = "" }, , answer] = args;
+    if (!statements[0]?.test(text)) return query.apply(this, args);
+    statements.shift();
+    answer(new Error("Connection terminated unexpectedly"));
+  };
+  onTestFinished(() => void (client.query = query));
+  return statements;
+}
