@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import { causesOf, errorMessage, errorName } from "../src/support/errors.js";
 import { sturdyLogger } from "../src/support/log.js";
-import { isTransient } from "../src/ops/execute.js";
+import { isTransient } from "../src/ops/network-retry.js";
 import { thrownValues } from "./helpers/odd-values.js";
 import { recordingLogger } from "./helpers/service.js";
 

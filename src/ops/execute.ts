@@ -8,8 +8,7 @@ import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import { now } from "../storage/rows.js";
 import type { RunHolder, ThreadLease } from "../storage/storage.js";
-import { attempt, causesOf, errorMessage, RunTakenError } from "../support/errors.js";
-import { pause } from "../support/pause.js";
+import { RunTakenError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, RunContext, takeAll, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "./context.js";
@@ -19,6 +18,7 @@ import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
 import { RunAborted } from "./run-aborted.js";
 import { heldAtMost } from "./held-checkpoints.js";
 import type { SharedFrames } from "./shared-frames.js";
+import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
 import { answerSoFar, type Ending, endingOf, failed, finalAnswer, paused, succeeded } from "./run-results.js";
 
 /** A run whose thread is held and whose row is stored, and what its graph is called with. */
@@ -30,6 +30,8 @@ interface ExecutionOptions {
   origin: Origin;
   holder: RunHolder;
   earlier?: EarlierAttempts;
+  /** Whether the row says `running` already. */
+  isBegun: boolean;
   /** Why nothing of it is to be executed. */
   refusal: Error | undefined;
   lease: ThreadLease;
@@ -137,14 +139,15 @@ export class Execution {
   }
 
   async #begin(): Promise<void> {
-    const { run, log, holder, earlier } = this.#options;
+    const { run, log, holder, earlier, isBegun } = this.#options;
     const { run_id, thread_id } = run;
     const { runs } = this.#context.storage;
     const { attempt } = holder;
     log?.push("metadata", attemptFrame({ run_id, thread_id, attempt }, earlier?.checkpointId));
     // The response's head and first frame leave before a graph that never waits takes the event loop.
     if (log) await nextTurn();
-    const isOurs = await runs.update(run_id, { updated_at: now(), status: "running" }, holder);
+    const begun = { updated_at: now(), status: "running" as const };
+    const isOurs = isBegun || (await runs.update(run_id, begun, holder));
     if (!isOurs && runs.take) this.#lose();
     this.hasStarted = true;
   }
@@ -376,26 +379,3 @@ export function attemptFrame(
 ): string {
   return JSON.stringify({ run_id, thread_id, attempt: Math.max(attempt, 1), checkpoint_id });
 }
-
-// Which failures may be tried again, and when (docs/specification.md#streams, 7).
-
-const MAX_ATTEMPTS = 3;
-const FIRST_PAUSE_MS = 2000;
-
-const CODES = /^(ECONNRESET|ECONNREFUSED|ETIMEDOUT|EPIPE|EAI_AGAIN|UND_ERR_\w+)$/;
-const MESSAGE = /fetch failed|socket hang up|connection (error|reset|refused|closed|timed out)/i;
-
-function isOfTheNetwork(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" && CODES.test(code);
-}
-
-/** True for failures of the network: the only ones that another attempt may mend. Never throws. */
-export function isTransient(error: unknown): boolean {
-  if (attempt(() => error instanceof Error) && MESSAGE.test(errorMessage(error))) return true;
-  return causesOf(error).some((cause) => attempt(() => isOfTheNetwork(cause)) ?? false);
-}
-
-/** Wait before the next attempt: 2 s, then 4 s. Rejects with the signal's reason when it aborts. */
-const pauseBefore = (attempt: number, signal: AbortSignal, firstPauseMs = FIRST_PAUSE_MS): Promise<void> =>
-  pause(firstPauseMs * 2 ** (attempt - 2), signal);

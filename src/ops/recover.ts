@@ -42,20 +42,20 @@ export async function recoverRuns(
 
 /**
  * Go on with a run that waits in the queue, or settle it. The caller holds the lease of its thread, which is released when
- * `ended` resolves. It is left alone while its graph is still at work here. @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
+ * `ended` resolves; `begun` does so when the run is in flight. It is left alone while its graph is still at work here. @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
  */
 export async function resumeQueued(
   context: EngineContext,
   { run_id, thread_id }: RunKey,
   lease: ThreadLease,
-): Promise<{ ended: Promise<unknown>; isLeft: boolean }> {
+): Promise<{ begun: Promise<unknown>; ended: Promise<unknown>; isLeft: boolean }> {
   const leases: Leases = new Map([[thread_id, lease]]);
   try {
-    const { ended, counts } = await new Recovery(context, () => "resume").seeToRuns(
+    const { counts, ...resumed } = await new Recovery(context, () => "resume").seeToRuns(
       [{ run_id, thread_id, owner: undefined }],
       leases,
     );
-    return { ended, isLeft: counts.ended + counts.resumed === 0 };
+    return { ...resumed, isLeft: counts.ended + counts.resumed === 0 };
   } finally {
     for (const left of leases.values()) await left.release();
   }
@@ -121,19 +121,20 @@ class Recovery {
     if (leases.size === 0) return NOTHING;
     const dead = await this.#left(leases, isProof);
     if (dead.length === 0) return NOTHING;
-    const { ended, counts } = await this.seeToRuns(dead, leases);
+    const { begun, ended, counts } = await this.seeToRuns(dead, leases);
+    await begun;
     await this.#forgetOwners(dead);
     this.#report(counts);
     return { ended };
   }
 
-  /** The same for these runs. `ended` never rejects. */
+  /** The same for these runs. `begun` and `ended` never reject. */
   async seeToRuns(
     dead: readonly UnfinishedRun[],
     leases: Leases,
-  ): Promise<{ ended: Promise<unknown>; counts: Counts }> {
+  ): Promise<{ begun: Promise<unknown>; ended: Promise<unknown>; counts: Counts }> {
     const { runs } = this.#context.storage;
-    const stopped = await this.#cancelled(dead);
+    const stopped = this.#cancelled(dead);
     const fates = (await Promise.all(dead.map((run) => this.#fateOf(run, stopped)))).filter(
       (fate) => fate !== undefined,
     );
@@ -143,8 +144,10 @@ class Recovery {
     const resumed = fates.flatMap((fate) => ("resumed" in fate ? [fate.resumed] : []));
     const queued = fates.filter((fate) => "queued" in fate).length;
     if (queued > 0) this.#context.queue?.ring();
-    const ended = Promise.all(await this.#resume(resumed, leases));
-    return { ended, counts: { ended: outcomes.length, resumed: resumed.length, queued } };
+    const taken = await this.#resume(resumed, leases);
+    const begun = Promise.all(taken.map((one) => one.begun));
+    const ended = Promise.all(taken.map((one) => one.ended));
+    return { begun, ended, counts: { ended: outcomes.length, resumed: resumed.length, queued } };
   }
 
   /**
@@ -177,8 +180,11 @@ class Recovery {
   }
 
   /** Undefined for a run that has ended, or is left to others. */
-  async #fateOf(run: UnfinishedRun, stopped: ReadonlySet<string>): Promise<Fate | undefined> {
-    const row = await this.#context.storage.runs.get(run.thread_id, run.run_id);
+  async #fateOf(run: UnfinishedRun, cancelled: Promise<ReadonlySet<string>>): Promise<Fate | undefined> {
+    const [row, stopped] = await Promise.all([
+      this.#context.storage.runs.get(run.thread_id, run.run_id),
+      cancelled,
+    ]);
     // One that was given back here may not have left its graph yet.
     if (!row || isFinished(row) || this.#context.checkpointer.isWatched(row.run_id)) return undefined;
     const ended = stopped.has(row.run_id)
@@ -230,16 +236,16 @@ class Recovery {
     };
   }
 
-  async #resume(resumed: readonly CutOffRun[], leases: Leases): Promise<Promise<void>[]> {
-    const ends: Promise<void>[] = [];
+  async #resume(resumed: readonly CutOffRun[], leases: Leases): Promise<Resumed[]> {
+    const taken: Resumed[] = [];
     for (const [threadId, lease] of [...leases]) {
       const runs = resumed.filter(({ row }) => row.thread_id === threadId).sort(inOrder);
       if (runs.length === 0 || lease.lost?.aborted) continue;
       // From here on it is theirs.
       leases.delete(threadId);
-      ends.push((await resumeThread(runs, lease)).ended);
+      taken.push(await resumeThread(runs, lease));
     }
-    return ends;
+    return taken;
   }
 
   /** Owners that have left no more runs. */
@@ -264,6 +270,8 @@ class Recovery {
 }
 
 const NOTHING = { ended: Promise.resolve() };
+
+type Resumed = Awaited<ReturnType<typeof resumeThread>>;
 
 type Fate = { outcome: RunOutcome } | { resumed: CutOffRun } | { queued: RunRow };
 

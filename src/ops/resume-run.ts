@@ -2,7 +2,15 @@
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { type Breakpoints, isAtBreakpoint } from "../graphs/breakpoints.js";
 import { now } from "../storage/rows.js";
-import type { Resumption, RunRow, ThreadLease } from "../storage/storage.js";
+import type { RunStatus } from "../models/run.js";
+import type {
+  Resumption,
+  RunHolder,
+  RunPatch,
+  RunRow,
+  ThreadLease,
+  ThreadPatch,
+} from "../storage/storage.js";
 import { errorMessage, GraphServeError, NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { withParts } from "./context.js";
 import { type EngineContext, LiveRun } from "./live-runs.js";
@@ -62,28 +70,33 @@ function cannotGoOn(error: unknown): unknown {
 
 /**
  * Take the runs of a thread over, in their order, and let one follow the other; those that are another's by now are left
- * out. Resolves when the first of them is in flight; `ended` when the last has ended, and the lease has been released.
- * Never rejects.
+ * out. `begun` resolves when the first of them is in flight; `ended` when the last has ended, and the lease has been
+ * released. Never rejects, and neither do they.
  */
 export async function resumeThread(
   runs: readonly CutOffRun[],
   lease: ThreadLease,
-): Promise<{ ended: Promise<void> }> {
-  let first: Promise<void> | undefined;
+): Promise<{ begun: Promise<void>; ended: Promise<void> }> {
+  let begun: Promise<void> | undefined;
   let before = Promise.resolve();
   for (const run of runs) {
+    const isWaiting = run.row.status !== "running";
+    if (isWaiting && !begun) {
+      const turn = lend(lease);
+      before = turn.returned;
+      begun = beginWaiting(run, turn);
+      continue;
+    }
     const live = await takeOver(run);
     if (!live) continue;
     const turn = lend(lease);
-    if (run.row.status === "running") {
+    if (isWaiting) before = queue(run, live, turn, before);
+    else {
       before = turn.returned;
-      first ??= begin(run, live, turn);
-    } else {
-      before = queue(run, live, turn, before);
+      begun ??= begin(run, live, turn);
     }
   }
-  await first;
-  return { ended: before.then(() => lease.release()) };
+  return { begun: begun ?? Promise.resolve(), ended: before.then(() => lease.release()) };
 }
 
 interface Lent extends ThreadLease {
@@ -102,26 +115,40 @@ function lend(lease: ThreadLease): Lent {
  * looked for again. Never rejects.
  */
 async function takeOver(run: CutOffRun): Promise<LiveRun | undefined> {
-  const { row, context, resumption } = run;
-  if (context.live.stopping.aborted) return undefined;
-  const { owner, attempt = 1, status } = row;
-  const next = { owner: context.ownerId, attempt: status === "running" ? attempt + 1 : attempt };
-  const updated_at = now();
-  const patch = { updated_at, ...next, resumption: { ...resumption, spent_ms: spentOf(run) } };
+  if (run.context.live.stopping.aborted) return undefined;
+  const live = liveOf(run);
+  const { updated_at } = live.run;
+  const { owner } = live.holder;
+  const patch = { updated_at, owner, attempt: live.run.attempt, resumption: live.resumption };
+  return (await take(run, patch, { updated_at }).catch(() => false)) ? live : undefined;
+}
+
+/** @throws StorageUnavailableError: then it is not known whether it was taken (`storage_unavailable`) */
+async function take(
+  { row, context: { storage, live, logger } }: CutOffRun,
+  patch: RunPatch & RunHolder,
+  thread: ThreadPatch,
+): Promise<boolean> {
+  const { run_id, owner, attempt = 1 } = row;
   try {
-    if (!(await context.storage.runs.take?.(row, { owner, attempt }, patch, { updated_at })))
-      return undefined;
+    const isOurs = (await storage.runs.take?.(row, { owner, attempt }, patch, thread)) ?? false;
+    if (isOurs) live.results.taken(row);
+    return isOurs;
   } catch (error) {
-    context.logger.error(
-      { err: error, run_id: row.run_id },
-      "a run that was cut off could not be taken over",
-    );
-    context.live.results.suspect(row, true);
-    return undefined;
+    logger.error({ err: error, run_id }, "a run that was cut off could not be taken over");
+    live.results.suspect(row, true);
+    throw error;
   }
-  context.live.results.taken(row);
-  const model = runModel({ ...row, ...patch });
-  return new LiveRun(context, model, performance.now(), optionsOf(run, next.attempt), patch.resumption);
+}
+
+/** The run as this process will have it. */
+function liveOf(run: CutOffRun): LiveRun {
+  const { row, context, resumption } = run;
+  const { attempt = 1, status } = row;
+  const next = { updated_at: now(), attempt: status === "running" ? attempt + 1 : attempt };
+  const model = runModel({ ...row, ...next });
+  const kept = { ...resumption, spent_ms: spentOf(run) };
+  return new LiveRun(context, model, performance.now(), optionsOf(run, next.attempt), kept);
 }
 
 const spentOf = ({ resumption, tookMs }: CutOffRun): number => resumption.spent_ms + tookMs;
@@ -159,13 +186,47 @@ async function begin(run: CutOffRun, live: LiveRun, lease: ThreadLease): Promise
     await live.begin(lease, async () => {
       const place = await placeOf(run);
       return prepare(context, { ...checked, ...place }, live, lease, async (patch) => {
-        if (!(await context.storage.threads.update(thread_id, patch)))
-          throw new NotFoundError("thread", thread_id);
+        if (await context.storage.threads.update(thread_id, patch)) return true;
+        throw new NotFoundError("thread", thread_id);
       });
     });
   } catch (error) {
     if (error instanceof AtBreakpoint) await endPaused(run, live);
     else await live.fail(cannotGoOn(error));
+  }
+}
+
+/** The run has ended, is another's, or is left to others: nothing is to be told of it here. */
+class NotTaken extends Error {}
+
+/**
+ * Begin a run that nobody has, and that nothing is in front of: it is taken by the statement that says it runs. Resolves
+ * when it is in flight, or has ended before. Never rejects.
+ */
+async function beginWaiting(run: CutOffRun, lease: ThreadLease): Promise<void> {
+  const { context, checked } = run;
+  const live = liveOf(run);
+  const { holder, resumption } = live;
+  const earlier = { checkpointId: undefined, spentMs: 0 };
+  let isTried = false;
+  const takeAs = async (status: RunStatus, thread: ThreadPatch) => {
+    isTried = true;
+    if (context.live.stopping.aborted) throw new NotTaken();
+    const { updated_at } = thread;
+    if (await take(run, { updated_at, status, ...holder, resumption }, thread)) return true;
+    throw new NotTaken();
+  };
+  try {
+    await live.begin(lease, () =>
+      prepare(context, { ...checked, earlier }, live, lease, (patch) => takeAs("running", patch)),
+    );
+  } catch (error) {
+    // What was tried is looked for again.
+    if (isTried) return;
+    await takeAs("pending", { updated_at: now() }).then(
+      () => live.fail(error),
+      () => undefined,
+    );
   }
 }
 

@@ -46,6 +46,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   #used = 0;
   /** Threads whose locks were others', until when. */
   readonly #passedOver = new Map<string, number>();
+  /** Runs that begin here, by thread: until then, their rows say that they wait. */
+  readonly #beginning = new Map<string, Promise<unknown>>();
   #isOpen = false;
   #isWoken = false;
   #timer: NodeJS.Timeout | undefined;
@@ -102,6 +104,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     this.#stopHearing?.();
     clearTimeout(this.#timer);
     await this.#underWay;
+    await Promise.all(this.#beginning.values());
   }
 
   /** Undefined where the thread, or every place here, is taken. */
@@ -121,6 +124,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         prepare(context, checked, live, lease, async (patch) => {
           const owner = this.#context.ownerId;
           if ((await this.#accept(context, asked, live, owner, patch)) === "queued") throw new Waits();
+          return false;
         }),
       );
       return { run: live.run, live };
@@ -212,7 +216,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     if (free <= 0) return false;
     const at = performance.now();
     for (const [id, until] of this.#passedOver) if (until <= at) this.#passedOver.delete(id);
-    const heads = await this.#table.heads(2 * free, [...this.#passedOver.keys()]);
+    const others = [...this.#passedOver.keys(), ...this.#beginning.keys()];
+    const heads = await this.#table.heads(2 * free, others);
     const taken = await Promise.all(someOf(heads, free).map((head) => this.#take(head)));
     return taken.some(Boolean);
   }
@@ -224,7 +229,9 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     try {
       const lease = await this.#context.storage.locks.acquire(head.thread_id, { wait: false });
       if (lease) {
-        const { ended, isLeft } = await resumeQueued(this.#context, head, lease);
+        const { begun, ended, isLeft } = await resumeQueued(this.#context, head, lease);
+        this.#beginning.set(head.thread_id, begun);
+        void begun.then(() => this.#beginning.delete(head.thread_id));
         void ended.then(leave);
         if (!isLeft) return true;
       }

@@ -224,13 +224,13 @@ export async function beginQueued(
   }
 }
 
-/** All that is left to do before the graph is called; the caller holds the thread's lease. */
+/** All that is left before the graph is called, under the thread's lease; `store` says whether the row is `running` then. */
 export async function prepare(
   context: EngineContext,
   checked: CheckedRequest,
   { run, log, watch, holder }: LiveRun,
   lease: ThreadLease,
-  store: (patch: ThreadPatch) => Promise<void>,
+  store: (patch: ThreadPatch) => Promise<boolean>,
 ): Promise<Execution> {
   const { threadId, configurable, earlier } = checked;
   await context.live.results.flush(threadId);
@@ -249,8 +249,9 @@ export async function prepare(
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may fail between the row and the execution that settles it.
   const busy = () => busyThread(context, checked.request, stamp, origin.graphs);
-  await store(refusal ? { updated_at: now() } : busy());
-  return new Execution(context, { run, request, origin, holder, earlier, lease, log, watch, refusal });
+  const isBegun = await store(refusal ? { updated_at: now() } : busy());
+  const own = { run, request, origin, holder, earlier, isBegun };
+  return new Execution(context, { ...own, lease, log, watch, refusal });
 }
 
 /** Why a run is to execute nothing. One that went on before has found what it answers. */
@@ -308,7 +309,7 @@ async function insert(
   { known, request }: CheckedRequest,
   { run, resumption }: LiveRun,
   thread: ThreadPatch,
-): Promise<void> {
+): Promise<false> {
   const { storage, live, ownerId } = context;
   const row = { ...run, owner: ownerId, resumption };
   await expectWebhook(context, run, request);
@@ -320,22 +321,21 @@ async function insert(
     throw error;
   }
   if (!isStored) throw new NotFoundError("thread", run.thread_id);
+  return false;
 }
 
 /** The thread was freed by the run before: it is busy again. */
-async function wake({ storage }: OpsContext, { run, holder }: LiveRun, patch: ThreadPatch): Promise<void> {
+async function wake({ storage }: OpsContext, { run, holder }: LiveRun, patch: ThreadPatch): Promise<true> {
   const { runs, threads } = storage;
   const { run_id, thread_id, attempt } = run;
-  const { updated_at } = patch;
+  const begun = { updated_at: patch.updated_at, status: "running" as const, attempt: holder.attempt };
   if (runs.take) {
-    const begun = { updated_at, status: "running" as const, ...holder };
-    if (await runs.take(run, { ...holder, attempt }, begun, patch)) return;
+    if (await runs.take(run, { ...holder, attempt }, { ...begun, ...holder }, patch)) return true;
     throw new NotFoundError("run", run_id);
   }
-  if (!(await runs.update(run_id, { updated_at, status: "running", attempt: holder.attempt }))) {
-    throw new NotFoundError("run", run_id);
-  }
+  if (!(await runs.update(run_id, begun))) throw new NotFoundError("run", run_id);
   if (!(await threads.update(thread_id, patch))) throw new NotFoundError("thread", thread_id);
+  return true;
 }
 
 // The thread of a run that begins; the caller holds its lease.

@@ -132,7 +132,7 @@ export const BOUNDS = {
     ),
     bound(
       "Attempts of a run that fails in the network before its first event",
-      "ops/execute.ts MAX_ATTEMPTS",
+      "ops/network-retry.ts MAX_ATTEMPTS",
       "",
       "the run ends as `error`",
     ),
@@ -261,6 +261,12 @@ export const BOUNDS = {
       "ops/thread-feeds.ts MAX_CHARACTERS_UNREAD",
       "text",
       "those left longest go, and are made anew for who comes back",
+    ),
+    bound(
+      "Attempts of a run whose frames other processes can read",
+      "storage/frame-bus.ts MOST_ATTEMPTS",
+      "",
+      "those of earlier ones go",
     ),
     bound(
       "Frames of ended runs that wait while other processes cannot be reached",

@@ -1,0 +1,27 @@
+/** Which failures of a run may be tried again, and when (docs/specification.md#streams, 7). */
+import { attempt, causesOf, errorMessage } from "../support/errors.js";
+import { pause } from "../support/pause.js";
+
+export const MAX_ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 2000;
+
+const CODES = /^(ECONNRESET|ECONNREFUSED|ETIMEDOUT|EPIPE|EAI_AGAIN|UND_ERR_\w+)$/;
+const MESSAGE = /fetch failed|socket hang up|connection (error|reset|refused|closed|timed out)/i;
+
+function isOfTheNetwork(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && CODES.test(code);
+}
+
+/** True for failures of the network: the only ones that another attempt may mend. Never throws. */
+export function isTransient(error: unknown): boolean {
+  if (attempt(() => error instanceof Error) && MESSAGE.test(errorMessage(error))) return true;
+  return causesOf(error).some((cause) => attempt(() => isOfTheNetwork(cause)) ?? false);
+}
+
+/** Wait before the next attempt: 2 s, then 4 s. Rejects with the signal's reason when it aborts. */
+export const pauseBefore = (
+  attempt: number,
+  signal: AbortSignal,
+  firstPauseMs = FIRST_PAUSE_MS,
+): Promise<void> => pause(firstPauseMs * 2 ** (attempt - 2), signal);
