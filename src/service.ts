@@ -102,6 +102,8 @@ export class Service extends Operations {
       return this.#live;
     });
     super(engine);
+    const { deadRuns } = context.storage;
+    if (deadRuns) context.metrics?.deadRunsKept(() => deadRuns.count());
     this.#hooks = hooks;
     this.authenticate = hooks?.authenticate;
     this.mcpSdk = mcpSdk;

@@ -1,5 +1,6 @@
 import type { Assistant, AssistantSearchRequest, GraphDrawing, GraphSchema } from "../models/assistant.js";
 import type { Cron, CronPatchRequest, CronSearchRequest } from "../models/cron.js";
+import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
 import type { Run, RunCreateRequest, RunFilter, RunSearchRequest } from "../models/run.js";
 import type {
   CheckpointSelector,
@@ -80,6 +81,10 @@ interface RunsClient {
   search(request: RunSearchRequest): Promise<Partial<Run>[]>;
   /** @throws NotFoundError (`run_not_found`) */
   get(threadId: string, runId: string): Promise<Run>;
+  /** Runs that died with their processes, newest first. */
+  dead(filter: DeadRunFilter): Promise<DeadRun[]>;
+  /** Let one go on. @throws GraphServeError (`run_not_found`, `run_not_redrivable`, `thread_busy`) */
+  redrive(threadId: string, runId: string): Promise<Run>;
   /** Starts a run and gives its events, to its end. Aborting the signal interrupts the run. */
   stream(threadId: string, request: RunCreateRequest, signal: AbortSignal): AsyncIterable<RunEvent>;
 }

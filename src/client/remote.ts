@@ -19,6 +19,9 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       list: (threadId, filter) => answer(sdk.runs.list(threadId, said(filter))),
       search: (request) => answer(post(server, "/runs/search", request)),
       get: (threadId, runId) => answer(sdk.runs.get(threadId, runId)),
+      dead: (filter) => answer(ask(server, "GET", `/runs/dead?${queryOf(filter)}`)),
+      redrive: (threadId, runId) =>
+        answer(ask(server, "POST", `/threads/${threadId}/runs/${encodeURIComponent(runId)}/redrive`)),
       stream: (threadId, request, signal) => eventsOfRun({ sdk, server, threadId, request, signal }),
     },
     assistants: {

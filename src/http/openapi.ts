@@ -65,6 +65,8 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   webhook_not_found: "the run has no webhook, or it has arrived",
   thread_exists: "a thread with this id exists",
   thread_busy: "a run is in flight on the thread, or too many callers wait for it",
+  run_not_redrivable:
+    "the run is not dead, or cannot go on: its graph is gone, or others have written to its thread since",
   graph_not_loaded: "what was asked for needs a graph that does not load",
   too_many_streams: "too many streams of the thread are open",
   too_many_runs:

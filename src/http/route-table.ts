@@ -2,6 +2,7 @@ import type { Service } from "../service.js";
 import type { Route, Tag } from "./route.js";
 import { assistantRoutes } from "./routes/assistants.js";
 import { cronRoutes } from "./routes/crons.js";
+import { deadRunRoutes } from "./routes/dead-runs.js";
 import { healthRoutes, metricsRoutes } from "./routes/health.js";
 import { protocolRoutes } from "./routes/protocol.js";
 import { runFollowRoutes } from "./routes/run-follow.js";
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...stateRoutes,
   ...runRoutes,
   ...runFollowRoutes,
+  ...deadRunRoutes,
   ...protocolRoutes,
   ...cronRoutes,
   ...webhookRoutes,

@@ -8,7 +8,7 @@ import { pause } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { NOBODY } from "./recovery.js";
-import { failedAnswer, runAnswer } from "./run-results.js";
+import { failedAnswer, runAnswer } from "./run-answer.js";
 import { readerOf } from "./thread-state.js";
 
 /**

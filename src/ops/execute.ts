@@ -19,7 +19,8 @@ import { RunAborted } from "./run-aborted.js";
 import { heldAtMost } from "./held-checkpoints.js";
 import type { SharedFrames } from "./shared-frames.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
-import { answerSoFar, type Ending, endingOf, failed, finalAnswer, paused, succeeded } from "./run-results.js";
+import { answerSoFar, finalAnswer } from "./run-answer.js";
+import { type Ending, endingOf, failed, paused, succeeded } from "./run-results.js";
 
 /** A run whose thread is held and whose row is stored, and what its graph is called with. */
 interface ExecutionOptions {

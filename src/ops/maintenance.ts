@@ -106,9 +106,10 @@ export class Maintenance {
   }
 }
 
-/** Forget what has had its time by `at`: threads, and idempotency keys. */
+/** Forget what has had its time by `at`: threads, runs that died, and idempotency keys. */
 export async function sweep(context: OpsContext, at: string = now()): Promise<void> {
   await sweepThreads(context, at);
+  if (context.storage.deadRuns) await (await import("./dead-runs.js")).forgetDead(context, at);
   const { timers } = context.storage;
   if (!timers) return;
   const { forgetKeys } = await import("./idempotency.js");

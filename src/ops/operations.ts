@@ -1,6 +1,7 @@
 /** Everything that can be asked of the service. */
 import { Assistants } from "./assistants.js";
 import { withParts } from "./context.js";
+import type { DeadRuns } from "./dead-runs.js";
 import type { Crons } from "./crons.js";
 import type { EngineContext } from "./live-runs.js";
 import type { Protocol } from "./protocol.js";
@@ -56,6 +57,14 @@ export class Operations {
     return this.#keep(
       "crons",
       import("./crons.js").then(({ Crons }) => new Crons(this.#context)),
+    );
+  }
+
+  /** As `crons`. */
+  get deadRuns(): Promise<DeadRuns> {
+    return this.#keep(
+      "deadRuns",
+      import("./dead-runs.js").then(({ DeadRuns }) => new DeadRuns(this.#context)),
     );
   }
 

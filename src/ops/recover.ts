@@ -198,7 +198,7 @@ class Recovery {
       return { resumed: await readCutOff(this.#context, row, row.resumption, tookOf(row, run)) };
     } catch (error) {
       if (!(error instanceof GraphServeError) || error.code !== "run_failed") throw error;
-      return { outcome: await this.#outcomeOf(row, failedWith(errorMessage(error))) };
+      return { outcome: await this.#outcomeOf(row, diedOf(errorMessage(error))) };
     }
   }
 
@@ -217,13 +217,14 @@ class Recovery {
   }
 
   /** The thread is what its state says; one that is not busy was set right by a later run. */
-  async #outcomeOf(row: RunRow, { status, error }: Ended): Promise<RunOutcome> {
+  async #outcomeOf(row: RunRow, { status, error, isDead: keeps }: Ended): Promise<RunOutcome> {
     const { run_id, thread_id, owner, attempt = 1 } = row;
+    const resumption = keeps && this.#context.storage.deadRuns ? row.resumption : null;
     const thread = await this.#context.storage.threads.get(thread_id);
     const at = now();
     const outcome = {
       runId: run_id,
-      run: { updated_at: at, status, error, resumption: null },
+      run: { updated_at: at, status, error, resumption },
       threadId: thread_id,
       ...(this.#context.storage.runs.take && { holder: { owner, attempt } }),
     };
@@ -281,10 +282,13 @@ type Counts = Record<"ended" | "resumed" | "queued", number>;
 interface Ended {
   status: RunStatus;
   error: string | null;
+  /** Whether it could go on if somebody asked for it. */
+  isDead?: true;
 }
 
 const INTERRUPTED: Ended = { status: "interrupted", error: null };
 const failedWith = (error: string): Ended => ({ status: "error", error });
+const diedOf = (error: string): Ended => ({ ...failedWith(error), isDead: true });
 
 /** How the run ends, its process being dead; undefined for one that can go on. */
 function endingOf(
@@ -300,7 +304,7 @@ function endingOf(
   if (!resumption.isWhole)
     return failedWith(`${STOPPED}, and its secrets, which are not stored, went with it`);
   if (status === "running" && deathsOf(row) >= max_attempts)
-    return failedWith(`the run's process died ${deathsOf(row)} times, and it is not tried again`);
+    return diedOf(`the run's process died ${deathsOf(row)} times, and it is not tried again`);
   return undefined;
 }
 

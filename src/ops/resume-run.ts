@@ -6,13 +6,14 @@ import type { RunStatus } from "../models/run.js";
 import type {
   Resumption,
   RunHolder,
+  RunKey,
   RunPatch,
   RunRow,
   ThreadLease,
   ThreadPatch,
 } from "../storage/storage.js";
 import { errorMessage, GraphServeError, NotFoundError, StorageUnavailableError } from "../support/errors.js";
-import { withParts } from "./context.js";
+import { type OpsContext, withParts } from "./context.js";
 import { type EngineContext, LiveRun } from "./live-runs.js";
 import { RunLog } from "./run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
@@ -46,19 +47,27 @@ export async function readCutOff(
   resumption: Resumption,
   tookMs: number,
 ): Promise<CutOffRun> {
-  const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
   try {
-    const request = requestOf(row);
-    const call = readRequest(own, row.thread_id, request);
-    const graphId = context.registry.resolve(request.assistant_id);
-    const bound = await boundFor(context, graphId, call, request);
-    const input = await graphInput(request, bound.graph);
-    const since = performance.now();
-    const checked = { ...call, threadId: row.thread_id, request, bound, input, since };
-    return { row, resumption, context: own, checked, tookMs };
+    return { row, resumption, ...(await callAgain(context, row, resumption)), tookMs };
   } catch (error) {
     throw cannotGoOn(error);
   }
+}
+
+/** What its graph is called with, and on whose behalf. @throws GraphServeError when it cannot be called any more */
+export async function callAgain(
+  context: EngineContext,
+  row: RunRow,
+  resumption: Resumption,
+): Promise<Pick<CutOffRun, "context" | "checked">> {
+  const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
+  const request = requestOf(row);
+  const call = readRequest(own, row.thread_id, request);
+  const graphId = context.registry.resolve(request.assistant_id);
+  const bound = await boundFor(context, graphId, call, request);
+  const input = await graphInput(request, bound.graph);
+  const since = performance.now();
+  return { context: own, checked: { ...call, threadId: row.thread_id, request, bound, input, since } };
 }
 
 /** The storage is none of the run's faults. */
@@ -262,10 +271,9 @@ type Start = Pick<CheckedRequest, "input" | "configurable" | "earlier">;
  */
 async function placeOf(run: CutOffRun): Promise<Start> {
   const { row, context, checked } = run;
-  const { run_id, thread_id } = row;
+  const { run_id } = row;
   const { checkpointer } = context.storage;
-  const root = { configurable: { thread_id, checkpoint_ns: "" } };
-  const latest = await checkpointer.getTuple(root);
+  const latest = await checkpointer.getTuple(rootOf(row));
   const spentMs = spentOf(run);
   if (latest && writerOf(latest) === run_id) {
     const { checkpoint_id: _1, checkpoint_map: _2, ...others } = checked.configurable;
@@ -274,13 +282,22 @@ async function placeOf(run: CutOffRun): Promise<Start> {
     if (await isAtBreakpoint(bound.graph, options as Breakpoints, { configurable })) throw new AtBreakpoint();
     return { input: null, configurable, earlier: { checkpointId: latest.checkpoint.id, spentMs } };
   }
-  for await (const _ of checkpointer.list(root, { filter: { run_id }, limit: 1 }))
+  if (await hasWritten(context, row))
     throw new GraphServeError("run_failed", "its thread has been written to since");
   await requireCheckpoint(context, checked.configurable);
   return { ...checked, earlier: { checkpointId: undefined, spentMs } };
 }
 
-const writerOf = ({ metadata }: CheckpointTuple): unknown =>
+export const rootOf = ({ thread_id }: RunKey) => ({ configurable: { thread_id, checkpoint_ns: "" } });
+
+/** Whether there is a checkpoint of the run. */
+export async function hasWritten({ storage: { checkpointer } }: OpsContext, row: RunKey): Promise<boolean> {
+  for await (const _ of checkpointer.list(rootOf(row), { filter: { run_id: row.run_id }, limit: 1 }))
+    return true;
+  return false;
+}
+
+export const writerOf = ({ metadata }: CheckpointTuple): unknown =>
   (metadata as { run_id?: unknown } | undefined)?.run_id;
 
 /** The run had stopped for somebody to look, which nobody was told: going on would pass the breakpoint. */

@@ -2,17 +2,13 @@
  * How runs end: what an ending makes of the run's row, its thread, its last frame and its answer
  * (docs/specification.md#states); and storing it, also when the storage is away for a while.
  */
-import { INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../graphs/output-filter.js";
-import { toWire, yieldedToWire } from "../graphs/serialize.js";
 import { thrownMessage } from "../graphs/thrown.js";
-import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, reportedTokens } from "../models/token-counts.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { RunFault } from "../support/run-fault.js";
 import type { Resumption, RunHolder, RunKey, RunOutcome, RunPatch, ThreadLease } from "../storage/storage.js";
 import {
-  attempt,
   errorName,
   GraphServeError,
   ShuttingDownError,
@@ -75,7 +71,11 @@ const isShutDown = (thrown: unknown): boolean =>
   thrown instanceof ShuttingDownError || isAborted(thrown, "shutdown", "unbegun");
 
 /** What is stored of an ending. */
-export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage, holder: RunHolder): RunOutcome {
+function outcomeOf(
+  run: Run,
+  ending: Ending,
+  { usage, holder, dead }: Pick<EndedRun, "usage" | "holder"> & { dead: RunLeft | undefined },
+): RunOutcome {
   const at = now();
   const { status, threadStatus, thrown, fault, tasks } = ending;
   const error = thrown === undefined ? null : thrownMessage(thrown);
@@ -91,7 +91,8 @@ export function outcomeOf(run: Run, ending: Ending, usage: TokenUsage, holder: R
       usage,
       ...(fault && { fault }),
       ...(tasks && { tasks }),
-      resumption: null,
+      ...(dead && { attempt: dead.attempt }),
+      resumption: dead?.resumption ?? null,
     },
     threadId: run.thread_id,
     thread: { updated_at: at, ...thread },
@@ -108,49 +109,6 @@ export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event:
   const refusal = thrown instanceof UnknownInterruptError ? thrown.refusal : {};
   const data = { error: errorName(thrown), message, detail: message, ...refusal, run_id, status, usage };
   return { event: "error", data: JSON.stringify(data) };
-}
-
-// The body that answers a caller who waits for a run, or joins it.
-
-/** Under this key SDK clients look for the error of a run that failed, and throw it. */
-const ERROR_KEY = "__error__";
-
-/** Turns a value into what clients see of it. */
-type Convert = (value: unknown) => unknown;
-
-/**
- * The run's final visible values, with its open interrupts beside them. Always an object: SDK clients search it for the
- * key of an error. Throws what `convert` does.
- */
-export function runAnswer(
-  visible: unknown,
-  interrupts: unknown[] | undefined,
-  convert: Convert = toWire,
-): JsonObject {
-  const values = convert(visible);
-  const shown = isRecord(values) ? values : values == null ? {} : { [UNKEYED]: values };
-  return interrupts ? { ...shown, [INTERRUPT_KEY]: convert(interrupts) } : shown;
-}
-
-/** What a run yielded that its answer is made of. */
-interface Yielded {
-  lastValues: unknown;
-  interrupts: unknown[] | undefined;
-}
-
-/** @throws UnserializableError when the run's values cannot be sent (`invalid_request`) */
-export function finalAnswer({ lastValues, interrupts }: Yielded, filter: OutputFilter): JsonObject {
-  return runAnswer(filter.values(lastValues), interrupts, (value) => yieldedToWire(value, "values"));
-}
-
-/** The answer of a run that was stopped: its values as far as they can be read. Never throws. */
-export function answerSoFar({ lastValues, interrupts }: Yielded, filter: OutputFilter): JsonObject {
-  return attempt(() => runAnswer(filter.values(lastValues), interrupts)) ?? {};
-}
-
-/** The answer of a run that failed. */
-export function failedAnswer(thrown: unknown): JsonObject {
-  return { [ERROR_KEY]: { error: errorName(thrown), message: thrownMessage(thrown) } };
 }
 
 /** Count a run that has ended here, after `ms`. */
@@ -235,7 +193,8 @@ export class RunResults {
     const hasBegun = run.status === "running";
     const left = await this.#giveBack({ run, holder, usage, ending, resumption }, hasBegun);
     if (left) return { ...left, isLost: false };
-    const outcome = withoutThread(outcomeOf(run, ending, usage, holder));
+    const dead = this.#leftOf({ ending, holder, resumption }, hasBegun);
+    const outcome = withoutThread(outcomeOf(run, ending, { usage, holder, dead }));
     if (!(await this.#store(outcome))) this.#defer(outcome);
     return { ...ending, usage, stored: storedOf(run, outcome), isLost: false, isTaken: false };
   }
@@ -292,7 +251,8 @@ export class RunResults {
     const { run, ending, usage, holder } = ended;
     const isTaken = false;
     const outcomeFor = (final: Ending): RunOutcome => {
-      const outcome = outcomeOf(run, final, usage, holder);
+      const dead = this.#leftOf({ ...ended, ending: final });
+      const outcome = outcomeOf(run, final, { usage, holder, dead });
       return isLost ? withoutThread(outcome) : outcome;
     };
     const outcome = outcomeFor(ending);
@@ -311,11 +271,11 @@ export class RunResults {
     { run, holder, usage, ending, resumption }: Omit<EndedRun, "lease" | "isTaken" | "atEnd">,
     hasBegun = true,
   ): Promise<Omit<RunResult, "isLost"> | undefined> {
-    const left = this.#leftOf(ending, { attempt: holder.attempt, hasBegun }, resumption);
-    if (!left) return undefined;
+    const left = this.#leftOf({ ending, holder, resumption }, hasBegun);
+    if (!left || left.isDead) return undefined;
     const { run_id, thread_id } = run;
     const updated_at = now();
-    const patch = { updated_at, owner: NOBODY, ...left };
+    const patch = { updated_at, owner: NOBODY, attempt: left.attempt, resumption: left.resumption };
     const outcome = { runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } };
     if (!(await this.#store(outcome))) this.#defer(outcome);
     const reason = thrownMessage(ending.thrown);
@@ -323,24 +283,11 @@ export class RunResults {
     return { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
   }
 
-  /**
-   * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere; but a run under which the
-   * storage fails time and again may be the reason.
-   */
-  #leftOf(
-    { thrown }: Ending,
-    { attempt, hasBegun }: { attempt: number; hasBegun: boolean },
-    resumption: Resumption | undefined,
-  ): RunLeft | undefined {
-    if (!resumption) return undefined;
-    const { given_back = 0 } = resumption;
-    if (isShutDown(thrown))
-      return { attempt, resumption: hasBegun ? { ...resumption, given_back: given_back + 1 } : resumption };
-    if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
-    const tried = hasBegun ? attempt : attempt + 1;
-    return deathsOf({ attempt: tried, resumption }) < this.#context.settings.max_attempts
-      ? { attempt: tried, resumption }
-      : undefined;
+  /** Undefined for a run that ends here. */
+  #leftOf(ended: Pick<EndedRun, "ending" | "holder" | "resumption">, hasBegun = true): RunLeft | undefined {
+    const { settings, storage } = this.#context;
+    const left = leftOf(ended, hasBegun, settings.max_attempts);
+    return left?.isDead && !storage.deadRuns ? undefined : left;
   }
 
   /** Store an outcome; false when the storage refused it time and again. Never rejects. */
@@ -376,8 +323,28 @@ export class RunResults {
   }
 }
 
-/** What the row of a run that was given back says. */
-type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">>;
+/** What the row of a run says that can go on: one that was given back, or is dead until somebody asks for it. */
+type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: boolean };
+
+/**
+ * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere; but a run under which the
+ * storage fails time and again may be the reason.
+ */
+function leftOf(
+  { ending: { thrown }, holder, resumption }: Pick<EndedRun, "ending" | "holder" | "resumption">,
+  hasBegun: boolean,
+  mostAttempts: number,
+): RunLeft | undefined {
+  if (!resumption) return undefined;
+  const { given_back = 0 } = resumption;
+  if (isShutDown(thrown)) {
+    const left = hasBegun ? { ...resumption, given_back: given_back + 1 } : resumption;
+    return { attempt: holder.attempt, resumption: left, isDead: false };
+  }
+  if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
+  const tried = hasBegun ? holder.attempt : holder.attempt + 1;
+  return { attempt: tried, resumption, isDead: deathsOf({ attempt: tried, resumption }) >= mostAttempts };
+}
 
 /** Loaded when a run fails. */
 const faultOf = async (thrown: unknown): Promise<RunFault> =>

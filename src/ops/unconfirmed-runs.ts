@@ -80,7 +80,11 @@ export class UnconfirmedRuns {
       await runs.update(run_id, { updated_at: now(), owner: NOBODY }, holder);
       return "elsewhere";
     }
-    await runs.update(run_id, { updated_at: now(), status: "error", error: REASON }, holder);
+    await runs.update(
+      run_id,
+      { updated_at: now(), status: "error", error: REASON, resumption: null },
+      holder,
+    );
     return "settled";
   }
 

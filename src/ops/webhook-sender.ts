@@ -59,7 +59,7 @@ class WebhookSender {
     const table = context.timers?.table as TimerTable;
     const stopping = context.live.stopping;
     const why = await this.#trial(row, stopping);
-    if (why === undefined) return void (await table.delete("webhook", row.id));
+    if (why === undefined) return void (await table.delete("webhook", row.id, row.version));
     // What a server that stops has cut off is another's at once.
     stopping.throwIfAborted();
     const sendings = row.data.sendings + 1;

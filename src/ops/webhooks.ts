@@ -43,10 +43,7 @@ export async function expectEnd(
     url,
     thread_id,
     caller: caller && isStorable(caller) ? (storable(caller) ?? null) : null,
-    payload: null,
-    sendings: 0,
-    last_error: null,
-    failed_at: null,
+    ...UNSENT,
   };
   await table.insert({
     kind: "webhook",
@@ -59,6 +56,19 @@ export async function expectEnd(
     version: 1,
     data: data as WebhookData & JsonObject,
   });
+}
+
+const UNSENT = { payload: null, sendings: 0, last_error: null, failed_at: null };
+
+/** The same for a run that had ended, and is to end another time; how it ended before is not sent any more. */
+export async function expectEndAnew(context: OpsContext, run: RunKey, url: string): Promise<void> {
+  const table = context.timers?.table as TimerTable;
+  for (;;) {
+    const row = (await table.get("webhook", run.run_id)) as WebhookRow | undefined;
+    if (!row) return expectEnd(context, run, url);
+    const data = { ...row.data, ...UNSENT };
+    if (await table.replace({ ...row, due_at: after(now(), LOOK_MS), data })) return;
+  }
 }
 
 /** The run has ended, and its values can still be read: what is to be sent, is due. False when that is not stored yet. Never rejects. */

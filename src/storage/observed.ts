@@ -6,7 +6,14 @@ import type { Checkpointer, Storage } from "./storage.js";
 type OnCall = (operation: string, seconds: number) => void;
 
 /** Every method of these is timed. */
-const TABLES = ["threads", "runs", "owners", "items", "timers"] as const satisfies readonly (keyof Storage)[];
+const TABLES = [
+  "threads",
+  "runs",
+  "deadRuns",
+  "owners",
+  "items",
+  "timers",
+] as const satisfies readonly (keyof Storage)[];
 
 /** Those that end with their promise: a list goes on as long as its reader likes. */
 const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([

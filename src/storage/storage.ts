@@ -11,6 +11,7 @@ import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/threa
 
 export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
+export type { SchemaPart, SchemaState } from "./schema-state.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
 export interface ThreadRow {
@@ -88,7 +89,7 @@ export interface RunRow {
   fault?: RunFault | null;
   /** How often processes have begun to execute it: 0 while it waits for its thread. */
   attempt?: number;
-  /** Never goes to clients. Null for runs of earlier releases, and when the run has ended. */
+  /** Never goes to clients. Null for runs of earlier releases, and when the run has ended, unless it is dead. */
   resumption?: Resumption | null;
   /** When what ran in it began and ended. A storage may do without it, or give it by `tasks` alone. */
   tasks?: RunTasks | null;
@@ -238,6 +239,23 @@ export interface RunTable {
   tasks?(threadId: string, runId: string): Promise<RunTasks | null>;
 }
 
+/**
+ * Runs over which as many processes died as may: they have ended as `error`, and their rows keep the resumption, with which
+ * they can go on all the same.
+ */
+export interface DeadRunTable {
+  /** Newest first (created_at, then run_id), one page. */
+  list(page: Pick<RunQuery, "limit" | "offset">): Promise<RunRow[]>;
+  count(): Promise<number>;
+  /**
+   * Make a dead run an unfinished one, and patch run and thread, both or neither. False, and nothing changed, when it is
+   * not dead (any more), or another run of its thread is unfinished, but for those that wait for their time.
+   */
+  revive(run: RunKey, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean>;
+  /** Those that died before this time are runs that have ended like others. Returns how many. */
+  forget(before: string): Promise<number>;
+}
+
 export interface OwnerTable {
   /** Note that this process lives; inserts or renews its row. */
   beat(owner: Owner): Promise<void>;
@@ -342,6 +360,8 @@ export interface Storage {
   readonly items?: ItemTable;
   /** Rows of what is to be done at a time; a storage without them serves no crons, delayed runs and webhooks. */
   readonly timers?: TimerTable;
+  /** Runs that died; left out by a storage whose runs do not outlive their process. */
+  readonly deadRuns?: DeadRunTable;
   /** Runs that wait for any process; left out by a storage whose processes execute what they accept. */
   readonly queue?: RunQueue;
   /** Checks of the setup, where the backend has some. */
@@ -366,22 +386,4 @@ export interface StorageOptions {
   max_queued_runs: number;
   /** Only read: nothing is created, brought up to date or changed, and a storage that is not there is an error. */
   readOnly?: boolean;
-}
-
-// What the tables or documents of a storage stand at.
-
-export interface SchemaPart {
-  /** `rows` are those of threads and runs, `checkpoints` what LangGraph's own saver made; others have one part. */
-  name: "rows" | "checkpoints" | "tables" | "documents";
-  /** 0 when they are not there. */
-  version: number;
-  /** What this release reads and writes. */
-  wanted: number;
-}
-
-export interface SchemaState {
-  /** Safe to print. */
-  location?: string;
-  /** Empty for a storage without versions. */
-  parts: SchemaPart[];
 }

@@ -14,6 +14,7 @@ const TABLE = {
   method_not_allowed: { status: 405, exitCode: 2 },
   thread_exists: { status: 409, exitCode: 5 },
   thread_busy: { status: 409, exitCode: 5 },
+  run_not_redrivable: { status: 409, exitCode: 5 },
   graph_not_loaded: { status: 409, exitCode: 2 },
   read_only: { status: 409, exitCode: 2 },
   payload_too_large: { status: 413, exitCode: 2 },

@@ -34,6 +34,8 @@ export interface Metrics {
   frameBusIsAway(isAway: boolean): void;
   /** Runs wait in a queue, which is looked at whenever the figures are read. */
   queueOpened(look: () => Promise<QueueLength>): void;
+  /** As for a queue: runs may die. */
+  deadRunsKept(count: () => Promise<number>): void;
   readonly storageCalled: (operation: string, seconds: number) => void;
   readonly contentType: string;
   /** All figures in Prometheus's text format. */
@@ -97,8 +99,8 @@ export function openMetrics(cwd: string): Metrics {
     define("unhandled_errors_total", "Errors of graphs that nothing handled.", ["graph"]),
   );
   const streams = new Gauge(define("streams_open", "Event streams that are being read."));
-  let refresh: (() => Promise<void>) | undefined;
   const gauge = (name: string, help: string) => new Gauge(define(name, help));
+  const { refresh, ...lookedUp } = storedFigures(gauge);
   const storage = new Histogram(
     define("storage_seconds", "Time of calls to the storage.", ["operation"], STORAGE_BUCKETS),
   );
@@ -122,11 +124,11 @@ export function openMetrics(cwd: string): Metrics {
       new Counter(define("frames_shared_total", "Frames of runs for other processes.", ["outcome"])),
       gauge,
     ),
-    queueOpened: (look) => (refresh = queueGauges(gauge, look)),
+    ...lookedUp,
     storageCalled: (operation, seconds) => storage.observe({ operation }, seconds),
     contentType: registry.contentType,
     text: async () => {
-      await refresh?.();
+      await refresh();
       return registry.metrics();
     },
   };
@@ -148,6 +150,27 @@ function frameFigures(
       bus.set(isAway ? 0 : 1);
     },
   };
+}
+
+/** Figures that are looked up in the storage whenever they are read. */
+function storedFigures(
+  gauge: (name: string, help: string) => Gauge,
+): Pick<Metrics, "queueOpened" | "deadRunsKept"> & { refresh: () => Promise<unknown> } {
+  const looks: (() => Promise<void>)[] = [];
+  return {
+    queueOpened: (look) => void looks.push(queueGauges(gauge, look)),
+    deadRunsKept: (count) => void looks.push(deadRunGauge(gauge, count)),
+    refresh: () => Promise.all(looks.map((look) => look())),
+  };
+}
+
+/** Returns what brings the figure up to date. */
+function deadRunGauge(
+  gauge: (name: string, help: string) => Gauge,
+  count: () => Promise<number>,
+): () => Promise<void> {
+  const dead = gauge("runs_dead", "Runs of all processes that died, and can go on when somebody asks.");
+  return async () => dead.set(await count());
 }
 
 /** Returns what brings the figures of a queue up to date. */

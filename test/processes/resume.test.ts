@@ -269,7 +269,7 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
     expect(await next.run(run)).toMatchObject({ status: "success", attempt: 2 });
   });
 
-  it("the third death of a run is its end", TIMEOUT, async () => {
+  it("the third death of a run is its end, until somebody asks that it goes on", TIMEOUT, async () => {
     const { isShared } = backend();
     await servers.killOthers();
     const living = await servers.start(isShared ? 4 : 1);
@@ -287,6 +287,18 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
     const last = await ended(living[0] as ServerProcess, run);
     expect(last).toMatchObject({ status: "error", attempt: 3 });
     expect(last.error).toBe("the run's process died 3 times, and it is not tried again");
+    const [next] = living as [ServerProcess];
+    const { body: dead } = await next.request("GET", "/runs/dead");
+    expect(dead).toMatchObject([{ run_id: run.run_id, attempts: 3, reason: last.error }]);
+    next.open(run.gate);
+    const path = `/threads/${run.thread_id}/runs/${run.run_id}`;
+    expect((await next.request("POST", `${path}/redrive`)).status).toBe(200);
+    const told = await follow(next, run);
+    expect(await ended(next, run)).toMatchObject({ status: "success", error: null, attempt: 4 });
+    await told.ended;
+    expect(told.seen[0]).toMatchObject({ event: "metadata", data: { attempt: 4 } });
+    expect(told.shown().at(-1)).toBe("end");
+    expect(await values(next, run)).toEqual(["in", "a", "b", "c"]);
   });
 
   describe("of a process that is told to end", () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Storage } from "../../src/storage/storage.js";
 import { checkpointTests } from "./contract/checkpoints.js";
+import { deadRunTests } from "./contract/dead-runs.js";
 import { forkTests } from "./contract/forks.js";
 import { itemTests } from "./contract/items.js";
 import { lockTests } from "./contract/locks.js";
@@ -44,6 +45,7 @@ export function storageContract(
     runTests(() => storage);
     runSearchTests(() => storage);
     if (takesOver) takeoverTests(() => storage);
+    if (takesOver) deadRunTests(() => storage);
     lockTests(() => storage);
     checkpointTests(() => storage, { inDatabase: durable });
     forkTests(() => storage);

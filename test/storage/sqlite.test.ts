@@ -154,7 +154,7 @@ describe("sqlite file", () => {
     await before.runs.insert(run, { updated_at: row.updated_at });
     await opened.pop()?.close();
     const db = new Database(file);
-    db.exec(`ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
+    db.exec(`DROP INDEX gs_runs_dead; ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
       ALTER TABLE gs_runs DROP COLUMN fault; ALTER TABLE gs_runs DROP COLUMN attempt;
       ALTER TABLE gs_runs DROP COLUMN resumption; ALTER TABLE gs_runs DROP COLUMN tasks;
       DROP INDEX gs_runs_created; DROP TABLE gs_timers; UPDATE gs_schema SET version = 1`);

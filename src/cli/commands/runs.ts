@@ -39,6 +39,7 @@ export function runsCommand(runs: Command, run: Runner): void {
     .action((thread, options, command) =>
       run(command, async (session) => listRuns(session, thread, options)),
     );
+  addDeadCommands(runs, run);
   addClientOptions(
     addFormerCommand(runs, "get", "inspect run")
       .argument("<thread>", THREAD)
@@ -48,6 +49,37 @@ export function runsCommand(runs: Command, run: Runner): void {
       (await import("./inspect.js")).inspectRun(session, runId, { ...options, thread }, { alone: true }),
     ),
   );
+}
+
+function addDeadCommands(runs: Command, run: Runner): void {
+  addClientOptions(
+    runs
+      .command("dead")
+      .description("List runs that ended with their processes and can go on, newest first.")
+      .option("--limit <n>", "most runs to list", "10")
+      .option("--offset <n>", "runs to skip"),
+  )
+    .addHelpText("after", examples("graph-serve runs dead", "graph-serve runs dead --json"))
+    .action((options, command) =>
+      run(command, async (session) => (await import("./dead-runs.js")).listDeadRuns(session, options)),
+    );
+  addClientOptions(
+    runs
+      .command("redrive")
+      .description("Let dead runs go on from their last checkpoints.")
+      .argument("[runs...]", "ids of runs")
+      .option("--all", "all that are dead"),
+  )
+    .addHelpText(
+      "after",
+      examples(
+        "graph-serve runs redrive 0198c0de-0000-7000-8000-000000000000",
+        "graph-serve runs redrive --all",
+      ),
+    )
+    .action((ids, options, command) =>
+      run(command, async (session) => (await import("./dead-runs.js")).redriveRuns(session, ids, options)),
+    );
 }
 
 interface RunsFlags extends ClientFlags {

@@ -5,6 +5,7 @@ import { explained, type ExplainError, storageError } from "../driver-errors.js"
 import type { HeldRuns } from "../saver-parts.js";
 import type { SchemaState, Storage, StorageOptions, ThreadLocks } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
+import { createMongodbDeadRuns } from "./dead-runs.js";
 import { explainMongodb } from "./errors.js";
 import { createMongodbItems } from "./items.js";
 import { openMongodbLocks } from "./locks.js";
@@ -88,6 +89,7 @@ async function openStores(
     location,
     threads: explained(threads, explain),
     runs: explained(runs, explain),
+    deadRuns: explained(createMongodbDeadRuns(db, runs), explain),
     owners: explained(createMongodbOwners(db, runs), explain),
     checkpointer: wrapCheckpointer(saver, {
       held,

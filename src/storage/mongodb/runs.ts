@@ -101,7 +101,7 @@ export class MongodbRuns implements RunTable {
     const held = { _id: run_id, thread_id, ...isUnfinished, ...from };
     const taken = await this.#runs.updateOne(held, { $set: storeRunPatch(patch) });
     if (taken.matchedCount === 0) return false;
-    return this.#mark(run_id, thread_id, thread);
+    return this.mark(run_id, thread_id, thread);
   }
 
   /** One after the other: cut off in between, those left are still unfinished, and are settled the next time. */
@@ -179,22 +179,22 @@ export class MongodbRuns implements RunTable {
     return run?.tasks == null ? null : (JSON.parse(run.tasks) as RunTasks);
   }
 
+  /** An end that the one before wrote over the thread meanwhile does not count: its run was taken already. */
+  async mark(runId: string, threadId: string, patch: ThreadPatch): Promise<boolean> {
+    for (;;) {
+      const stored = await this.#threads.find(threadId);
+      if (!stored) return false;
+      const settled = stored.settled?.run_id === runId ? null : stored.settled;
+      if (await this.#threads.replace(stored, patch, { opened: runId, settled })) return true;
+    }
+  }
+
   /** Take back insertions that the storage broke off; what it refuses again is kept for the next time. */
   async undoFailed(): Promise<void> {
     for (const insertion of [...this.#failed]) {
       await this.#undo(insertion);
       const index = this.#failed.indexOf(insertion);
       if (index >= 0) this.#failed.splice(index, 1);
-    }
-  }
-
-  /** An end that the one before wrote over the thread meanwhile does not count: its run was taken already. */
-  async #mark(runId: string, threadId: string, patch: ThreadPatch): Promise<boolean> {
-    for (;;) {
-      const stored = await this.#threads.find(threadId);
-      if (!stored) return false;
-      const settled = stored.settled?.run_id === runId ? null : stored.settled;
-      if (await this.#threads.replace(stored, patch, { opened: runId, settled })) return true;
     }
   }
 

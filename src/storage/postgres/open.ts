@@ -12,6 +12,7 @@ import type {
   ThreadLocks,
 } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
+import { createPostgresDeadRuns } from "./dead-runs.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
 import { LockConnection } from "./lock-session.js";
@@ -51,6 +52,7 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
     return {
       ...rowsOf(pool, driver, options),
       durable: true,
+      deadRuns: createPostgresDeadRuns(pool, schema),
       owners: createPostgresOwners(pool, schema),
       items: createPostgresItems(pool, schema),
       timers: createPostgresTimers(pool, schema),

@@ -155,6 +155,9 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
       AND owner <> '${KEEPER.id}');
   END $$;
   `,
+  (s) => `
+  CREATE INDEX gs_runs_dead ON ${s}.gs_runs (created_at, run_id) WHERE status = 'error' AND resumption IS NOT NULL;
+  `,
 ];
 
 /** Version of the tables that this release reads and writes. */

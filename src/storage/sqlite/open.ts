@@ -16,6 +16,7 @@ import type {
   TimerTable,
 } from "../storage.js";
 import { createThreadLocks } from "../thread-locks.js";
+import { createSqliteDeadRuns } from "./dead-runs.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
@@ -39,8 +40,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   let locks: ThreadLocks | undefined;
   let timers: TimerTable | undefined;
   let items: Storage["items"] | undefined;
+  const rows = rowsOf(db, file, location);
   return {
-    ...rowsOf(db, file, location),
+    ...rows,
+    deadRuns: createSqliteDeadRuns(file, rows.runs, rows.threads),
     durable: location !== IN_MEMORY,
     owners: createSqliteOwners(file),
     get items() {

@@ -24,7 +24,7 @@ import type { SqliteThreads } from "./threads.js";
 
 type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
 
-interface StoredRun extends Omit<RunRow, Texts> {
+export interface StoredRun extends Omit<RunRow, Texts> {
   metadata: string;
   kwargs: string;
   usage: string | null;
@@ -45,7 +45,7 @@ const storeRun = (row: RunRow): StoredRun => ({
   tasks: row.tasks ? JSON.stringify(row.tasks) : null,
 });
 
-const readRun = (stored: Omit<StoredRun, "tasks">): RunRow => ({
+export const readRun = (stored: Omit<StoredRun, "tasks">): RunRow => ({
   ...stored,
   metadata: JSON.parse(stored.metadata) as JsonObject,
   kwargs: JSON.parse(stored.kwargs) as JsonObject,
@@ -54,7 +54,7 @@ const readRun = (stored: Omit<StoredRun, "tasks">): RunRow => ({
   resumption: stored.resumption === null ? null : (JSON.parse(stored.resumption) as Resumption),
 });
 
-const columns = RUN_COLUMNS.join(", ");
+export const columns = RUN_COLUMNS.join(", ");
 const stored = STORED_RUN_COLUMNS.join(", ");
 const values = STORED_RUN_COLUMNS.map((column) => `@${column}`).join(", ");
 
@@ -73,7 +73,7 @@ const SEARCHED: Readonly<Record<string, string>> = {
   createdAfter: "created_at >= @createdAfter",
   createdBefore: "created_at < @createdBefore",
 };
-const IS_UNFINISHED = "status IN ('pending', 'running')";
+export const IS_UNFINISHED = "status IN ('pending', 'running')";
 const UNFINISHED = `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN gs_owners ON id = owner
   WHERE ${IS_UNFINISHED} AND (@threadId IS NULL OR thread_id = @threadId) AND (@ownerId IS NULL OR owner = @ownerId)
   ORDER BY run_id`;
@@ -101,18 +101,18 @@ export class SqliteRuns implements RunTable {
 
   get(threadId: string, runId: string): Promise<RunRow | undefined> {
     return this.#file.read(() => {
-      const run = this.#find(runId);
+      const run = this.find(runId);
       return run?.thread_id === threadId ? run : undefined;
     });
   }
 
   update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean> {
-    return this.#file.write(() => this.#patch(this.#find(runId), patch, holder));
+    return this.#file.write(() => this.#patch(this.find(runId), patch, holder));
   }
 
   take(run: RunKey, from: RunHolder, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean> {
     return this.#file.write(() => {
-      const row = this.#find(run.run_id);
+      const row = this.find(run.run_id);
       if (row?.thread_id !== run.thread_id || !this.#patch(row, patch, from)) return false;
       this.#threads.patch(run.thread_id, thread);
       return true;
@@ -122,7 +122,7 @@ export class SqliteRuns implements RunTable {
   settle(outcomes: readonly RunOutcome[]): Promise<void> {
     return this.#file.write(() => {
       for (const { runId, holder, run: patch, threadId, thread } of outcomes) {
-        const run = this.#find(runId);
+        const run = this.find(runId);
         if (run?.thread_id !== threadId || !this.#patch(run, patch, holder)) continue;
         this.#threads.patch(threadId, thread);
       }
@@ -174,7 +174,8 @@ export class SqliteRuns implements RunTable {
     });
   }
 
-  #find(runId: string): RunRow | undefined {
+  /** Within a `read` or a `write`, as `replace`. */
+  find(runId: string): RunRow | undefined {
     const stored = this.#file.statement(GET).get(runId) as StoredRun | undefined;
     return stored && readRun(stored);
   }
@@ -182,8 +183,13 @@ export class SqliteRuns implements RunTable {
   /** False, and nothing changed, when the run has ended or is unknown, or is another's than the holder's. */
   #patch(run: RunRow | undefined, patch: RunPatch, holder?: RunHolder): boolean {
     if (!run || isFinished(run) || (holder && !isHeldBy(run, holder))) return false;
-    this.#file.statement(UPDATE).run(storeRun(patchRun(run, patch)));
+    this.replace(run, patch);
     return true;
+  }
+
+  /** The patched row, whatever becomes of it. */
+  replace(run: RunRow, patch: RunPatch): void {
+    this.#file.statement(UPDATE).run(storeRun(patchRun(run, patch)));
   }
 }
 

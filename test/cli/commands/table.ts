@@ -61,6 +61,8 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
       missing: [NOBODY],
       bad: ["--status", "done"],
     },
+    "runs dead": { succeeds: [], empty: [], bad: ["--limit", "none"] },
+    "runs redrive": { missing: [NOBODY], bad: [] },
     "crons list": { succeeds: [], empty: [], bad: ["--limit", "none"] },
     "crons show": { missing: [NOBODY], bad: ["no id"] },
     "crons pause": { missing: [NOBODY], bad: ["no id"] },

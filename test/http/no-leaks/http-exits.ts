@@ -94,6 +94,8 @@ export async function walkJoins(walker: Walker, { id, input }: Walked): Promise<
   for (const mode of MODES) await ask(`GET ${run}/stream?stream_mode=${mode}`);
   await ask(`POST ${run}/cancel?wait=1`);
   await ask("POST /runs/cancel", { thread_id: thread.slice(9) });
+  await ask(`POST ${run}/redrive`);
+  await ask("GET /runs/dead");
   await ask(`DELETE ${run}`);
 }
 

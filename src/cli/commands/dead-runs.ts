@@ -1,0 +1,117 @@
+import type { Client } from "../../client/client.js";
+import type { DeadRun } from "../../models/dead-run.js";
+import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import { findRun } from "../find.js";
+import { withClient } from "../open-client.js";
+import { type ClientFlags, optionalNumber, wholeNumber } from "../options.js";
+import type { Session } from "../session.js";
+import { pageOf, printPage } from "../terminal/page.js";
+import type { Printer } from "../terminal/print.js";
+import type { Column } from "../terminal/table.js";
+import { shownId, shownTime } from "../terminal/text.js";
+
+const MOST_AT_ONCE = 1000;
+
+interface ListFlags extends ClientFlags {
+  limit: string;
+  offset?: string;
+}
+
+/** `runs dead`: what ended with its processes, newest first. */
+export async function listDeadRuns(session: Session, flags: ListFlags): Promise<number> {
+  const { print } = session;
+  const limit = wholeNumber("--limit", flags.limit, 1, MOST_AT_ONCE - 1);
+  const offset = optionalNumber("--offset", flags.offset) ?? 0;
+  await withClient(session, flags, {}, async (client) => {
+    const found = await client.runs.dead({ limit: limit + 1, offset });
+    printPage(print, pageOf(found, { limit, offset }), {
+      columns: columns(print),
+      none: `no dead runs in ${client.place}`,
+    });
+  });
+  return 0;
+}
+
+const columns = (print: Printer): Column<DeadRun>[] => [
+  { title: "RUN", cell: ({ run_id }) => shownId(print, run_id) },
+  { title: "THREAD", cell: ({ thread_id }) => shownId(print, thread_id) },
+  { title: "GRAPH", cell: ({ graph_id, assistant_id }) => graph_id ?? assistant_id },
+  { title: "DIED", cell: ({ died_at }) => shownTime(print, died_at) },
+  { title: "ATTEMPTS", cell: ({ attempts }) => String(attempts) },
+  { title: "REASON", cell: ({ reason }) => reason ?? "" },
+];
+
+interface RedriveFlags extends ClientFlags {
+  all?: boolean;
+}
+
+/** `runs redrive`: let the named ones, or all, go on. Ends with 5 where one of several cannot. */
+export async function redriveRuns(
+  session: Session,
+  ids: readonly string[],
+  { all: isAll = false, ...flags }: RedriveFlags,
+): Promise<number> {
+  if (isAll === ids.length > 0)
+    throw new InvalidRequestError(
+      isAll ? "--all goes without ids of runs" : "name runs, or give --all",
+      undefined,
+      { hint: "graph-serve runs dead lists those that can go on" },
+    );
+  return withClient(session, flags, { access: "write" }, async (client) => {
+    const asked = isAll ? await allDead(client) : await named(client, ids);
+    const done = await redrive(client, asked, { isOnlyOne: ids.length === 1 });
+    told(session.print, client, done);
+    return done.refused.length > 0 ? 5 : 0;
+  });
+}
+
+interface Redriven {
+  redriven: string[];
+  refused: { run_id: string; code: string; reason: string }[];
+}
+
+type RunKey = Pick<DeadRun, "run_id" | "thread_id">;
+
+async function named(client: Client, ids: readonly string[]): Promise<RunKey[]> {
+  const found: RunKey[] = [];
+  for (const id of ids) found.push((await findRun(client, id)).run);
+  return found;
+}
+
+/** Each that cannot says why, and the others go on. @throws GraphServeError of the only one */
+async function redrive(
+  client: Client,
+  asked: readonly RunKey[],
+  { isOnlyOne }: { isOnlyOne: boolean },
+): Promise<Redriven> {
+  const done: Redriven = { redriven: [], refused: [] };
+  for (const { thread_id, run_id } of asked) {
+    try {
+      await client.runs.redrive(thread_id, run_id);
+      done.redriven.push(run_id);
+    } catch (error) {
+      if (isOnlyOne || !(error instanceof GraphServeError) || error.status >= 500) throw error;
+      done.refused.push({ run_id, code: error.code, reason: error.message });
+    }
+  }
+  return done;
+}
+
+/** As they were accepted. */
+async function allDead(client: Client): Promise<DeadRun[]> {
+  const found: DeadRun[] = [];
+  for (;;) {
+    const page = await client.runs.dead({ limit: MOST_AT_ONCE, offset: found.length });
+    found.push(...page);
+    if (page.length < MOST_AT_ONCE) return found.reverse();
+  }
+}
+
+function told(print: Printer, client: Client, { redriven, refused }: Redriven): void {
+  if (print.isJson) return print.json({ redriven, refused });
+  for (const { reason } of refused) print.warn(reason);
+  if (redriven.length === 0 && refused.length === 0) print.note(`no dead runs in ${client.place}`);
+  if (redriven.length === 0) return;
+  const who = client.url === undefined ? "a server on the storage" : "the server";
+  print.note(`${who} goes on with ${redriven.length === 1 ? "run" : "runs"} ${redriven.join(", ")}`);
+}

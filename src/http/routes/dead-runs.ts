@@ -1,0 +1,50 @@
+import { Type } from "@sinclair/typebox";
+import { DeadRunListQuery, DeadRunModel } from "../../models/dead-run.js";
+import { RunModel } from "../../models/run.js";
+import { json, jsonPage, PAGE_HEADERS, route } from "../route.js";
+import { ContentLocation, pathOf } from "./runs.js";
+
+export const deadRunRoutes = [
+  route({
+    id: "list_dead_runs",
+    method: "get",
+    path: "/runs/dead",
+    tag: "Runs",
+    summary: "List runs that died with their processes",
+    description:
+      "They have ended as `error`, and can go on all the same: as many processes died over them as the setting max_attempts says, or their graph did not load when they were to go on. They are kept for 30 days, unless they or their threads are deleted.",
+    query: DeadRunListQuery,
+    responses: [
+      {
+        status: 200,
+        description: "Dead runs, newest first, one page.",
+        schema: Type.Array(DeadRunModel),
+        headers: { "X-Pagination-Next": PAGE_HEADERS["X-Pagination-Next"] },
+      },
+    ],
+    errors: [],
+    handle: async ({ service, query }) => jsonPage(await (await service.deadRuns).list(query)),
+  }),
+  route({
+    id: "redrive_run",
+    method: "post",
+    path: "/threads/{thread_id}/runs/{run_id}/redrive",
+    tag: "Runs",
+    summary: "Let a dead run go on",
+    description:
+      "From its last checkpoint, without its input, which is given once: the same run, another attempt. A thread that others have written to since refuses it.",
+    responses: [
+      {
+        status: 200,
+        description: "The run, under way again.",
+        schema: RunModel,
+        headers: { "Content-Location": ContentLocation },
+      },
+    ],
+    errors: ["run_not_found", "run_not_redrivable", "thread_busy", "unsupported_option"],
+    handle: async ({ service, params }) => {
+      const run = await (await service.deadRuns).redrive(params.thread_id, params.run_id);
+      return json(run, { "Content-Location": pathOf(run) });
+    },
+  }),
+];

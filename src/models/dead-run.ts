@@ -1,0 +1,23 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { Limit, Nullable, Offset, Timestamp, Uuid } from "./common.js";
+
+export const DeadRunModel = Type.Object(
+  {
+    run_id: Uuid("Id of the run."),
+    thread_id: Uuid("Thread of the run."),
+    assistant_id: Type.String({ description: "What its request called the assistant." }),
+    graph_id: Nullable(Type.String(), { description: "Graph of the run." }),
+    created_at: Timestamp("When the run was accepted."),
+    died_at: Timestamp("When it was given up."),
+    attempts: Type.Integer({ description: "How often processes began to execute it." }),
+    reason: Nullable(Type.String(), { description: "Why it was given up: the `error` of the run." }),
+  },
+  { title: "DeadRunModel", description: "A run that ended with its processes, and can go on all the same." },
+);
+export type DeadRun = Static<typeof DeadRunModel>;
+
+export const DeadRunListQuery = Type.Object({
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+});
+export type DeadRunFilter = Static<typeof DeadRunListQuery>;

@@ -1,0 +1,210 @@
+/** Runs that died with their processes: found, and gone on with when somebody asks (docs/deployment.md#runs-that-died). */
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import { DEFAULT_LIMIT, type Page } from "../models/common.js";
+import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
+import type { Run } from "../models/run.js";
+import { now } from "../storage/rows.js";
+import type { DeadRunTable, Resumption, RunRow } from "../storage/storage.js";
+import {
+  errorMessage,
+  GraphServeError,
+  StorageUnavailableError,
+  ThreadBusyError,
+} from "../support/errors.js";
+import { inPages } from "../support/read-ahead.js";
+import type { OpsContext } from "./context.js";
+import type { EngineContext } from "./live-runs.js";
+import { NOBODY } from "./recovery.js";
+import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
+import { ownThread, runModel, runRow } from "./thread-origin.js";
+
+/** How long those are kept that nobody sees to. */
+const KEEP_DEAD_DAYS = 30;
+
+type DeadRow = RunRow & { resumption: Resumption };
+
+export class DeadRuns {
+  readonly #context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  /** Those on threads of the caller, newest first. */
+  async list({ limit = DEFAULT_LIMIT, offset = 0 }: DeadRunFilter): Promise<Page<DeadRun>> {
+    const found: DeadRun[] = [];
+    let left = offset;
+    for await (const row of rowsOf(this.#context.storage.deadRuns)) {
+      if (this.#context.caller && !(await ownThread(this.#context, row.thread_id))) continue;
+      if (left > 0) left -= 1;
+      else if (found.push(deadRun(row)) > limit) break;
+    }
+    const next = found.length > limit ? offset + limit : null;
+    return { items: found.slice(0, limit), total: null, next };
+  }
+
+  /**
+   * Let a dead run go on from its last checkpoint, as another attempt of it; whichever server has room does. It may die as
+   * often as it could at first.
+   * @throws NotFoundError (`run_not_found`)
+   * @throws GraphServeError when it is not dead, or cannot go on (`run_not_redrivable`); where runs do not outlive their
+   *   process (`unsupported_option`)
+   * @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`)
+   */
+  async redrive(threadId: string, runId: string): Promise<Run> {
+    const context = this.#context;
+    const row = deadRow(await runRow(context, threadId, runId));
+    const table = this.#table();
+    context.live.stopping.throwIfAborted();
+    if (!context.settings.resume_runs)
+      throw new GraphServeError(
+        "unsupported_option",
+        "no run goes on after its process: resume_runs is false",
+        { hint: "leave the setting resume_runs out" },
+      );
+    const { thread_id, run_id } = row;
+    if (context.givesBack) await assertCallable(context, row);
+    const lease = await context.storage.locks.acquire(thread_id, { wait: false });
+    if (!lease) throw new ThreadBusyError(thread_id);
+    try {
+      await assertUnmoved(context, row);
+      await expectWebhook(context, row);
+      const thread = { updated_at: now(), status: "busy" as const, error: null };
+      if (!(await table.revive(row, revived(row), thread))) {
+        deadRow(await runRow(context, thread_id, run_id));
+        throw new ThreadBusyError(thread_id, "another run of it is in flight, or waits");
+      }
+    } finally {
+      await lease.release();
+    }
+    context.live.logs.forget(run_id);
+    await goOn(context, row);
+    return runModel(await runRow(context, thread_id, run_id));
+  }
+
+  /** @throws GraphServeError (`unsupported_option`) */
+  #table(): DeadRunTable {
+    const { deadRuns, scheme } = this.#context.storage;
+    if (deadRuns) return deadRuns;
+    throw new GraphServeError(
+      "unsupported_option",
+      `no run outlives its process with the storage ${scheme}: there are no dead ones`,
+      { hint: "use sqlite, postgres or mongodb" },
+    );
+  }
+}
+
+/** Those that died long before `at` are runs that failed, like others. */
+export async function forgetDead({ storage: { deadRuns }, logger }: OpsContext, at: string): Promise<void> {
+  const before = new Date(Date.parse(at) - KEEP_DEAD_DAYS * 24 * 60 * 60 * 1000).toISOString();
+  const forgotten = (await deadRuns?.forget(before)) ?? 0;
+  if (forgotten > 0) logger.info({ runs: forgotten }, "runs that died long ago cannot go on any more");
+}
+
+/** One that goes on meanwhile moves the others up: none is given twice. */
+async function* rowsOf(table: DeadRunTable | undefined): AsyncGenerator<RunRow, void, undefined> {
+  // None outlives its process.
+  if (!table) return;
+  const given = new Set<string>();
+  let offset = 0;
+  const rows = inPages<RunRow>(async (_, limit) => {
+    const page = await table.list({ limit, offset });
+    offset += page.length;
+    return page;
+  });
+  for await (const row of rows) {
+    if (!given.has(row.run_id)) yield row;
+    given.add(row.run_id);
+  }
+}
+
+const deadRun = (row: RunRow): DeadRun => ({
+  run_id: row.run_id,
+  thread_id: row.thread_id,
+  assistant_id: row.assistant_id,
+  graph_id: typeof row.metadata.graph_id === "string" ? row.metadata.graph_id : null,
+  created_at: row.created_at,
+  died_at: row.updated_at,
+  attempts: row.attempt ?? 1,
+  reason: row.error,
+});
+
+/** @throws GraphServeError (`run_not_redrivable`) */
+function deadRow(row: RunRow): DeadRow {
+  const { resumption, run_id, status } = row;
+  if (status === "error" && resumption) return { ...row, resumption };
+  throw new GraphServeError("run_not_redrivable", `run "${run_id}" is not dead: it is ${status}`, {
+    hint:
+      status === "error"
+        ? "its graph failed, or it died long ago: start another run on its thread"
+        : "graph-serve runs dead lists those that are",
+  });
+}
+
+const cannotGoOn = ({ run_id }: RunRow, why: string, hint: string, cause?: unknown): GraphServeError =>
+  new GraphServeError("run_not_redrivable", `run "${run_id}" cannot go on: ${why}`, { hint, cause });
+
+/** Its graph is served, and takes what it was called with. @throws GraphServeError (`run_not_redrivable`) */
+async function assertCallable(context: EngineContext, row: DeadRow): Promise<void> {
+  try {
+    await callAgain(context, row, row.resumption);
+  } catch (error) {
+    if (error instanceof StorageUnavailableError) throw error;
+    throw cannotGoOn(row, errorMessage(error), "let the configuration serve its graph again", error);
+  }
+}
+
+/**
+ * Nobody has written to its thread since. Where it wrote nothing itself, what came after its end tells, by the order of the
+ * runs, and by the clock.
+ * @throws GraphServeError (`run_not_redrivable`)
+ */
+async function assertUnmoved(context: OpsContext, row: RunRow): Promise<void> {
+  const { checkpointer, runs } = context.storage;
+  const latest = await checkpointer.getTuple(rootOf(row));
+  const writer = latest && writerOf(latest);
+  if (!latest || writer === row.run_id) return;
+  const other = typeof writer === "string" ? await runs.get(row.thread_id, writer) : undefined;
+  const isMoved =
+    (other !== undefined && keyOf(other) > keyOf(row)) ||
+    writtenAt(latest) > row.updated_at ||
+    (await hasWritten(context, row));
+  if (!isMoved) return;
+  const by = other ? `run "${other.run_id}" has` : "others have";
+  throw cannotGoOn(row, `${by} written to its thread since`, "start another run on the thread");
+}
+
+const keyOf = ({ created_at, run_id }: RunRow): string => `${created_at} ${run_id}`;
+const writtenAt = ({ checkpoint }: CheckpointTuple): string => checkpoint.ts;
+
+/** How it ends is posted anew. */
+async function expectWebhook(context: OpsContext, row: RunRow): Promise<void> {
+  const { webhook } = row.kwargs;
+  if (typeof webhook !== "string" || !context.timers?.kinds.includes("webhook")) return;
+  const { expectEndAnew } = await import("./webhooks.js");
+  await expectEndAnew(context, row, webhook);
+}
+
+/** As a run that was given back: what it has died of before does not count. */
+function revived({ attempt = 1, resumption }: DeadRow) {
+  const { given_back: _, ...rest } = resumption;
+  return {
+    updated_at: now(),
+    status: "running" as const,
+    owner: NOBODY,
+    attempt,
+    ...{ error: null, usage: null, fault: null, tasks: null },
+    resumption: { ...rest, spent_ms: 0, given_back: attempt },
+  };
+}
+
+/** Here or elsewhere; should it not be at once, those who look for runs that were given back find it. */
+async function goOn(context: EngineContext, { run_id, thread_id }: RunRow): Promise<void> {
+  if (context.queue) return context.queue.ring();
+  if (!context.givesBack) return;
+  await context
+    .recover({ threadId: thread_id })
+    .catch((error: unknown) =>
+      context.logger.warn({ err: error, run_id }, "a run that is to go on again does so later"),
+    );
+}

@@ -1,0 +1,282 @@
+/** Runs that died with their processes: found, and gone on with, on every backend whose runs outlive their process. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import type { DeadRun } from "../../src/models/dead-run.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { openService } from "../../src/service.js";
+import { newId } from "../../src/support/ids.js";
+import { gateOf } from "../fixtures/gates.js";
+import { startTestServer, type TestServer } from "../helpers/app.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { createTrails, INPUT, leaveRun, type LeftRun } from "../helpers/left-runs.js";
+import { byHeader } from "../helpers/two-users.js";
+import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
+
+const WHOLE = ["in", "a", "b", "c"];
+
+async function trails() {
+  const folder = await mkdtemp(join(tmpdir(), "graph-serve-dead-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return createTrails(join(folder, "log"));
+}
+
+const pathOf = ({ thread_id, run_id }: LeftRun) => `/threads/${thread_id}/runs/${run_id}`;
+const deadOf = async ({ request }: TestServer, query = "") =>
+  (await request("GET", `/runs/dead${query}`)).body as DeadRun[];
+const runOf = async ({ request }: TestServer, run: LeftRun) => (await request("GET", pathOf(run))).body;
+const redrive = ({ request }: TestServer, run: LeftRun) => request("POST", `${pathOf(run)}/redrive`);
+const ended = async ({ request }: TestServer, run: LeftRun) =>
+  (await request("GET", `${pathOf(run)}/join`)).body;
+
+type Leave = Parameters<typeof leaveRun>[2];
+
+onEveryBackend("runs that died", (backend) => {
+  const isKept = () => ["sqlite", "postgres", "mongodb"].includes(backend().name);
+
+  /** A server that begins when processes have left runs on its storage. */
+  async function begun(
+    leaves: Leave[],
+    { settings, graphs }: { settings?: Partial<Settings>; graphs?: Record<string, unknown> } = {},
+  ) {
+    const storage = await keptStorage(backend());
+    // Of the tests before.
+    await storage.deadRuns?.forget("9999");
+    const left = await leftOn(storage, leaves);
+    const own = graphs ?? (await trails());
+    const server = await startTestServer({
+      graphs: own,
+      storage,
+      settings: { max_attempts: 1, ...settings },
+    });
+    return { storage, server, left, first: left[0] as LeftRun };
+  }
+
+  async function leftOn(storage: Storage, leaves: readonly Leave[]): Promise<LeftRun[]> {
+    const before = await openService({ graphs: await trails(), storage, passive: true });
+    const left: LeftRun[] = [];
+    for (const leave of leaves) left.push(await leaveRun(before, storage, leave));
+    await before.close(0);
+    return left;
+  }
+
+  it("are none where no run outlives its process", async () => {
+    if (isKept()) return;
+    const { server } = await begun([]);
+    expect(await deadOf(server)).toEqual([]);
+  });
+
+  it("are listed, and go on from their checkpoint as the same run, another attempt, their input given once", async () => {
+    if (!isKept()) return;
+    const { server, first } = await begun([{ attempt: 1 }], { settings: { metrics: true } });
+    const reason = "the run's process died 1 times, and it is not tried again";
+    expect(await runOf(server, first)).toMatchObject({ status: "error", error: reason, attempt: 1 });
+    expect(await deadOf(server)).toMatchObject([
+      { ...first, assistant_id: "trail", graph_id: "trail", attempts: 1, reason },
+    ]);
+    const figure = async () =>
+      /^graph_serve_runs_dead (\d+)$/m.exec((await server.request("GET", "/metrics")).text)?.[1];
+    expect(await figure()).toBe("1");
+    const answer = await redrive(server, first);
+    expect(answer.body).toMatchObject({ run_id: first.run_id, error: null });
+    expect(answer.status).toBe(200);
+    expect(await ended(server, first)).toMatchObject({ log: WHOLE });
+    expect(await runOf(server, first)).toMatchObject({ status: "success", error: null, attempt: 2 });
+    expect(await deadOf(server)).toEqual([]);
+    expect(await figure()).toBe("0");
+    expect((await server.service.threads.get(first.thread_id)).status).toBe("idle");
+  });
+
+  it("begin anew with their input where they have written nothing", async () => {
+    if (!isKept()) return;
+    const { server, first } = await begun([{ attempt: 1, hasWritten: false }]);
+    expect((await redrive(server, first)).status).toBe(200);
+    expect(await ended(server, first)).toMatchObject({ log: WHOLE });
+  });
+
+  it("are those over which max_attempts processes died; another one begins after as many more", async () => {
+    if (!isKept()) return;
+    const five = { settings: { max_attempts: 5 } };
+    const { server, storage, left } = await begun([{ attempt: 4 }, { attempt: 5 }], five);
+    const [alive, dead] = left as [LeftRun, LeftRun];
+    expect(await ended(server, alive)).toMatchObject({ log: WHOLE });
+    expect(await deadOf(server)).toMatchObject([{ run_id: dead.run_id, attempts: 5 }]);
+    expect(await storage.deadRuns?.count()).toBe(1);
+    expect((await redrive(server, dead)).status).toBe(200);
+    await ended(server, dead);
+    expect(await runOf(server, dead)).toMatchObject({ status: "success", attempt: 6 });
+  });
+
+  it("come in pages, newest first", async () => {
+    if (!isKept()) return;
+    const { server, left } = await begun([{ attempt: 1 }, { attempt: 1 }, { attempt: 1 }]);
+    const ids = left.map(({ run_id }) => run_id).reverse();
+    const page = await server.request("GET", "/runs/dead?limit=2");
+    expect((page.body as DeadRun[]).map(({ run_id }) => run_id)).toEqual(ids.slice(0, 2));
+    expect(page.headers.get("x-pagination-next")).toBe("2");
+    const rest = await server.request("GET", "/runs/dead?limit=2&offset=2");
+    expect((rest.body as DeadRun[]).map(({ run_id }) => run_id)).toEqual(ids.slice(2));
+    expect(rest.headers.get("x-pagination-next")).toBeNull();
+  });
+
+  it("go on once, however many ask", async () => {
+    if (!isKept()) return;
+    const { server, first } = await begun([{ attempt: 1 }]);
+    const answers = await Promise.all([1, 2, 3].map(() => redrive(server, first)));
+    const codes = answers.map(({ status }) => status).sort();
+    expect(codes).toEqual([200, 409, 409]);
+    expect(await ended(server, first)).toMatchObject({ log: WHOLE });
+    expect(await runOf(server, first)).toMatchObject({ attempt: 2 });
+  });
+
+  it("are left alone when another run of the thread is under way, or has written to it", async () => {
+    if (!isKept()) return;
+    for (const hasWritten of [true, false]) {
+      const { server, first } = await begun([{ attempt: 1, hasWritten }]);
+      const gate = newId();
+      const input = { log: ["next"], gates: { b: gate } };
+      const path = `/threads/${first.thread_id}/runs`;
+      const later = await server.request(
+        "POST",
+        path,
+        { assistant_id: "trail", input },
+        { Prefer: "respond-async" },
+      );
+      await gateOf(gate).entered;
+      const busy = await redrive(server, first);
+      expect([busy.status, busy.body]).toMatchObject([409, { code: "thread_busy" }]);
+      gateOf(gate).open();
+      const next = later.body as LeftRun;
+      await ended(server, next);
+      const moved = await redrive(server, first);
+      expect([moved.status, moved.body]).toMatchObject([
+        409,
+        {
+          code: "run_not_redrivable",
+          detail: expect.stringContaining(
+            `run "${first.run_id}" cannot go on: run "${next.run_id}" has written to its thread since`,
+          ) as string,
+        },
+      ]);
+      expect(await runOf(server, first)).toMatchObject({ status: "error", attempt: 1 });
+    }
+  });
+
+  it("are left alone when their thread's state was edited", async () => {
+    if (!isKept()) return;
+    const { server, left } = await begun([{ attempt: 1 }, { attempt: 1, hasWritten: false }]);
+    for (const run of left) {
+      await server.service.state.update(run.thread_id, { values: { log: ["edited"] }, as_node: "a" });
+      const moved = await redrive(server, run);
+      expect([moved.status, moved.body]).toMatchObject([409, { code: "run_not_redrivable" }]);
+    }
+  });
+
+  it("are only those: what is under way, ended otherwise or unknown is refused with the reason", async () => {
+    if (!isKept()) return;
+    const { server, first } = await begun([{ attempt: 1 }]);
+    const done = await server.service.runs.createStateless({
+      assistant_id: "trail",
+      input: INPUT,
+      on_completion: "keep",
+    });
+    await ended(server, done);
+    const refused = await redrive(server, done);
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      {
+        code: "run_not_redrivable",
+        detail: expect.stringContaining(`run "${done.run_id}" is not dead: it is success`) as string,
+      },
+    ]);
+    const unknown = await redrive(server, { ...first, run_id: newId() });
+    expect([unknown.status, unknown.body]).toMatchObject([404, { code: "run_not_found" }]);
+    const noId = await redrive(server, { ...first, run_id: "no id" });
+    expect(noId.status).toBe(422);
+  });
+
+  it("are those too whose graph was not there when they were to go on; they do when it is", async () => {
+    if (!isKept()) return;
+    const { fork } = await trails();
+    const { server, storage, first } = await begun([{ attempt: 1 }], {
+      graphs: { fork },
+      settings: { max_attempts: 3 },
+    });
+    expect(await deadOf(server)).toMatchObject([{ ...first, attempts: 1 }]);
+    const gone = await redrive(server, first);
+    expect([gone.status, gone.body]).toMatchObject([
+      409,
+      { code: "run_not_redrivable", detail: expect.stringContaining("trail") as string },
+    ]);
+    await server.close(0);
+    const next = await startTestServer({ graphs: await trails(), storage });
+    expect((await redrive(next, first)).status).toBe(200);
+    expect(await ended(next, first)).toMatchObject({ log: WHOLE });
+  });
+
+  it("stay where nothing goes on after its process", async () => {
+    if (!isKept()) return;
+    const { server, storage, first } = await begun([{ attempt: 1 }]);
+    await server.close(0);
+    const settings = { resume_runs: false };
+    const next = await startTestServer({ graphs: await trails(), storage, settings });
+    const refused = await redrive(next, first);
+    expect([refused.status, refused.body]).toMatchObject([400, { code: "unsupported_option" }]);
+    expect(await deadOf(next)).toMatchObject([first]);
+  });
+
+  it("go with their row and their thread, and after 30 days they are runs that failed", async () => {
+    if (!isKept()) return;
+    const { server, storage, left } = await begun([1, 2, 3].map(() => ({ attempt: 1 })));
+    const [one, two, three] = left as [LeftRun, LeftRun, LeftRun];
+    await server.request("DELETE", pathOf(one));
+    await server.request("DELETE", `/threads/${two.thread_id}`);
+    expect(await deadOf(server)).toMatchObject([three]);
+    const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString();
+    await server.service.sweep(inDays(29));
+    expect(await storage.deadRuns?.count()).toBe(1);
+    await server.service.sweep(inDays(31));
+    expect(await deadOf(server)).toEqual([]);
+    expect(await runOf(server, three)).toMatchObject({ status: "error" });
+    expect((await redrive(server, three)).body).toMatchObject({ code: "run_not_redrivable" });
+  });
+
+  it("are posted to their webhook as often as they end", async () => {
+    if (!isKept()) return;
+    const receiver = await startReceiver();
+    const { server, first } = await begun([{ attempt: 1, kwargs: { webhook: receiver.url } }], {
+      settings: { webhooks },
+    });
+    expect((await redrive(server, first)).status).toBe(200);
+    await ended(server, first);
+    expect((await receiver.next()).run).toMatchObject({ run_id: first.run_id, status: "success" });
+  });
+
+  it("are their users' own", async () => {
+    if (!isKept()) return;
+    const storage = await keptStorage(backend());
+    const before = await openService({ graphs: await trails(), storage, passive: true });
+    const ann = await before.as({ user: { identity: "ann" }, scope: { owner: "ann" } }).threads.create({});
+    const mine = await leaveRun(before, storage, { attempt: 1, thread_id: ann.thread_id });
+    const other = await leaveRun(before, storage, { attempt: 1 });
+    await before.close(0);
+    const settings = { max_attempts: 1 };
+    const server = await startTestServer({
+      graphs: await trails(),
+      storage,
+      settings,
+      authenticate: byHeader,
+    });
+    const as = (user: string) => ({
+      ...server,
+      request: (method: string, path: string) => server.request(method, path, undefined, { user }),
+    });
+    expect((await deadOf(as("ann"))).map(({ run_id }) => run_id)).toContain(mine.run_id);
+    expect((await deadOf(as("bob"))).map(({ run_id }) => run_id)).not.toContain(mine.run_id);
+    expect((await redrive(as("bob"), mine)).status).toBe(404);
+    expect((await redrive(as("ann"), mine)).status).toBe(200);
+    expect(other).toBeDefined();
+  });
+});
