@@ -1,11 +1,12 @@
 /** What `migrate` works with: the versions of a storage, and copies of all that one keeps. */
 import { copyStorage, type StorageCopyOptions, type StorageCopyReport } from "./storage/copy/storage.js";
 import { type OpenOptions, openStorage, schemaOf } from "./storage/open.js";
-import type { SchemaState, Storage } from "./storage/storage.js";
+import type { SchemaState } from "./storage/schema-state.js";
+import type { Storage } from "./storage/storage.js";
 import { ConfigError } from "./support/errors.js";
 
 export type { CopyProgress, StorageCopyReport } from "./storage/copy/storage.js";
-export type { SchemaPart, SchemaState } from "./storage/storage.js";
+export type { SchemaPart, SchemaState } from "./storage/schema-state.js";
 
 /** Where a storage is, as the settings say it. */
 export type StoragePlace = Omit<OpenOptions, "max_queued_runs" | "readOnly">;

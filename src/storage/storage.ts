@@ -11,7 +11,6 @@ import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../models/threa
 
 export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
-export type { SchemaPart, SchemaState } from "./schema-state.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
 export interface ThreadRow {

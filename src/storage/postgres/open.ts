@@ -1,11 +1,11 @@
 import type { Client } from "pg";
 import type { HeldRuns } from "../saver-parts.js";
 import { SharedThreadLocks } from "../shared-locks.js";
+import type { SchemaState } from "../schema-state.js";
 import type {
   Checkpointer,
   RowStorage,
   RunQueue,
-  SchemaState,
   Storage,
   StorageFinding,
   StorageOptions,

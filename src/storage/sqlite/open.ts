@@ -5,10 +5,10 @@ import type { Database, Options } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
 import { MANAGERS, managerOf } from "../../support/package-manager.js";
 import type { HeldRuns } from "../saver-parts.js";
+import type { SchemaState } from "../schema-state.js";
 import type {
   Checkpointer,
   RowStorage,
-  SchemaState,
   Storage,
   StorageFinding,
   StorageOptions,
