@@ -1,5 +1,6 @@
 /** The run of the thread that is looked at: begun here or by somebody else, read as it goes on, over reloads and tabs. */
 import { batch, signal } from "@preact/signals";
+import { isRecord } from "../../src/models/json.js";
 import type { Run, RunCreateRequest, RunTasks } from "../../src/models/run.js";
 import { ApiError, ask, open } from "../api.js";
 import { type Action, args } from "./copy-as.js";
@@ -128,7 +129,14 @@ async function read(threadId: string, runId: string, scene: Scene, first?: First
   const fresh = new RunView(scene.values, scene.drawn);
   view = fresh;
   shownThread = threadId;
-  const painter = new Painter(fresh, (checkpoint) => checkpoint && tell(threadId, false));
+  /** Whether a call of a tool has ended whose time was not asked for. */
+  let hasEnded = false;
+  const painter = new Painter(fresh, (checkpoint) => {
+    if (!checkpoint) return;
+    tell(threadId, false);
+    if (hasEnded) void readTimes(threadId, runId, fresh);
+    hasEnded = false;
+  });
   leaving = new AbortController();
   batch(() => {
     live.value = { threadId, runId, isStopping: false };
@@ -137,7 +145,10 @@ async function read(threadId: string, runId: string, scene: Scene, first?: First
   try {
     await readWhileSeen(
       `${pathOf(threadId)}/${runId}/stream`,
-      (frame) => painter.take(frame),
+      (frame) => {
+        hasEnded ||= isEndOfCall(frame);
+        painter.take(frame);
+      },
       leaving.signal,
       first,
     );
@@ -152,6 +163,11 @@ async function read(threadId: string, runId: string, scene: Scene, first?: First
   tell(threadId, true);
   await readTimes(threadId, runId, fresh);
 }
+
+const isEndOfCall = ({ event, data }: Frame): boolean =>
+  event.startsWith("tools") &&
+  isRecord(data) &&
+  (data.event === "on_tool_end" || data.event === "on_tool_error");
 
 /** What its frames do not tell: how long calls took. */
 async function readTimes(threadId: string, runId: string, of: RunView): Promise<void> {

@@ -1,5 +1,6 @@
 /** Runs beside the steps of their thread, in many tabs, and faster than a screen. */
-import { AIMessageChunk } from "@langchain/core/messages";
+import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
+import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
@@ -12,16 +13,23 @@ import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
 
 const TOKENS = 600;
-const MS_A_TOKEN = 5;
+const BURST = 200;
+const burst = (count: number) => gateOf(`burst-${count}`);
 
-/** Tells its words as fast as a fast model does. */
+/** Tells its words as fast as they are taken, in bursts that wait for each other. */
 class FastModel extends FakeModel {
-  override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
+  override async *_streamResponseChunks(
+    _: BaseMessage[],
+    { signal }: this["ParsedCallOptions"],
+    runManager?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
     for (let count = 1; count <= TOKENS; count += 1) {
-      await new Promise((resolve) => setTimeout(resolve, MS_A_TOKEN));
       const text = count % 20 === 0 ? `**${count}**\n\n` : `word ${count} `;
       const message = new AIMessageChunk({ content: text });
-      yield new ChatGenerationChunk({ text, message });
+      const chunk = new ChatGenerationChunk({ text, message });
+      yield chunk;
+      await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
+      if (count % BURST === 0 && count < TOKENS) await burst(count).wait(signal, false);
     }
   }
 }
@@ -124,9 +132,14 @@ describeWithChromium("a thread that is run", () => {
         else seen.again = (seen.again ?? 0) + 1;
       }).observe(document.querySelector("main"), { childList: true, characterData: true, subtree: true });`);
     await page.keyboard.press("Enter");
+    for (let count = BURST; count < TOKENS; count += BURST) {
+      await burst(count).entered;
+      await page.locator(".said strong", { hasText: String(count - 20) }).waitFor();
+      burst(count).open();
+    }
     await page.locator(".said strong", { hasText: String(TOKENS) }).waitFor({ timeout: 60_000 });
-    const { frames, again = 0 } = await page.evaluate<{ frames: number; again?: number }>("seen");
-    expect(frames).toBeGreaterThan(30);
+    const { paints, again = 0 } = await page.evaluate<{ paints: number; again?: number }>("seen");
+    expect(paints).toBeGreaterThanOrEqual(TOKENS / BURST);
     // Each word by itself would be 600 changes of the page.
     expect(again).toBeLessThan(TOKENS / 4);
   });

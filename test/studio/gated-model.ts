@@ -6,7 +6,7 @@ import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph
 import { FakeModel } from "../fixtures/fake-model.js";
 import { gateOf } from "../fixtures/gates.js";
 
-class GatedModel extends FakeModel {
+export class GatedModel extends FakeModel {
   override async *_streamResponseChunks(
     messages: BaseMessage[],
     options: this["ParsedCallOptions"],

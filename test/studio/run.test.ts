@@ -14,7 +14,7 @@ import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as zod } from "../fixtures/graphs/schemas-zod.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { gatedChat } from "./gated-model.js";
+import { gatedChat, GatedModel } from "./gated-model.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
 
 const box = (page: Page) => page.getByRole("textbox", { name: "Message to the graph" });
@@ -54,6 +54,23 @@ const failing = createAgent({
   ],
 });
 
+/** Calls a tool, and waits at a gate in the midst of what it says of it. */
+const slowly = createAgent({
+  model: new GatedModel((messages) => {
+    const last = messages.at(-1);
+    if (last?.type === "tool") return "words of an answer that take their time";
+    const call = { name: "look", args: { gate: last?.text }, id: "call_look", type: "tool_call" as const };
+    return { text: "", toolCalls: [call] };
+  }),
+  tools: [
+    tool(({ gate }: { gate: string }) => `gate ${gate}`, {
+      name: "look",
+      description: "Looks.",
+      schema: z.object({ gate: z.string() }),
+    }),
+  ],
+});
+
 /** Thinks aloud first. */
 const thinking = new StateGraph(MessagesAnnotation)
   .addNode("think", () => ({
@@ -72,7 +89,19 @@ const thinking = new StateGraph(MessagesAnnotation)
 describeWithChromium("running a graph", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, chat: gatedChat, custom, failing, gate, hitl, subgraph, thinking, zod, [LONG]: agent },
+    graphs: {
+      agent,
+      chat: gatedChat,
+      custom,
+      failing,
+      gate,
+      hitl,
+      slowly,
+      subgraph,
+      thinking,
+      zod,
+      [LONG]: agent,
+    },
     settings: { list_all_assistants: true },
   });
 
@@ -123,6 +152,18 @@ describeWithChromium("running a graph", () => {
     expect(await box(page).inputValue()).toBe("and again");
     await page.getByRole("link", { name: "Steps" }).click();
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
+  });
+
+  it("tells how long a call took while the run goes on", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=slowly");
+    await say(page, "slow");
+    await gateOf("slow").entered;
+    const card = page.getByRole("region", { name: "calls look" });
+    await expect.poll(() => card.innerText()).toMatch(/look\s+done\s+[\d.]+ m?s\s/);
+    await page.getByText(/^\W*running/).waitFor();
+    gateOf("slow").open();
+    await page.getByText("take their time").waitFor();
   });
 
   it("shows which call failed, and why", async () => {
