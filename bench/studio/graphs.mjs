@@ -29,14 +29,17 @@ const TOKENS = 2000;
 const MS_A_TOKEN = 5;
 
 class FastModel extends FakeStreamingChatModel {
-  async *_streamResponseChunks() {
+  async *_streamResponseChunks(_messages, _options, runManager) {
     const { ChatGenerationChunk } = await import("@langchain/core/outputs");
     const begin = performance.now();
     for (let count = 1; count <= TOKENS; count += 1) {
       const due = begin + count * MS_A_TOKEN - performance.now();
       if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
       const text = count % 20 === 0 ? `**${count}**\n\n` : `word ${count} `;
-      yield new ChatGenerationChunk({ text, message: new AIMessageChunk({ content: text }) });
+      const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk({ content: text }) });
+      yield chunk;
+      // Without this the words come all at once, at the end.
+      await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
     }
   }
 }

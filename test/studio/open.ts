@@ -1,5 +1,5 @@
 /** The Studio in a real browser, over a real server. What no page may ever do is looked at in every test. */
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService, type Service, type ServiceOptions } from "../../src/service.js";
@@ -11,6 +11,8 @@ export interface Studio {
   page: Page;
   /** Go to a place such as `#/threads`. */
   visit: (place: string) => Promise<void>;
+  /** Wait until all that the page asked for has come, and is drawn; not while it follows a run. */
+  settled: () => Promise<void>;
 }
 
 /** One browser for the tests of a file. `open` gives a page of its own to each test, and checks it at the end. */
@@ -24,7 +26,7 @@ export function useBrowser(): (url: string, look?: Look) => Promise<Studio> {
       expect(requests.filter((address) => isForeign(address, origin))).toEqual([]);
       expect(faults.filter((fault) => !IS_ANSWER.test(fault))).toEqual([]);
     });
-    return { page, visit: (place) => visit(page, `${url}/studio/${place}`) };
+    return { page, visit: (place) => visit(page, `${url}/studio/${place}`), settled: settling(page) };
   };
 }
 
@@ -39,6 +41,30 @@ function isForeign(address: string, own: string): boolean {
 async function visit(page: Page, address: string): Promise<void> {
   await page.goto(address);
   await page.getByRole("navigation", { name: "Screens" }).waitFor();
+}
+
+const DRAWN = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))";
+
+/** Another place of the page is no navigation for the browser: it is known by what is asked and answered. */
+function settling(page: Page): () => Promise<void> {
+  const open = new Set<Request>();
+  const close = (request: Request) => void open.delete(request);
+  page.on("request", (request) => void open.add(request));
+  page.on("requestfinished", close);
+  page.on("requestfailed", close);
+  return async () => {
+    await page.evaluate(DRAWN);
+    await expect
+      .poll(
+        async () => {
+          const isQuiet = open.size === 0;
+          await page.evaluate(DRAWN);
+          return isQuiet && open.size === 0 && (await page.locator("main .waiting").count()) === 0;
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(true);
+  };
 }
 
 /** A server for all tests of a file; in memory unless the options say otherwise. */

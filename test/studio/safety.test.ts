@@ -66,7 +66,7 @@ describeWithChromium("hostile values", () => {
     const { service, url } = server();
     const metadata = { title: ALL, [HOSTILE[0] ?? ""]: HOSTILE };
     const id = await ranThread(service, "hostile", { messages: [{ role: "user", content: ALL }] }, metadata);
-    const { page, visit } = await open(url);
+    const { page, visit, settled } = await open(url);
     const places = [
       "#/run?graph=hostile",
       "#/inbox",
@@ -80,10 +80,15 @@ describeWithChromium("hostile values", () => {
       `#/threads/${encodeURIComponent(ALL)}`,
       `#/graphs/${encodeURIComponent(ALL)}`,
       `#/threads?q=${encodeURIComponent(ALL)}&meta=${encodeURIComponent(`a=${ALL}`)}`,
+      "#/runs",
+      `#/runs?graph=${encodeURIComponent(ALL)}&meta=${encodeURIComponent(`a=${ALL}`)}`,
+      `#/compare/${id}@0/${id}@-1`,
+      `#/compare/${encodeURIComponent(`${ALL}@1`)}/${encodeURIComponent(`file:${ALL}@-1`)}`,
+      `#/store/${encodeURIComponent(ALL)}?q=${encodeURIComponent(ALL)}&key=${encodeURIComponent(ALL)}`,
     ];
     for (const place of places) {
       await visit(place);
-      await page.waitForLoadState("networkidle");
+      await settled();
       const made = "main :is(img, iframe, script, object, embed, b, [onerror], [onload], [srcdoc])";
       expect(await page.locator(made).count(), place).toBe(0);
       for (const link of await page.locator("a").all())
@@ -118,7 +123,7 @@ describeWithChromium("each screen", () => {
     const ran = await ranThread(service, "agent", ask);
     const waits = await ranThread(service, "hitl", { topic: "tea" });
     const { thread_id: empty } = await service.threads.create({});
-    const { page, visit } = await open(url, { width, scheme });
+    const { page, visit, settled } = await open(url, { width, scheme });
     const places = [
       "#/run",
       "#/inbox",
@@ -133,10 +138,12 @@ describeWithChromium("each screen", () => {
       "#/graphs",
       "#/graphs/agent",
       "#/graphs/nope",
+      `#/compare/${ran}@0/${waits}@-1`,
+      "#/compare/nope/file:gone.html",
     ];
     for (const place of places) {
       await visit(place);
-      await page.waitForLoadState("networkidle");
+      await settled();
       expect(await violationsOf(page), place).toEqual([]);
       const wide = await page.evaluate("document.documentElement.scrollWidth");
       expect(wide, place).toBeLessThanOrEqual(width);
@@ -145,6 +152,10 @@ describeWithChromium("each screen", () => {
     await page.keyboard.press("?");
     await page.getByRole("dialog").waitFor();
     expect(await violationsOf(page), "keys").toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").waitFor();
+    expect(await violationsOf(page), "palette").toEqual([]);
   });
 });
 
