@@ -1,6 +1,6 @@
 /** Accepts runs in one order for all processes on a storage, and executes as many of them here as there is room for. */
 import type { RunCreateRequest } from "../models/run.js";
-import type { Acceptance, Resumption, RunKey, RunQueue, ThreadPatch } from "../storage/storage.js";
+import type { Acceptance, Resumption, RunQueue, ThreadPatch, WaitingHead } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
 import { GraphServeError, InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import type { LiveRun } from "./live-runs.js";
@@ -34,6 +34,9 @@ export interface QueueSettings {
   max_waiting_runs?: number;
 }
 
+/** Callers who come later than all others, in the order in which they were served. */
+const MOST_SERVED = 100;
+
 /** Thrown when a run that was to begin here waits behind others. */
 class Waits extends Error {}
 
@@ -44,6 +47,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   readonly #settings: QueueSettings;
   /** Runs that have a place here. */
   #used = 0;
+  /** Callers of the runs that were begun last, the latest last. */
+  #served: string[] = [];
   /** Threads whose locks were others', until when. */
   readonly #passedOver = new Map<string, number>();
   /** Runs that begin here, by thread: until then, their rows say that they wait. */
@@ -217,13 +222,18 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     const at = performance.now();
     for (const [id, until] of this.#passedOver) if (until <= at) this.#passedOver.delete(id);
     const others = [...this.#passedOver.keys(), ...this.#beginning.keys()];
-    const heads = await this.#table.heads(2 * free, others);
-    const taken = await Promise.all(someOf(heads, free).map((head) => this.#take(head)));
+    const heads = await this.#table.heads(2 * free, others, this.#served);
+    // In the place of one that another process reaches for too comes the next.
+    const takeNext = async () => {
+      for (let head = heads.shift(); head; head = heads.shift()) if (await this.#take(head)) return true;
+      return false;
+    };
+    const taken = await Promise.all(Array.from({ length: Math.min(free, heads.length) }, takeNext));
     return taken.some(Boolean);
   }
 
   /** Whoever has the lock of its thread goes on with it. */
-  async #take(head: RunKey): Promise<boolean> {
+  async #take(head: WaitingHead): Promise<boolean> {
     const leave = this.#enter();
     if (!leave) return false;
     try {
@@ -233,7 +243,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         this.#beginning.set(head.thread_id, begun);
         void begun.then(() => this.#beginning.delete(head.thread_id));
         void ended.then(leave);
-        if (!isLeft) return true;
+        if (!isLeft) return this.#serve(head);
       }
     } catch (error) {
       const { run_id } = head;
@@ -245,6 +255,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     leave();
     this.#passedOver.set(head.thread_id, performance.now() + PASSED_OVER_MS);
     return false;
+  }
+
+  #serve({ caller }: WaitingHead): true {
+    this.#served = [...this.#served.filter((other) => other !== caller), caller].slice(-MOST_SERVED);
+    return true;
   }
 
   /** Take a place, where there is one. Returns what leaves it; later calls do nothing. */
@@ -292,11 +307,4 @@ function refuseUnstorable({ caller }: EngineContext, request: RunCreateRequest):
   const why =
     "the identity that the auth function gives holds a secret, and runs wait in a database, which keeps no secrets: let graphs look it up by the identity";
   throw InvalidRequestError.at(["body"], why, "not_storable");
-}
-
-/** So many of them; of more, any, so that processes seldom reach for the same. */
-function someOf<T>(all: readonly T[], count: number): T[] {
-  if (all.length <= count) return [...all];
-  const start = Math.floor(Math.random() * (all.length - count + 1));
-  return all.slice(start, start + count);
 }

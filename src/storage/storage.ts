@@ -266,6 +266,12 @@ export interface OwnerTable {
 export type Acceptance =
   { became: "begun" | "queued"; before: number } | { became: "no_thread" | "thread_full" | "queue_full" };
 
+/** A run that waits, and nothing of its thread before it. */
+export interface WaitingHead extends RunKey {
+  /** On whose behalf; empty where nobody is asked who sends a request. */
+  caller: string;
+}
+
 export interface AcceptOptions {
   /** What its row keeps should it wait. */
   queued: Resumption;
@@ -293,8 +299,11 @@ export interface RunQueue {
    * its thread came before; else, and without an owner, it waits, and its attempt is 0.
    */
   accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance>;
-  /** The first unfinished runs of threads that wait, the oldest first; those of the threads named are left out. */
-  heads(limit: number, except: readonly string[]): Promise<RunKey[]>;
+  /**
+   * The first unfinished runs of threads that wait, those first whose callers have the fewest in flight, then whose callers
+   * come latest in `served` or not at all, then the oldest; those of the threads named are left out.
+   */
+  heads(limit: number, except: readonly string[], served?: readonly string[]): Promise<WaitingHead[]>;
   /** How long it is, for those who decide how many processes there are. */
   figures(): Promise<QueueFigures>;
   /** Tell every process that a run may wait. Never rejects: who hears of none looks now and then. */

@@ -263,6 +263,18 @@ export const BOUNDS = {
       "those left longest go, and are made anew for who comes back",
     ),
     bound(
+      "Callers of the queue who are looked at for one run",
+      "storage/postgres/queue.ts MOST_CALLERS",
+      "",
+      "those who follow the one served last",
+    ),
+    bound(
+      "Callers of the queue whose turns a process remembers",
+      "ops/shared-queue.ts MOST_SERVED",
+      "",
+      "those served longest ago are forgotten",
+    ),
+    bound(
       "Attempts of a run whose frames other processes can read",
       "storage/frame-bus.ts MOST_ATTEMPTS",
       "",

@@ -3,10 +3,10 @@ import type {
   AcceptOptions,
   Acceptance,
   QueueFigures,
-  RunKey,
   RunQueue,
   RunRow,
   ThreadPatch,
+  WaitingHead,
 } from "../storage.js";
 import { KEEPER } from "../timers.js";
 import type { LockConnection } from "./lock-session.js";
@@ -14,6 +14,10 @@ import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { storePatch, storeRun, threadAssignments, toJson } from "./rows.js";
 import { runValue } from "./runs.js";
+import { CALLER } from "./schema.js";
+
+/** Callers who are looked at for one run: those that follow the one who was served last. */
+const MOST_CALLERS = 50;
 
 /** Hints that one process sends in a second at most: the server gives them out one commit after the other. */
 const RING_MS = 50;
@@ -57,8 +61,8 @@ export class PostgresQueue implements RunQueue {
     return { became: fits ? "queue_full" : "thread_full" };
   }
 
-  heads(limit: number, except: readonly string[]): Promise<RunKey[]> {
-    return this.#pool.query<RunKey>(this.#sql.heads, [limit, except]);
+  heads(limit: number, except: readonly string[], served: readonly string[] = []): Promise<WaitingHead[]> {
+    return this.#pool.query<WaitingHead>(this.#sql.heads, [limit, except, served]);
   }
 
   async figures(): Promise<QueueFigures> {
@@ -144,6 +148,8 @@ function statements(schema: string) {
     const other = whileQueued[column];
     return other === undefined ? given(column) : `CASE WHEN begins THEN ${given(column)} ELSE ${other} END`;
   });
+  const nextCaller = (caller: string) =>
+    `(SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
   return {
     accept: `WITH thread AS (
         SELECT thread_id FROM ${threads} WHERE thread_id = $2 FOR NO KEY UPDATE
@@ -164,8 +170,27 @@ function statements(schema: string) {
       ), patched AS (
         UPDATE ${threads} AS t SET ${threadAssignments("patch.it")} FROM patch WHERE t.thread_id = $2
       ) SELECT before, fits, begins, EXISTS (SELECT FROM stored) AS stored FROM place`,
-    heads: `SELECT run_id, thread_id FROM ${runs} AS r
-      WHERE ${WAITS} AND thread_id <> ALL ($2::text[]) AND ${isFirst} ORDER BY seq LIMIT $1`,
+    // From one caller who waits to the next, by the index: however many runs each has.
+    heads: `WITH RECURSIVE after (caller) AS (
+        SELECT ${nextCaller(LAST_SERVED)}
+        UNION ALL SELECT ${nextCaller("after.caller")} FROM after WHERE after.caller IS NOT NULL
+      ), up_to (caller) AS (
+        SELECT (SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} ORDER BY ${CALLER} LIMIT 1)
+        UNION ALL SELECT ${nextCaller("up_to.caller")} FROM up_to WHERE up_to.caller <= ${LAST_SERVED}
+      ), callers AS MATERIALIZED (
+        SELECT caller FROM (
+          SELECT caller FROM after WHERE caller IS NOT NULL
+          UNION ALL SELECT caller FROM up_to WHERE caller <= ${LAST_SERVED}) AS waiting LIMIT ${MOST_CALLERS}
+      ), busy AS MATERIALIZED (
+        SELECT ${CALLER} AS caller, count(*) AS runs FROM ${runs} WHERE ${IN_FLIGHT} GROUP BY 1
+      ) SELECT run_id, thread_id, callers.caller FROM callers LEFT JOIN busy USING (caller)
+      CROSS JOIN LATERAL (
+        SELECT run_id, thread_id, seq, row_number() OVER (ORDER BY seq) AS place FROM (
+          SELECT run_id, thread_id, seq FROM ${runs} AS r
+          WHERE ${WAITS} AND ${CALLER} = callers.caller AND thread_id <> ALL ($2::text[]) AND ${isFirst}
+          ORDER BY ${CALLER}, seq LIMIT $1) AS own
+      ) AS head
+      ORDER BY coalesce(busy.runs, 0) + place, coalesce(array_position($3::text[], callers.caller), 0), seq LIMIT $1`,
     // It is ready since it was accepted, or given back, or since the run before it ended.
     figures: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
         greatest(0, coalesce(extract(epoch FROM now() - min(since::timestamptz) FILTER (WHERE is_first)), 0))::float8
@@ -181,4 +206,7 @@ function statements(schema: string) {
 }
 
 /** As the index of those that wait has it. */
+/** The caller who was served last, of the third parameter. */
+const LAST_SERVED = "coalesce(($3::text[])[cardinality($3::text[])], '')";
+const IN_FLIGHT = "owner <> '' AND status = 'running'";
 const WAITS = "owner = '' AND status IN ('pending', 'running')";

@@ -6,6 +6,9 @@ import type { PostgresPool, Query } from "./pool.js";
 /** Longest time of the set-up, waiting for another process that is at it included, in milliseconds. */
 const SETUP_TIMEOUT = 300_000;
 
+/** On whose behalf a run of `gs_runs` is executed, as its index has it. */
+export const CALLER = "(coalesce(resumption -> 'caller' ->> 'scope', ''))";
+
 /**
  * One entry a version, never changed once released; `s` is the quoted schema. Tables of ours begin with `gs_`: the
  * checkpoint saver's are in the same schema. Texts that are compared sort bytewise, whatever the database's language.
@@ -157,6 +160,12 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   `,
   (s) => `
   CREATE INDEX gs_runs_dead ON ${s}.gs_runs (created_at, run_id) WHERE status = 'error' AND resumption IS NOT NULL;
+  `,
+  // So that the callers who wait, and how much each has in flight, are known without a look at every run.
+  (s) => `
+  CREATE INDEX gs_runs_waiting_of ON ${s}.gs_runs (${CALLER}, seq)
+    WHERE owner = '' AND status IN ('pending', 'running');
+  CREATE INDEX gs_runs_in_flight_of ON ${s}.gs_runs (${CALLER}) WHERE owner <> '' AND status = 'running';
   `,
 ];
 

@@ -1,0 +1,54 @@
+/** Runs of several callers that wait for a process: whose come first. */
+import { expect, it, onTestFinished } from "vitest";
+import { newId } from "../../src/support/ids.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { startTestServer } from "../helpers/app.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { byHeader } from "../helpers/two-users.js";
+
+withPostgres("in the queue", (postgres) => {
+  async function open(max_concurrent_runs: number) {
+    const { max_queued_runs: _, ...storage } = postgres.options();
+    const settings = { ...storage, queue: "postgres" as const, max_concurrent_runs };
+    const server = await startTestServer({ graphs: { gate }, authenticate: byHeader, settings });
+    onTestFinished(() => server.close());
+    const names = new Map<string, string>();
+    const order: string[] = [];
+    /** A run on a thread of its own, which ends when its gate is opened. Its name begins with its user's. */
+    const start = async (name: string) => {
+      const key = newId();
+      names.set(name, key);
+      void gateOf(key).entered.then(() => order.push(name));
+      const body = { assistant_id: "gate", input: { gate: key }, if_not_exists: "create" };
+      const headers = { user: name.split(" ")[0] ?? "", prefer: "respond-async" };
+      const { status } = await server.request("POST", `/threads/${newId()}/runs`, body, headers);
+      expect(status).toBe(200);
+    };
+    const pass = (name: string) => gateOf(names.get(name) ?? "").open();
+    return { start, pass, order };
+  }
+
+  it("callers take turns where there is one place", async () => {
+    const { start, pass, order } = await open(1);
+    const waiting = ["ann 2", "ann 3", "ann 4", "ann 5", "bea 1", "bea 2", "cleo 1"];
+    await start("ann 1");
+    await expect.poll(() => order).toEqual(["ann 1"]);
+    for (const name of waiting) await start(name);
+    for (const name of ["ann 1", ...waiting]) pass(name);
+    await expect.poll(() => order.length, { timeout: 20_000 }).toBe(8);
+    expect(order).toEqual(["ann 1", "ann 2", "bea 1", "cleo 1", "ann 3", "bea 2", "ann 4", "ann 5"]);
+  });
+
+  it("who has less in flight comes first", async () => {
+    const { start, pass, order } = await open(2);
+    for (const name of ["ann 1", "ann 2"]) await start(name);
+    await expect.poll(() => order).toHaveLength(2);
+    const waiting = ["ann 3", "ann 4", "bea 1", "bea 2"];
+    for (const name of waiting) await start(name);
+    for (const name of ["ann 2", ...waiting]) pass(name);
+    await expect.poll(() => order.length, { timeout: 20_000 }).toBe(6);
+    expect(order.slice(2)).toEqual(["bea 1", "bea 2", "ann 3", "ann 4"]);
+    pass("ann 1");
+  });
+});
