@@ -148,8 +148,6 @@ function statements(schema: string) {
     const other = whileQueued[column];
     return other === undefined ? given(column) : `CASE WHEN begins THEN ${given(column)} ELSE ${other} END`;
   });
-  const nextCaller = (caller: string) =>
-    `(SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
   return {
     accept: `WITH thread AS (
         SELECT thread_id FROM ${threads} WHERE thread_id = $2 FOR NO KEY UPDATE
@@ -170,8 +168,26 @@ function statements(schema: string) {
       ), patched AS (
         UPDATE ${threads} AS t SET ${threadAssignments("patch.it")} FROM patch WHERE t.thread_id = $2
       ) SELECT before, fits, begins, EXISTS (SELECT FROM stored) AS stored FROM place`,
-    // From one caller who waits to the next, by the index: however many runs each has.
-    heads: `WITH RECURSIVE after (caller) AS (
+    heads: headsOf(runs, isFirst),
+    // It is ready since it was accepted, or given back, or since the run before it ended.
+    figures: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
+        greatest(0, coalesce(extract(epoch FROM now() - min(since::timestamptz) FILTER (WHERE is_first)), 0))::float8
+          AS oldest_seconds
+      FROM (
+        SELECT ${isFirst} AS is_first, greatest(r.updated_at, (
+          SELECT before.updated_at FROM ${runs} AS before
+          WHERE before.thread_id = r.thread_id AND before.status NOT IN ('pending', 'running')
+          ORDER BY before.created_at DESC, before.run_id DESC LIMIT 1)) AS since
+        FROM ${runs} AS r WHERE ${WAITS}
+      ) AS waiting`,
+  };
+}
+
+/** From one caller who waits to the next, by the index: however many runs each has. `isFirst` is of `r`. */
+function headsOf(runs: string, isFirst: string): string {
+  const nextCaller = (caller: string) =>
+    `(SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
+  return `WITH RECURSIVE after (caller) AS (
         SELECT ${nextCaller(LAST_SERVED)}
         UNION ALL SELECT ${nextCaller("after.caller")} FROM after WHERE after.caller IS NOT NULL
       ), up_to (caller) AS (
@@ -190,23 +206,11 @@ function statements(schema: string) {
           WHERE ${WAITS} AND ${CALLER} = callers.caller AND thread_id <> ALL ($2::text[]) AND ${isFirst}
           ORDER BY ${CALLER}, seq LIMIT $1) AS own
       ) AS head
-      ORDER BY coalesce(busy.runs, 0) + place, coalesce(array_position($3::text[], callers.caller), 0), seq LIMIT $1`,
-    // It is ready since it was accepted, or given back, or since the run before it ended.
-    figures: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
-        greatest(0, coalesce(extract(epoch FROM now() - min(since::timestamptz) FILTER (WHERE is_first)), 0))::float8
-          AS oldest_seconds
-      FROM (
-        SELECT ${isFirst} AS is_first, greatest(r.updated_at, (
-          SELECT before.updated_at FROM ${runs} AS before
-          WHERE before.thread_id = r.thread_id AND before.status NOT IN ('pending', 'running')
-          ORDER BY before.created_at DESC, before.run_id DESC LIMIT 1)) AS since
-        FROM ${runs} AS r WHERE ${WAITS}
-      ) AS waiting`,
-  };
+      ORDER BY coalesce(busy.runs, 0) + place, coalesce(array_position($3::text[], callers.caller), 0), seq LIMIT $1`;
 }
 
-/** As the index of those that wait has it. */
 /** The caller who was served last, of the third parameter. */
 const LAST_SERVED = "coalesce(($3::text[])[cardinality($3::text[])], '')";
-const IN_FLIGHT = "owner <> '' AND status = 'running'";
+/** As the indexes of those that wait, and of those in flight, have it. */
 const WAITS = "owner = '' AND status IN ('pending', 'running')";
+const IN_FLIGHT = "owner <> '' AND status = 'running'";
