@@ -190,6 +190,17 @@ describeWithChromium("a graph that asks", () => {
     await expect.poll(() => node.getAttribute("aria-pressed")).toBe("true");
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("Stopped before plan").waitFor();
+    // Where there is little room, nothing stands over what goes on from there.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const bottomOf = async (name: string) => {
+      const box = await page.getByRole("button", { name }).boundingBox();
+      return (box?.y ?? Infinity) + (box?.height ?? 0);
+    };
+    const composer = page.locator(".composer");
+    await expect
+      .poll(async () => (await bottomOf("One superstep")) <= ((await composer.boundingBox())?.y ?? 0))
+      .toBe(true);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.locator("main").press(".");
     await page.getByText("Stopped before ask").waitFor();
     await page.getByRole("button", { name: "Go on" }).click();
