@@ -42,6 +42,7 @@ export class Maintenance {
     assertNotQueued(settings);
     if (settings.webhooks) (await import("./webhook-sender.js")).senderOf(settings.webhooks);
     await this.#beat();
+    await warnOfDelayed(this.#context);
     await this.#context.recover();
     this.#every(HEARTBEAT_MS, async () => {
       await this.#beat();
@@ -104,6 +105,18 @@ export class Maintenance {
     };
     this.#timers.push(setInterval(tick, ms).unref());
   }
+}
+
+/** Who waits for their time may wait for ever: no server need have the setting that they were accepted with. */
+async function warnOfDelayed({ settings, storage, logger }: OpsContext): Promise<void> {
+  if (settings.delayed_runs || !storage.durable || !storage.timers) return;
+  const [first] = await storage.timers.list({ kind: "run", limit: 1, offset: 0 });
+  if (!first) return;
+  const fields = { run_id: first.id, thread_id: first.thread_id, due_at: first.due_at };
+  logger.warn(
+    fields,
+    "runs wait for their time, and this server begins none: its setting delayed_runs is off",
+  );
 }
 
 /** Forget what has had its time by `at`: threads, runs that died, and idempotency keys. */

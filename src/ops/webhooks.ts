@@ -21,8 +21,9 @@ const LOOK_MS = 30_000;
 const RARE_LOOK_MS = 600_000;
 /** A request may be between this row and that of its run for so long. */
 const ACCEPTING_MS = 60_000;
-/** Webhooks that are to be sent, or could not be. */
+/** Webhooks that are to be sent, or could not be: of all callers, and of one, so that none fills what is all callers'. */
 const MOST_UNSENT = 10_000;
+const MOST_UNSENT_OF_CALLER = 1_000;
 /** What is sent of a run, in bytes; values that make it larger are left out. */
 const LARGEST_PAYLOAD = 1024 * 1024;
 
@@ -33,10 +34,7 @@ export async function expectEnd(
   url: string,
 ): Promise<void> {
   const table = context.timers?.table as TimerTable;
-  if ((await table.list({ kind: "webhook", limit: 1, offset: MOST_UNSENT - 1 })).length > 0)
-    throw new GraphServeError("too_many_runs", `${MOST_UNSENT} webhooks are to be sent already`, {
-      hint: "send or delete those that failed: graph-serve webhooks list",
-    });
+  await assertRoom(table, scopeOf(context));
   const { caller } = context;
   const at = now();
   const data: WebhookData = {
@@ -56,6 +54,20 @@ export async function expectEnd(
     version: 1,
     data: data as WebhookData & JsonObject,
   });
+}
+
+/** Without users there is one caller. @throws GraphServeError (`too_many_runs`) */
+async function assertRoom(table: TimerTable, scope: string | null): Promise<void> {
+  const isFull = async (most: number, of: { scope?: string } = {}) =>
+    (await table.list({ kind: "webhook", ...of, limit: 1, offset: most - 1 })).length > 0;
+  const refuse = (what: string) => {
+    throw new GraphServeError("too_many_runs", `${what} webhooks are to be sent already`, {
+      hint: "send or delete those that failed: graph-serve webhooks list",
+    });
+  };
+  if (scope !== null && (await isFull(MOST_UNSENT_OF_CALLER, { scope })))
+    refuse(`${MOST_UNSENT_OF_CALLER} of your`);
+  if (await isFull(MOST_UNSENT)) refuse(String(MOST_UNSENT));
 }
 
 const UNSENT = { payload: null, sendings: 0, last_error: null, failed_at: null };

@@ -36,10 +36,11 @@ export function createMemoryTimers(): TimerTable {
           .slice(0, limit),
       ),
     next: async (kinds) => timed(kinds)[0]?.due_at,
-    list: async ({ kind, threadId, limit, offset }) =>
+    list: async ({ kind, threadId, scope, limit, offset }) =>
       structuredClone(
         [...rows.values()]
           .filter((row) => row.kind === kind && (threadId === undefined || row.thread_id === threadId))
+          .filter((row) => scope === undefined || row.scope === scope)
           .sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
           .slice(offset, offset + limit),
       ),

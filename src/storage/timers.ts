@@ -30,6 +30,8 @@ export interface TimerRow {
 export interface TimerQuery {
   kind: TimerKind;
   threadId?: string;
+  /** Only those of this user. */
+  scope?: string;
   limit: number;
   offset: number;
 }

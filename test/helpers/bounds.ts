@@ -90,6 +90,7 @@ export const BOUNDS = {
       "",
       "429 `too_many_runs`",
     ),
+    bound("The same of one user", "ops/webhooks.ts MOST_UNSENT_OF_CALLER", "", "429 `too_many_runs`"),
     bound("Runs of a batch", "models/run.ts MOST_RUNS_OF_BATCH", "", REFUSED),
     bound(
       "Threads that a search for runs goes through, in a storage of your own without `runs.search`",

@@ -2,12 +2,12 @@
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
-import type { Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service.js";
 import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
-import { openTestService } from "../helpers/service.js";
+import { openTestService, recordingLogger } from "../helpers/service.js";
 
 const HOUR = 3600;
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
@@ -52,7 +52,14 @@ onEveryBackend("a run that begins later", (backend) => {
     const { service, thread_id } = await open();
     const run = await service.runs.create(thread_id, later);
     await service.close(0);
-    const next = await openTestService({ graphs, settings, storage: await keptStorage(backend()) });
+    const warning = "runs wait for their time, and this server begins none: its setting delayed_runs is off";
+    const without = recordingLogger();
+    const other = await openService({ graphs, storage: await keptStorage(backend()), logger: without });
+    await other.close(0);
+    expect(without.of("warn")).toContain(warning);
+    const logger = recordingLogger();
+    const next = await openTestService({ graphs, settings, storage: await keptStorage(backend()), logger });
+    expect(logger.of("warn")).not.toContain(warning);
     expect(await statusOf(next, thread_id, run.run_id)).toBe("pending");
     await next.fireDue(at(HOUR + 1));
     await (

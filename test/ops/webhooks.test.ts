@@ -170,4 +170,28 @@ onEveryBackend("a webhook", (backend) => {
     await service.fireDue(at(8 * 86_400));
     expect(await unsent(service, receiver)).toEqual([]);
   });
+
+  it("of a user with 1,000 that have not arrived is refused, and of others is not", async () => {
+    if (skip()) return;
+    const { storage, service } = await open();
+    const of = (identity: string) => service.as({ user: { identity }, scope: { owner: newId() } });
+    const [ann, bob] = [of("ann"), of("bob")];
+    const ask = async ({ threads, runs }: ReturnType<typeof of>) => {
+      const { thread_id } = await threads.create({});
+      const request = { assistant_id: "gate", input: { gate: newId() }, webhook: "http://127.0.0.1:9/hook" };
+      return runs.background(thread_id, request);
+    };
+    const { run_id } = await ask(ann);
+    const row = (await storage.timers!.get("webhook", run_id))!;
+    expect(row.scope).not.toBeNull();
+    const others = Array.from({ length: 999 }, () => ({ ...row, id: newId(), due_at: null }));
+    for (const each of others) await storage.timers!.insert(each);
+    await expect(ask(ann)).rejects.toMatchObject({
+      code: "too_many_runs",
+      message: "1000 of your webhooks are to be sent already",
+    });
+    expect(await ask(bob)).toMatchObject({ status: "pending" });
+    await storage.timers!.delete("webhook", run_id);
+    expect(await ask(ann)).toMatchObject({ status: "pending" });
+  });
 });

@@ -55,8 +55,12 @@ export function createMongodbTimers(db: Db): TimerTable {
       const [first] = await timers.find(timed(kinds)).sort({ due_at: 1 }).limit(1).toArray();
       return first?.due_at ?? undefined;
     },
-    async list({ kind, threadId, limit, offset }) {
-      const wanted = { kind, ...(threadId !== undefined && { thread_id: threadId }) };
+    async list({ kind, threadId, scope, limit, offset }) {
+      const wanted = {
+        kind,
+        ...(threadId !== undefined && { thread_id: threadId }),
+        ...(scope !== undefined && { scope }),
+      };
       const found = timers.find(wanted).sort({ created_at: 1, id: 1 }).skip(offset).limit(limit);
       return (await found.toArray()).map(read);
     },

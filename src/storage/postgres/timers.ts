@@ -32,7 +32,7 @@ export function createPostgresTimers({ query }: PostgresPool, schema: string): T
   const due = `SELECT ${columns} FROM ${timers} WHERE ${ofKinds} AND due_at <= $2 ORDER BY due_at, id LIMIT $3`;
   const next = `SELECT due_at FROM ${timers} WHERE ${ofKinds} ORDER BY due_at LIMIT 1`;
   const list = `SELECT ${columns} FROM ${timers} WHERE kind = $1 AND ($2::text IS NULL OR thread_id = $2)
-    ORDER BY created_at, id LIMIT $3 OFFSET $4`;
+    AND ($3::text IS NULL OR scope = $3) ORDER BY created_at, id LIMIT $4 OFFSET $5`;
   const changes = async (sql: string, params: readonly unknown[]): Promise<boolean> =>
     (await query(sql, params)).length > 0;
   return {
@@ -42,7 +42,7 @@ export function createPostgresTimers({ query }: PostgresPool, schema: string): T
     delete: (kind, id, version) => changes(remove, [kind, id, version ?? null]),
     due: (kinds, at, limit) => query<TimerRow>(due, [kinds, at, limit]),
     next: async (kinds) => (await query<{ due_at: string }>(next, [kinds]))[0]?.due_at,
-    list: ({ kind, threadId, limit, offset }) =>
-      query<TimerRow>(list, [kind, threadId ?? null, limit, offset]),
+    list: ({ kind, threadId, scope, limit, offset }) =>
+      query<TimerRow>(list, [kind, threadId ?? null, scope ?? null, limit, offset]),
   };
 }

@@ -21,7 +21,7 @@ const OF_KINDS = "due_at IS NOT NULL AND kind IN (SELECT value FROM json_each(@k
 const DUE = `SELECT ${columns} FROM gs_timers WHERE ${OF_KINDS} AND due_at <= @at ORDER BY due_at, id LIMIT @limit`;
 const NEXT = `SELECT due_at FROM gs_timers WHERE ${OF_KINDS} ORDER BY due_at LIMIT 1`;
 const LIST = `SELECT ${columns} FROM gs_timers
-  WHERE kind = @kind AND (@threadId IS NULL OR thread_id = @threadId)
+  WHERE kind = @kind AND (@threadId IS NULL OR thread_id = @threadId) AND (@scope IS NULL OR scope = @scope)
   ORDER BY created_at, id LIMIT @limit OFFSET @offset`;
 
 const store = (row: TimerRow): Stored => ({ ...row, data: JSON.stringify(row.data) });
@@ -48,7 +48,7 @@ export function createSqliteTimers(file: SqliteFile): TimerTable {
         const row = file.statement(NEXT).get({ kinds: JSON.stringify(kinds) });
         return (row as { due_at: string } | undefined)?.due_at;
       }),
-    list: ({ kind, threadId, limit, offset }) =>
-      all(LIST, { kind, threadId: threadId ?? null, limit, offset }),
+    list: ({ kind, threadId, scope, limit, offset }) =>
+      all(LIST, { kind, threadId: threadId ?? null, scope: scope ?? null, limit, offset }),
   };
 }

@@ -84,7 +84,7 @@ export function timerTests(storage: () => Storage): void {
       expect(await timers().next(["webhook"])).toBeUndefined();
     });
 
-    it("are listed in the order of their making, a page, of a thread", async () => {
+    it("are listed in the order of their making, a page, of a thread, of a user", async () => {
       const thread_id = newId();
       const [second, first, other] = await inserted([
         { created_at: at(2), thread_id, due_at: null },
@@ -96,6 +96,15 @@ export function timerTests(storage: () => Storage): void {
       expect(await list({})).toEqual([first, second, other]);
       expect(await list({ limit: 1, offset: 1 })).toEqual([second]);
       expect(await list({ threadId: thread_id })).toEqual([first, second]);
+      const scope = '{"owner":"ann"}';
+      const [last, early] = await inserted([
+        { created_at: at(5), scope, thread_id },
+        { created_at: at(4), scope },
+      ]);
+      expect(await list({ scope })).toEqual([early, last]);
+      expect(await list({ scope, offset: 1 })).toEqual([last]);
+      expect(await list({ scope, threadId: thread_id })).toEqual([last]);
+      expect(await list({ scope: "another" })).toEqual([]);
       expect(await list({ kind: "webhook" })).toEqual([]);
     });
   });
