@@ -37,11 +37,15 @@ export class Stage {
   }
 
   /** A server on a PostgreSQL schema of its own; undefined when there is no PostgreSQL. */
-  async postgresServer({ ownLocks }: Pick<OpenArguments, "ownLocks"> = {}): Promise<
-    RunningServer | undefined
-  > {
+  async postgresServer(
+    more: Pick<OpenArguments, "ownLocks" | "settings"> = {},
+  ): Promise<RunningServer | undefined> {
     const created = await this.#schema();
-    return created && this.#serve({ scheme: "postgres", ownLocks, ...created });
+    return created && this.#serve({ scheme: "postgres", ...more, ...created });
+  }
+
+  get redisUri(): string {
+    return process.env.GRAPH_SERVE_TEST_REDIS_URI ?? "redis://127.0.0.1:6379";
   }
 
   /** LangGraph's own PostgresSaver in process, or that of `dist`; undefined when there is no PostgreSQL. */

@@ -12,6 +12,7 @@ import { locks } from "./goals/locks.js";
 import { memory } from "./goals/memory.js";
 import { largeStates, longThreads, search } from "./goals/reads.js";
 import { offline } from "./goals/offline.js";
+import { queue } from "./goals/queue.js";
 import { ready } from "./goals/ready.js";
 import { firstEvents, pacedEvents } from "./goals/response.js";
 import { studio } from "./goals/studio.js";
@@ -45,6 +46,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   offline,
   commands,
   L1: locks,
+  Q1: queue,
   T1: suite,
   studio,
   P15: disk,

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import express from "express";
 import type * as ServerModule from "../src/http/server.js";
+import type { Settings } from "../src/config/settings.js";
 import type * as ServiceModule from "../src/service.js";
 import type * as OpenModule from "../src/storage/open.js";
 import type { Storage, StorageOptions } from "../src/storage/storage.js";
@@ -23,6 +24,8 @@ export interface OpenArguments {
   schema?: string;
   /** Thread locks of this process alone, in place of the storage's. */
   ownLocks?: boolean;
+  /** Further settings. */
+  settings?: Partial<Settings>;
 }
 
 /** Longer than the pause between two rounds of the maintenance. */
@@ -32,7 +35,7 @@ let service: ServiceModule.Service;
 const profiler = new Session();
 
 const api = {
-  async open({ dist, scheme, uri, schema, ownLocks }: OpenArguments): Promise<string> {
+  async open({ dist, scheme, uri, schema, ownLocks, settings: more }: OpenArguments): Promise<string> {
     if (scheme === "postgres") countQueries();
     const { openService } = (await load(dist, "service.js")) as typeof ServiceModule;
     const { startServer } = (await load(dist, "http/server.js")) as typeof ServerModule;
@@ -40,6 +43,7 @@ const api = {
       checkpointer_scheme: scheme,
       checkpointer_uri: uri,
       checkpointer_options: schema === undefined ? {} : { schema },
+      ...more,
     };
     const storage = ownLocks ? await openWithOwnLocks(dist, settings) : undefined;
     service = await openService({ graphs: compileGraphs(), settings, storage });
@@ -117,6 +121,19 @@ const api = {
       if (status !== "success") throw new Error(`a run of ${thread.graph} ended as ${status}`);
     }
     return thread_id;
+  },
+
+  /** Runs that wait for one thread, one behind the other. Returns milliseconds a run. */
+  async lineUp({ count }: { count: number }): Promise<number> {
+    const { thread_id } = await service.threads.create({});
+    const start = performance.now();
+    let last = "";
+    for (let index = 0; index < count; index += 1)
+      last = (await service.runs.background(thread_id, { assistant_id: "g1", input: QUESTION })).run_id;
+    await (
+      await service.runs.join(thread_id, last)
+    ).answer;
+    return (performance.now() - start) / count;
   },
 
   /** Starts runs that wait, without HTTP. */

@@ -38,7 +38,7 @@ async function healthWhileStreaming(goal: string, stage: Stage, server: RunningS
 }
 
 /** A stream on a thread of its own, timed up to its first event. */
-function firstEvent(server: RunningServer, graph: string, input: unknown): TimedRequest {
+export function firstEvent(server: RunningServer, graph: string, input: unknown): TimedRequest {
   const url = `${server.url}/threads/${randomUUID()}/runs/stream`;
   const body = { assistant_id: graph, input, stream_mode: "custom", if_not_exists: "create" };
   return { url, body, untilFirstBytes: true };
