@@ -51,7 +51,9 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   #served: string[] = [];
   /** Threads whose locks were others', until when. */
   readonly #passedOver = new Map<string, number>();
-  /** Runs that begin here, by thread: until then, their rows say that they wait. */
+  /** Threads of runs here, until they are free again: what comes next on one is taken then, and not before. */
+  readonly #here = new Set<string>();
+  /** Runs that begin here, by thread. */
   readonly #beginning = new Map<string, Promise<unknown>>();
   #isOpen = false;
   #isWoken = false;
@@ -114,7 +116,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
 
   /** Undefined where the thread, or every place here, is taken. */
   async #startHere(context: EngineContext, asked: Asked): Promise<Accepted<LiveRun> | undefined> {
-    const leave = this.#isOpen ? this.#enter() : undefined;
+    let leave = this.#isOpen ? this.#enter() : undefined;
     if (!leave) return undefined;
     const { checked, options } = asked;
     const live = newLiveRun(context, checked, options, 1);
@@ -124,6 +126,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         leave();
         return undefined;
       }
+      leave = this.#stay(checked.threadId, leave);
       live.onEnd(leave);
       await live.begin(lease, () =>
         prepare(context, checked, live, lease, async (patch) => {
@@ -221,7 +224,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     if (free <= 0) return false;
     const at = performance.now();
     for (const [id, until] of this.#passedOver) if (until <= at) this.#passedOver.delete(id);
-    const others = [...this.#passedOver.keys(), ...this.#beginning.keys()];
+    const others = [...this.#passedOver.keys(), ...this.#here];
     const heads = await this.#table.heads(2 * free, others, this.#served);
     // In the place of one that another process reaches for too comes the next.
     const takeNext = async () => {
@@ -234,11 +237,12 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
 
   /** Whoever has the lock of its thread goes on with it. */
   async #take(head: WaitingHead): Promise<boolean> {
-    const leave = this.#enter();
+    let leave = this.#enter();
     if (!leave) return false;
     try {
       const lease = await this.#context.storage.locks.acquire(head.thread_id, { wait: false });
       if (lease) {
+        leave = this.#stay(head.thread_id, leave);
         const { begun, ended, isLeft } = await resumeQueued(this.#context, head, lease);
         this.#beginning.set(head.thread_id, begun);
         void begun.then(() => this.#beginning.delete(head.thread_id));
@@ -255,6 +259,19 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     leave();
     this.#passedOver.set(head.thread_id, performance.now() + PASSED_OVER_MS);
     return false;
+  }
+
+  /** A run here has the thread. Returns what leaves that with its place. */
+  #stay(threadId: string, leave: () => void): () => void {
+    this.#here.add(threadId);
+    let hasLeft = false;
+    return () => {
+      if (!hasLeft) this.#here.delete(threadId);
+      // Who found it taken meanwhile found it taken by this one.
+      if (!hasLeft) this.#passedOver.delete(threadId);
+      hasLeft = true;
+      leave();
+    };
   }
 
   #serve({ caller }: WaitingHead): true {
