@@ -89,6 +89,20 @@ onEveryBackend("runs that died", (backend) => {
     expect((await server.service.threads.get(first.thread_id)).status).toBe("idle");
   });
 
+  it("go on by the queue, where there is one, ahead of what comes later", async () => {
+    if (backend().name !== "postgres") return;
+    const settings = { queue: "postgres", checkpointer_scheme: "postgres" } as const;
+    const { server, first } = await begun([{ attempt: 1 }], { settings });
+    expect(await deadOf(server)).toMatchObject([first]);
+    expect((await redrive(server, first)).status).toBe(200);
+    const later = { assistant_id: "trail", input: { log: ["next"], gates: {} } };
+    await server.service.runs.create(first.thread_id, later);
+    expect(await runOf(server, first)).toMatchObject({ status: "success", attempt: 2 });
+    expect((await server.service.state.get(first.thread_id)).values).toMatchObject({
+      log: [...WHOLE, "next", "a", "b", "c"],
+    });
+  });
+
   it("begin anew with their input where they have written nothing", async () => {
     if (!isKept()) return;
     const { server, first } = await begun([{ attempt: 1, hasWritten: false }]);
