@@ -44,7 +44,7 @@ export class ProtocolEvents {
   readonly #inner: SubgraphLifecycle;
   /** By namespace: of which checkpoint the values that come next are. */
   readonly #checkpoints = new Map<string, JsonObject>();
-  #metadata: { text: string; value: unknown } = { text: "", value: undefined };
+  #metadata = metadataOf(undefined);
   /** By namespace: the checkpoint that was told of last, and how often. */
   readonly #told = new Map<string, { id: string; times: number }>();
   /** Interrupts that were told of. */
@@ -65,17 +65,17 @@ export class ProtocolEvents {
 
   take({ event, data }: RunFrame): void {
     const [mode = "", ...namespace] = event.split("|");
-    const read = READERS[mode];
-    if (read) read.call(this, namespace, mode === "messages" ? this.#pairOf(data) : JSON.parse(data));
+    if (mode === "messages") this.message(namespace, this.#messageOf(data));
+    else READERS[mode]?.call(this, namespace, JSON.parse(data));
   }
 
-  /** A message and its metadata, which is the same for all its chunks, and longer than each of them: read once. */
-  #pairOf(data: string): unknown {
-    const { text, value } = this.#metadata;
-    if (text !== "" && data.endsWith(text)) return [JSON.parse(data.slice(1, -text.length)), value];
-    const pair: unknown = JSON.parse(data);
-    if (Array.isArray(pair)) this.#metadata = { text: `,${JSON.stringify(pair[1])}]`, value: pair[1] };
-    return pair;
+  /** Metadata is the same for all chunks of a message, and longer than each of them: read once. */
+  #messageOf(pair: string): unknown {
+    const { text } = this.#metadata;
+    if (text !== undefined && pair.endsWith(text)) return JSON.parse(pair.slice(1, -text.length));
+    const [message, metadata] = [JSON.parse(pair) as unknown].flat();
+    this.#metadata = metadataOf(metadata);
+    return message;
   }
 
   begin(): void {
@@ -111,13 +111,12 @@ export class ProtocolEvents {
   }
 
   /** A frame names the graph or the task in which a message was made, by the release; its metadata always the task. */
-  message(namespace: readonly string[], pair: unknown): void {
-    if (!Array.isArray(pair) || !isRecord(pair[0])) return;
-    const metadata = isRecord(pair[1]) ? pair[1] : {};
-    const task = taskOf(metadata);
-    const place = task === "" ? namespace : task.split("|");
+  message(namespace: readonly string[], message: unknown): void {
+    if (!isRecord(message)) return;
+    const { task, value } = this.#metadata;
+    const place = task.length > 0 ? task : namespace;
     this.#inner.enter(place);
-    this.#messages.take(place, pair[0], metadata);
+    this.#messages.take(place, message, value);
   }
 
   tool(namespace: readonly string[], call: unknown): void {
@@ -209,6 +208,17 @@ export class ProtocolEvents {
   }
 }
 
+/** What streamed messages share: as a frame ends with it, as it reads, and the namespace of the task that it names. */
+function metadataOf(metadata: unknown): {
+  text: string | undefined;
+  value: JsonObject;
+  task: readonly string[];
+} {
+  const text = metadata === undefined ? undefined : `,${JSON.stringify(metadata)}]`;
+  const task = taskOf(metadata);
+  return { text, value: isRecord(metadata) ? metadata : {}, task: task === "" ? [] : task.split("|") };
+}
+
 /** What is made of the frames of each kind; others are of older clients alone. */
 const READERS: Partial<
   Record<string, (this: ProtocolEvents, namespace: readonly string[], data: unknown) => void>
@@ -224,9 +234,6 @@ const READERS: Partial<
   },
   [CHECKPOINT_ID](namespace, data) {
     this.checkpointId(namespace, data);
-  },
-  messages(namespace, data) {
-    this.message(namespace, data);
   },
   tools(namespace, data) {
     this.tool(namespace, data);

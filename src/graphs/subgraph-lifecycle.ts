@@ -19,12 +19,17 @@ export class SubgraphLifecycle {
   /** Ids of tool calls, by the id of the task that makes them. */
   readonly #calls = new Map<string, string>();
 
+  /** Where the last event came from: tokens come from one place, many in a row. */
+  #last: readonly string[] | undefined;
+
   constructor(sink: LifecycleSink) {
     this.#sink = sink;
   }
 
   /** An event comes from here: all on the way have begun. */
   enter(namespace: readonly string[]): void {
+    if (namespace === this.#last) return;
+    this.#last = namespace;
     for (let length = 1; length <= namespace.length; length += 1) this.#begin(namespace.slice(0, length));
   }
 

@@ -1,6 +1,5 @@
 /** Counts the tokens of a run (docs/specification.md#token-usage), and notes when what runs in it begins and ends. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/callbacks/manager";
 import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../models/common.js";
 import type { RunTask, RunTasks, TokenUsage } from "../models/run.js";
@@ -80,7 +79,7 @@ export function tokensOf({ generations, llmOutput }: LLMResult): TokenCounts {
 const MOST_TASKS = 1000;
 
 /** As it is kept while the run goes on: times as `Date.now()` gives them. */
-interface Timed extends Omit<RunTask, "started_at" | "ended_at"> {
+export interface Timed extends Omit<RunTask, "started_at" | "ended_at"> {
   from: number;
   to: number | undefined;
 }
@@ -140,12 +139,21 @@ const isBubble = (error: unknown): boolean =>
   ["GraphInterrupt", "NodeInterrupt", "ParentCommand"].includes(errorName(error));
 
 /** LangGraph marks the callbacks of a task so; its own first one is no node. */
-const isTaskTag = (tag: string | undefined): boolean => tag?.startsWith("graph:step:") === true;
-const START = "__start__";
+export const isTaskTag = (tag: string | undefined): boolean => tag?.startsWith("graph:step:") === true;
+export const START = "__start__";
 
-type Start<Name extends `handle${"Chain" | "Tool" | "LLM" | "ChatModel"}Start`> = Parameters<
-  NonNullable<BaseCallbackHandler[Name]>
+/** What the method of a handler is told. */
+type Heard<Name extends keyof BaseCallbackHandler> = Parameters<
+  Extract<BaseCallbackHandler[Name], (...told: never[]) => unknown>
 >;
+
+/** What is known of a run's calls. */
+interface Known {
+  readonly times: RunTimes;
+  counts: TokenCounts;
+  /** What has begun and not ended, by the id of the call. */
+  readonly open: Map<string, Timed | undefined>;
+}
 
 /** Hears the end of every model call of one run, also of calls whose answers never reach the state. */
 export class RunUsage extends BaseCallbackHandler {
@@ -153,13 +161,30 @@ export class RunUsage extends BaseCallbackHandler {
   override awaitHandlers = true;
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
-  readonly times = new RunTimes();
-  #counts = NO_TOKENS;
-  /** What has begun and not ended, by the id of the call. */
-  readonly #open = new Map<string, Timed | undefined>();
+  readonly #known: Known;
+  readonly #others: readonly BaseCallbackHandler[];
+
+  /** @param others handlers that hear of tools alone, as it does; they are told after it */
+  constructor(
+    known: Known = { times: new RunTimes(), counts: NO_TOKENS, open: new Map() },
+    others = [] as readonly BaseCallbackHandler[],
+  ) {
+    super();
+    this.#known = known;
+    this.#others = others;
+  }
+
+  get times(): RunTimes {
+    return this.#known.times;
+  }
+
+  /** The same, which tells this handler too what it hears of tools. */
+  telling(other: BaseCallbackHandler): RunUsage {
+    return new RunUsage(this.#known, [...this.#others, other]);
+  }
 
   /** Heard where another handler hears of nodes: `ModelCallbacks` announces none. */
-  override handleChainStart(...[, , id, , tags, metadata, , name]: Start<"handleChainStart">): void {
+  override handleChainStart(...[, , id, , tags, metadata, , name]: Heard<"handleChainStart">): void {
     if (tags?.some(isTaskTag) && name !== START) this.#begin("node", id, name ?? "", metadata);
   }
 
@@ -171,23 +196,31 @@ export class RunUsage extends BaseCallbackHandler {
     this.#fail(error, id);
   }
 
-  override handleToolStart(...[tool, , id, , , metadata, name]: Start<"handleToolStart">): void {
+  override async handleToolStart(...start: Heard<"handleToolStart">): Promise<void> {
+    const [tool, , id, , , metadata, name] = start;
     this.#begin("tool", id, name ?? tool.name ?? String(tool.id?.at(-1) ?? "tool"), metadata);
+    for (const other of this.#others) await other.handleToolStart?.(...start);
   }
 
-  override handleToolEnd(_: unknown, id: string): void {
-    this.#end(id, "done");
+  override async handleToolEvent(...event: Heard<"handleToolEvent">): Promise<void> {
+    for (const other of this.#others) await other.handleToolEvent?.(...event);
   }
 
-  override handleToolError(error: unknown, id: string): void {
-    this.#fail(error, id);
+  override async handleToolEnd(...end: Heard<"handleToolEnd">): Promise<void> {
+    this.#end(end[1], "done");
+    for (const other of this.#others) await other.handleToolEnd?.(...end);
   }
 
-  override handleChatModelStart(...[model, , id, , , , metadata, name]: Start<"handleChatModelStart">): void {
+  override async handleToolError(...error: Heard<"handleToolError">): Promise<void> {
+    this.#fail(error[0], error[1]);
+    for (const other of this.#others) await other.handleToolError?.(...error);
+  }
+
+  override handleChatModelStart(...[model, , id, , , , metadata, name]: Heard<"handleChatModelStart">): void {
     this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
-  override handleLLMStart(...[model, , id, , , , metadata, name]: Start<"handleLLMStart">): void {
+  override handleLLMStart(...[model, , id, , , , metadata, name]: Heard<"handleLLMStart">): void {
     this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
@@ -198,7 +231,7 @@ export class RunUsage extends BaseCallbackHandler {
 
   override handleLLMEnd(result: LLMResult, id?: string): void {
     const tokens = tokensOf(result);
-    this.#counts = add(this.#counts, tokens);
+    this.#known.counts = add(this.#known.counts, tokens);
     if (id !== undefined) this.#end(id, "done", tokens);
   }
 
@@ -207,17 +240,17 @@ export class RunUsage extends BaseCallbackHandler {
   }
 
   #begin(kind: RunTask["kind"], id: string, name: string, metadata: unknown): void {
-    this.#open.set(id, this.times.begin(kind, name, metadata));
+    this.#known.open.set(id, this.times.begin(kind, name, metadata));
   }
 
   #end(id: string, state: RunTask["state"], usage?: TokenCounts): void {
-    this.times.end(this.#open.get(id), state, usage);
-    this.#open.delete(id);
+    this.times.end(this.#known.open.get(id), state, usage);
+    this.#known.open.delete(id);
   }
 
   #fail(error: unknown, id: string): void {
-    this.times.fail(this.#open.get(id), error);
-    this.#open.delete(id);
+    this.times.fail(this.#known.open.get(id), error);
+    this.#known.open.delete(id);
   }
 
   /**
@@ -225,7 +258,7 @@ export class RunUsage extends BaseCallbackHandler {
    * cumulative over the thread (docs/specification.md#token-usage, 4 and 5).
    */
   total(state: unknown): TokenUsage {
-    if (this.#counts.total_tokens > 0) return { ...this.#counts, source: "callbacks" };
+    if (this.#known.counts.total_tokens > 0) return { ...this.#known.counts, source: "callbacks" };
     const counts = stateUsage(state);
     // Where there is nothing to sum up, that no model reported any is all there is to say.
     return { ...counts, source: counts.total_tokens > 0 ? "messages" : "callbacks" };
@@ -252,100 +285,4 @@ function stateUsage(state: unknown): TokenCounts {
 function modelName(metadata: unknown): string | undefined {
   const name = isRecord(metadata) ? metadata.ls_model_name : undefined;
   return typeof name === "string" && name !== "" ? name : undefined;
-}
-
-// Listening to the models of a run, at next to no cost for everything else in it.
-
-/**
- * Callbacks with one handler, which hears of models and tools alone; when nodes begin and end is noted without it. LangChain's own manager is copied several times for each
- * node, with all its tags and metadata, and announces every node: a third of the time of a graph whose nodes do little.
- * This one carries neither tags nor metadata, which the config holds anyway, and announces nothing. As soon as another
- * handler joins (of the graph, of a model, for tracing, for a stream) a manager of LangChain's takes over; there, runs
- * that nobody was told of go by the id of the one they are part of. Nodes wait for their turn of the event loop.
- */
-export class ModelCallbacks extends CallbackManager {
-  readonly #handler: RunUsage;
-  /** Whether the next chain is a task of a graph. */
-  readonly #isTask: boolean;
-  #metadata: Record<string, unknown> | undefined;
-
-  constructor(handler: RunUsage, parentRunId?: string, isTask = false) {
-    super(parentRunId);
-    this.#handler = handler;
-    this.#isTask = isTask;
-    super.addHandler(handler, true);
-  }
-
-  override copy(additional: BaseCallbackHandler[] = [], inherit?: boolean): CallbackManager {
-    if (additional.length > 0 || !this.#isAlone) return super.copy(additional, inherit);
-    return new ModelCallbacks(this.#handler, this.getParentRunId(), this.#isTask);
-  }
-
-  override addTags(tags: string[], inherit?: boolean): void {
-    if (!this.#isAlone) super.addTags(tags, inherit);
-  }
-
-  override addMetadata(metadata: Record<string, unknown>, inherit?: boolean): void {
-    if (!this.#isAlone) super.addMetadata(metadata, inherit);
-    else this.#metadata ??= metadata;
-  }
-
-  override async handleChainStart(
-    ...start: Parameters<CallbackManager["handleChainStart"]>
-  ): Promise<CallbackManagerForChainRun> {
-    const [, , runId = this.getParentRunId(), , , , name = ""] = start;
-    if (!this.#isAlone || runId === undefined) return super.handleChainStart(...start);
-    await dueTurn();
-    const task =
-      this.#isTask && name !== START ? this.#handler.times.begin("node", name, this.#metadata) : undefined;
-    return new QuietRun(this.#handler, runId, task);
-  }
-
-  override handleChatModelStart(...start: Parameters<CallbackManager["handleChatModelStart"]>) {
-    this.#announce();
-    return super.handleChatModelStart(...start);
-  }
-
-  override handleLLMStart(...start: Parameters<CallbackManager["handleLLMStart"]>) {
-    this.#announce();
-    return super.handleLLMStart(...start);
-  }
-
-  override handleToolStart(...start: Parameters<CallbackManager["handleToolStart"]>) {
-    this.#announce();
-    return super.handleToolStart(...start);
-  }
-
-  /** What the handler is told of has its metadata, which says where in the graph it is. */
-  #announce(): void {
-    if (this.#metadata && this.#isAlone) super.addMetadata(this.#metadata);
-  }
-
-  get #isAlone(): boolean {
-    return this.handlers.length === 1 && this.handlers[0] === this.#handler;
-  }
-}
-
-/** A chain of a run that nobody is told of. */
-class QuietRun extends CallbackManagerForChainRun {
-  readonly #handler: RunUsage;
-  readonly #task: Timed | undefined;
-
-  constructor(handler: RunUsage, runId: string, task: Timed | undefined) {
-    super(runId, [], [], [], [], {}, {});
-    this.#handler = handler;
-    this.#task = task;
-  }
-
-  override getChild(tag?: string): CallbackManager {
-    return new ModelCallbacks(this.#handler, this.runId, isTaskTag(tag));
-  }
-
-  override async handleChainEnd(): Promise<void> {
-    this.#handler.times.end(this.#task, "done");
-  }
-
-  override async handleChainError(error: unknown): Promise<void> {
-    this.#handler.times.fail(this.#task, error);
-  }
 }

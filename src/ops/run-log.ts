@@ -160,13 +160,25 @@ export class FrameLog<Frame extends { readonly data: string }> {
         } else if (this.#closed) {
           return;
         } else {
-          await new Promise<void>((resolve) => (place.wake = resolve));
-          place.wake = undefined;
+          await this.#woken(place);
         }
       }
     } finally {
       this.#readers.delete(place);
     }
+  }
+
+  /**
+   * Settles once there is something for a reader, or it leaves: when this turn of the event loop is over, so that it gets
+   * all that the turn brings at once. Each batch is a write to its client, and costs more than its frames.
+   */
+  #woken(place: Place): Promise<void> {
+    return new Promise((resolve) => {
+      place.wake = () => {
+        place.wake = undefined;
+        setImmediate(resolve);
+      };
+    });
   }
 
   /** The frames from an index on that one reader gets at once. A large one goes alone: its readers share it. */
@@ -260,10 +272,17 @@ interface Kept extends EndedRun {
 export class RunLogs {
   /** By run id, the oldest first. */
   readonly #ended = new Map<string, Kept>();
+  /** By thread, in the order in which they ended. */
+  readonly #ofThread = new Map<string, Set<Kept>>();
   #characters = 0;
 
   keep(run: EndedRun["run"], log: RunLog, at = Date.now()): void {
-    this.#ended.set(run.run_id, { run, log, endedAt: at });
+    this.forget(run.run_id);
+    const kept: Kept = { run, log, endedAt: at };
+    this.#ended.set(run.run_id, kept);
+    const others = this.#ofThread.get(run.thread_id);
+    if (others) others.add(kept);
+    else this.#ofThread.set(run.thread_id, new Set([kept]));
     this.#characters += log.size + ENTRY_CHARACTERS;
     this.expire(at);
   }
@@ -274,13 +293,17 @@ export class RunLogs {
 
   /** The runs of a thread, in the order in which they ended. */
   ofThread(threadId: string): EndedRun[] {
-    return [...this.#ended.values()].filter(({ run }) => run.thread_id === threadId);
+    return [...(this.#ofThread.get(threadId) ?? [])];
   }
 
   forget(runId: string): void {
     const kept = this.#ended.get(runId);
     if (!kept) return;
     this.#ended.delete(runId);
+    const { thread_id } = kept.run;
+    const others = this.#ofThread.get(thread_id);
+    others?.delete(kept);
+    if (others?.size === 0) this.#ofThread.delete(thread_id);
     this.#characters -= kept.log.size + ENTRY_CHARACTERS;
   }
 

@@ -24,6 +24,8 @@ interface Kept {
 export class ThreadFeeds implements ThreadFollower {
   readonly #context: EngineContext;
   readonly #feeds = new Map<string, Kept>();
+  /** What has been left since it was counted how much there is. */
+  #uncounted = { feeds: 0, characters: 0 };
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -81,7 +83,7 @@ export class ThreadFeeds implements ThreadFollower {
     const kept: Kept = { feed, stored, linger: undefined };
     this.#feeds.set(threadId, kept);
     this.#linger(threadId, kept);
-    this.#trim(kept);
+    this.#trim(kept, kept);
     const { live } = this.#context;
     for (const ended of live.logs.ofThread(threadId)) this.#followEnded(feed, ended);
     for (const run of live.ofThread(threadId)) this.#followLive(feed, run);
@@ -116,7 +118,7 @@ export class ThreadFeeds implements ThreadFollower {
     this.#feeds.delete(threadId);
     this.#feeds.set(threadId, kept);
     this.#linger(threadId, kept);
-    this.#trim();
+    this.#trim(kept);
   }
 
   #linger(threadId: string, kept: Kept): void {
@@ -133,8 +135,17 @@ export class ThreadFeeds implements ThreadFollower {
     kept.feed.close();
   }
 
+  /** Counted once so many are new, or so much: each time would take the longer, the more there are. */
+  #isDue({ feed }: Kept): boolean {
+    const { feeds, characters } = this.#uncounted;
+    this.#uncounted = { feeds: feeds + 1, characters: characters + feed.size };
+    return feeds >= this.#feeds.size / 64 || this.#uncounted.characters > MAX_CHARACTERS_UNREAD / 8;
+  }
+
   /** @param wanted who asked for it is about to read it */
-  #trim(wanted?: Kept): void {
+  #trim(newest: Kept, wanted?: Kept): void {
+    if (!this.#isDue(newest)) return;
+    this.#uncounted = { feeds: 0, characters: 0 };
     const unread = [...this.#feeds].filter(([, kept]) => kept.feed.readers === 0 && kept !== wanted);
     let characters = unread.reduce((sum, [, { feed }]) => sum + feed.size, 0);
     for (const [threadId, kept] of unread) {

@@ -26,6 +26,9 @@ const SOCKET = [
   "The close codes 4404 and 4422 say that there is nothing to come back for.",
 ].join(" ");
 
+/** Loaded for the first command. */
+let commands: Promise<typeof import("../protocol-command.js")> | undefined;
+
 export const protocolRoutes = [
   route({
     id: "send_command",
@@ -38,7 +41,7 @@ export const protocolRoutes = [
     responses: [{ status: 200, description: "What came of the command.", schema: CommandAnswer }],
     errors: ["thread_not_found"],
     handle: async ({ service, params, body }) => {
-      const { carryOut } = await import("../protocol-command.js");
+      const { carryOut } = await (commands ??= import("../protocol-command.js"));
       return json(await carryOut(service, params.thread_id, body));
     },
   }),
