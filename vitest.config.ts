@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
-import { parseCLI } from "vitest/node";
+import { BaseSequencer, parseCLI, type TestSpecification } from "vitest/node";
 
 /** Real processes that are killed, databases that fail or go away, threads of thousands of checkpoints. */
 const SLOW = ["test/{processes,faults,deployment}/**/*.test.ts", "test/**/*.slow.test.ts"];
@@ -25,6 +25,20 @@ const slow = { extends: true as const, test: { name: "slow", include: SLOW, excl
 
 const browser = { extends: true as const, test: { name: "browser", include: BROWSER, exclude: NEVER } };
 
+/** Files that take longest by far: one that begins last keeps a worker when all others are done. */
+const LONG = /\/(no-leaks|mongodb|thread-writers|broken-graphs|url|hostile|every-command)\.test\.ts$/;
+
+/** Where it is not known from runs before how long files take, the larger ones come first. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const projects = [...new Set(sorted.map(({ project }) => project.name))];
+    const rank = ({ moduleId, project }: TestSpecification) =>
+      2 * projects.indexOf(project.name) + (LONG.test(moduleId) ? 0 : 1);
+    return sorted.sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 /** `vitest run` leaves the slow tests and those in a browser out, unless it is asked for files or projects. */
 const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
 const isAsked = filter.length > 0 || options.project !== undefined;
@@ -34,6 +48,7 @@ export default defineConfig({
     projects: isAsked ? [quick, isolated, slow, browser] : [quick, isolated],
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
+    sequence: { sequencer: LongFirst },
     maxWorkers: Math.max(2, availableParallelism()),
     // For a machine with ten times as much to do: no test waits for one of these to pass.
     testTimeout: 120_000,

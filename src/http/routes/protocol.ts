@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { CommandAnswer, EventStreamRequest, ProtocolCommand } from "../../models/protocol.js";
+import type { carryOut } from "../protocol-command.js";
 import { json, route } from "../route.js";
 
 const COMMANDS = [
@@ -27,7 +28,7 @@ const SOCKET = [
 ].join(" ");
 
 /** Loaded for the first command. */
-let commands: Promise<typeof import("../protocol-command.js")> | undefined;
+let loaded: Promise<typeof carryOut> | undefined;
 
 export const protocolRoutes = [
   route({
@@ -41,7 +42,8 @@ export const protocolRoutes = [
     responses: [{ status: 200, description: "What came of the command.", schema: CommandAnswer }],
     errors: ["thread_not_found"],
     handle: async ({ service, params, body }) => {
-      const { carryOut } = await (commands ??= import("../protocol-command.js"));
+      loaded ??= import("../protocol-command.js").then((command) => command.carryOut);
+      const carryOut = await loaded;
       return json(await carryOut(service, params.thread_id, body));
     },
   }),
