@@ -8,6 +8,7 @@ import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { tool } from "@langchain/core/tools";
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { ModelCallbacks } from "../../src/graphs/model-callbacks.js";
 import { RunUsage } from "../../src/graphs/usage.js";
 import { newId } from "../../src/support/ids.js";
@@ -47,6 +48,12 @@ function compile(model: FakeModel) {
     .addEdge("tool", END)
     .compile({ name: "calls" });
 }
+
+const search = tool(({ query }: { query: string }) => `found ${query}`, {
+  name: "search",
+  description: "searches",
+  schema: z.object({ query: z.string() }),
+});
 
 /** What a run of ours, with the handler as it was before in an array, or without one, is configured with. */
 type Callbacks = RunnableConfig["callbacks"];
@@ -119,6 +126,37 @@ describe("ModelCallbacks", () => {
     expect(expected.filter(({ event }) => event === "chat model start")).toHaveLength(CALLS);
     expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
     expect(counted()).toBeGreaterThan(0);
+  });
+
+  it("streamed calls of tools are as without ours, though a model's tokens are told to two handlers alone", async () => {
+    const told: string[][] = [];
+    const model = new FakeModel();
+    const graph = new StateGraph(State)
+      .addNode("ask", async ({ messages }, { callbacks, ...config }) => {
+        if (callbacks && !Array.isArray(callbacks)) told.push(callbacks.handlers.map(({ name }) => name));
+        const answer = await search.invoke({ query: "q" }, { ...config, callbacks });
+        return { messages: [await model.invoke(messages.slice(0, 1)), new HumanMessage(String(answer))] };
+      })
+      .addEdge(START, "ask")
+      .addEdge("ask", END)
+      .compile();
+    const calls = async (callbacks: Callbacks) => {
+      const streamMode: ("tools" | "messages")[] = ["messages", "tools"];
+      const chunks: unknown[] = [];
+      for await (const [mode, chunk] of await graph.stream(QUESTION, { ...configOf(callbacks), streamMode }))
+        if (mode === "tools") chunks.push(chunk);
+      return chunks;
+    };
+    const expected = await calls([usage]);
+    expect(expected).toMatchObject([{ event: "on_tool_start" }, { event: "on_tool_end", output: "found q" }]);
+    usage = new RunUsage();
+    expect(await calls(new ModelCallbacks(usage))).toEqual(expected);
+    expect(told[1]).toEqual(["graph_serve_usage", "StreamMessagesHandler"]);
+    expect(usage.times.list().tasks).toMatchObject([
+      { kind: "node" },
+      { kind: "tool", state: "done" },
+      { kind: "model" },
+    ]);
   });
 
   it("callbacks given to one call hear that call, and ours does as well", async () => {

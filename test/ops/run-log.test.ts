@@ -62,6 +62,18 @@ describe("a run's log", () => {
 });
 
 describe("a reader that leaves", () => {
+  it("gives a reader that waits all frames of a turn of the event loop at once", async () => {
+    const log = new RunLog();
+    const reader = log.read()[Symbol.asyncIterator]();
+    const next = reader.next();
+    for (let index = 0; index < 3; index++) {
+      log.push("values", "x");
+      // As a model's tokens come: many microtasks apart, without a turn between.
+      await Promise.resolve().then(() => Promise.resolve());
+    }
+    expect((await next).value).toHaveLength(3);
+  });
+
   it("ends at once, though no frame comes", async () => {
     const log = new RunLog();
     log.push("metadata", "1");
@@ -137,6 +149,18 @@ describe("logs of ended runs", () => {
     logs.forgetThread("thread");
     expect([logs.get("a"), logs.get("b")]).toEqual([undefined, undefined]);
     expect(logs.get("c")).toBeDefined();
+  });
+
+  it("are found by their thread, each once, in the order of their ends", () => {
+    const logs = new RunLogs();
+    const ended = { first: "a", second: "b", third: "a" };
+    for (const [run, thread] of [...Object.entries(ended), ["first", "a"] as const])
+      logs.keep(ofRun(run, thread), logOf(1));
+    const runsOf = (thread: string) => logs.ofThread(thread).map(({ run }) => run.run_id);
+    expect([runsOf("a"), runsOf("b"), runsOf("c")]).toEqual([["third", "first"], ["second"], []]);
+    logs.forget("third");
+    expect(runsOf("a")).toEqual(["first"]);
+    expect(logs.count).toBe(2);
   });
 
   it("are bounded together", () => {
