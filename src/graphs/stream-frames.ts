@@ -9,7 +9,7 @@ import { HeldMessages } from "./held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
 import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter, taskOf } from "./output-filter.js";
 import { isMessage, messageTupleJson, metadataToWire, toJson } from "./serialize.js";
-import { ToolPlaces } from "./tool-places.js";
+import { ToolPlaces } from "./tool-handlers.js";
 
 /** Modes whose chunks are told apart by those of `tasks`. */
 const NEED_TASKS: readonly StreamMode[] = ["updates", "messages", "messages-tuple"];

@@ -1,9 +1,10 @@
-/** Where in a graph tools are called: in newer releases, LangGraph's stream of their calls does not name the task. */
+/** Handlers of callbacks that hear of tools alone. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { taskOf } from "./output-filter.js";
 
 type ToolStart = Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>;
 
+/** Where in a graph tools are called: in newer releases, LangGraph's stream of their calls does not name the task. */
 export class ToolPlaces extends BaseCallbackHandler {
   override name = "graph_serve_tools";
   override awaitHandlers = true;
@@ -24,4 +25,19 @@ export class ToolPlaces extends BaseCallbackHandler {
   of(callId: unknown): readonly string[] {
     return [...(this.#tasks.get(callId) ?? [])];
   }
+}
+
+/** LangGraph's handler for the stream of tools' calls. */
+const OF_TOOLS = "StreamToolsHandler";
+
+/** Whether a handler is ours or LangGraph's, and nobody misses what else it could be told. */
+export function hearsOfToolsAlone(handler: BaseCallbackHandler): boolean {
+  if (handler.name !== OF_TOOLS && !(handler instanceof ToolPlaces)) return false;
+  return methodsOf(handler).every((name) => name.startsWith("handleTool"));
+}
+
+function methodsOf(handler: object): string[] {
+  const prototype = Object.getPrototypeOf(handler) as object | null;
+  const names = Object.getOwnPropertyNames(handler).filter((name) => name.startsWith("handle"));
+  return prototype ? [...names, ...methodsOf(prototype)] : names;
 }
