@@ -3,12 +3,13 @@ import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { StreamMode } from "../models/run.js";
+import { attempt } from "../support/errors.js";
 import { shownEvent } from "./event-filter.js";
 import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
 import { HeldMessages } from "./held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
-import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter, taskOf } from "./output-filter.js";
-import { isMessage, messageTupleJson, metadataToWire, toJson } from "./serialize.js";
+import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter, taskOf, UNKEYED } from "./output-filter.js";
+import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, yieldedToWire } from "./serialize.js";
 import { ToolPlaces } from "./tool-handlers.js";
 
 /** Modes whose chunks are told apart by those of `tasks`. */
@@ -146,6 +147,20 @@ export class StreamFrames {
     this.#held?.clear();
   }
 
+  /** What answers a caller who waits for the run. @throws UnserializableError when its values cannot be sent (`invalid_request`) */
+  answer(): JsonObject {
+    return this.#answer((value) => yieldedToWire(value, "values"));
+  }
+
+  /** The answer of a run that was stopped: its values as far as they can be read. Never throws. */
+  answerSoFar(): JsonObject {
+    return attempt(() => this.#answer(toWire)) ?? {};
+  }
+
+  #answer(convert: Convert): JsonObject {
+    return runAnswer(this.#options.filter.values(this.lastValues), this.interrupts, convert);
+  }
+
   #emit(event: string, data: string): void {
     this.emitted = true;
     this.#sink(event, data);
@@ -257,6 +272,23 @@ export class StreamFrames {
     const { filter, unfilteredMessages } = this.#options;
     return unfilteredMessages || (task !== undefined && filterAt(filter, path).speaksOpenly(task));
   }
+}
+
+/** Turns a value into what clients see of it. */
+type Convert = (value: unknown) => unknown;
+
+/**
+ * The run's final visible values, with its open interrupts beside them. Always an object: SDK clients search it for the
+ * key of an error. Throws what `convert` does.
+ */
+export function runAnswer(
+  visible: unknown,
+  interrupts: unknown[] | undefined,
+  convert: Convert = toWire,
+): JsonObject {
+  const values = convert(visible);
+  const shown = isRecord(values) ? values : values == null ? {} : { [UNKEYED]: values };
+  return interrupts ? { ...shown, [INTERRUPT_KEY]: convert(interrupts) } : shown;
 }
 
 /** That a task has ended, without what it gave back. */

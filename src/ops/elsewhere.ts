@@ -8,7 +8,8 @@ import { pause } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { NOBODY } from "./recovery.js";
-import { failedAnswer, runAnswer } from "./run-answer.js";
+import { runAnswer } from "../graphs/stream-frames.js";
+import { failedAnswer } from "./run-results.js";
 import { readerOf } from "./thread-state.js";
 
 /**

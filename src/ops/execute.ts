@@ -19,7 +19,6 @@ import { RunAborted } from "./run-aborted.js";
 import { heldAtMost } from "./held-checkpoints.js";
 import type { SharedFrames } from "./shared-frames.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
-import { answerSoFar, finalAnswer } from "./run-answer.js";
 import { type Ending, endingOf, failed, paused, succeeded } from "./run-results.js";
 
 /** A run whose thread is held and whose row is stored, and what its graph is called with. */
@@ -106,8 +105,7 @@ export class Execution {
       return await this.#call();
     } catch (error) {
       const ending = this.#fault ? failed(this.#fault.error) : endingOf(error, this.#controller.signal);
-      if (ending.thrown === undefined)
-        this.answer = answerSoFar(this.#frames, this.#options.request.bound.filter);
+      if (ending.thrown === undefined) this.answer = this.#frames.answerSoFar();
       else ending.fault = await this.#faultOf(ending.thrown);
       this.#report(ending);
       return ending;
@@ -163,7 +161,7 @@ export class Execution {
       const called = this.#watched(withinRun(this.#runContext, () => this.#callGraph()));
       await Promise.race([called, abandoned.catch((reason: Error) => this.#leaveBehind(reason))]);
       if (this.#fault) throw this.#fault.error;
-      this.answer = finalAnswer(this.#frames, this.#options.request.bound.filter);
+      this.answer = this.#frames.answer();
       return this.#frames.interrupts ? paused(this.#context.settings) : succeeded;
     } finally {
       clearTimeout(timer);

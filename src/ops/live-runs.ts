@@ -15,8 +15,7 @@ import type { RecoverOptions } from "./recovery.js";
 import { answeredBy, RunLog, RunLogs, type Stateless } from "./run-log.js";
 import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
-import { failedAnswer } from "./run-answer.js";
-import { countEnd, lastFrame, type RunResult, RunResults } from "./run-results.js";
+import { countEnd, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
 
 /** What the operations work with, and the live runs that they share. */
 export interface EngineContext extends OpsContext {

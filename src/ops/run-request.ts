@@ -171,8 +171,8 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
     runName: text(config.run_name, "run_name"),
     recursionLimit: positiveInteger(config.recursion_limit, "recursion_limit"),
     maxConcurrency: positiveInteger(config.max_concurrency, "max_concurrency"),
-    interruptBefore: ownNodes(request.interrupt_before),
-    interruptAfter: ownNodes(request.interrupt_after),
+    interruptBefore: request.interrupt_before ? ownNodes(request.interrupt_before) : undefined,
+    interruptAfter: request.interrupt_after ? ownNodes(request.interrupt_after) : undefined,
     durability: durabilityOf(request),
   });
   return {
@@ -196,6 +196,7 @@ export async function boundFor(
   request: RunCreateRequest,
 ): Promise<BoundGraph> {
   const bound = await registry.graph(graphId, { configurable });
+  if (!request.interrupt_before && !request.interrupt_after) return bound;
   const graph = withInnerBreakpoints(bound.graph, request);
   return graph === bound.graph ? bound : { ...bound, graph };
 }

@@ -3,6 +3,7 @@
  * (docs/specification.md#states); and storing it, also when the storage is away for a while.
  */
 import { thrownMessage } from "../graphs/thrown.js";
+import type { JsonObject } from "../models/common.js";
 import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, reportedTokens } from "../models/token-counts.js";
 import type { ThreadStatus } from "../models/thread.js";
@@ -363,3 +364,11 @@ function storedOf(run: Run, { run: { updated_at, status = run.status, error = nu
 /** An end that was no failure becomes one; a failure is told as it was. */
 const orFailed = (ending: Ending, error: Error): Ending =>
   ending.thrown === undefined ? { ...failed(error), tasks: ending.tasks } : ending;
+
+/** Under this key SDK clients look for the error of a run that failed, and throw it. */
+const ERROR_KEY = "__error__";
+
+/** What answers a caller who waits for a run that failed. */
+export function failedAnswer(thrown: unknown): JsonObject {
+  return { [ERROR_KEY]: { error: errorName(thrown), message: thrownMessage(thrown) } };
+}

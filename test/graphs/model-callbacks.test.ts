@@ -131,9 +131,10 @@ describe("ModelCallbacks", () => {
     const told: string[][] = [];
     const model = new FakeModel();
     const graph = new StateGraph(State)
-      .addNode("ask", async ({ messages }, { callbacks, ...config }) => {
+      .addNode("ask", async ({ messages }, config: RunnableConfig) => {
+        const { callbacks } = config;
         if (callbacks && !Array.isArray(callbacks)) told.push(callbacks.handlers.map(({ name }) => name));
-        const answer = await search.invoke({ query: "q" }, { ...config, callbacks });
+        const answer: unknown = await search.invoke({ query: "q" }, config);
         return { messages: [await model.invoke(messages.slice(0, 1)), new HumanMessage(String(answer))] };
       })
       .addEdge(START, "ask")

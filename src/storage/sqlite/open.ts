@@ -36,14 +36,16 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = locationOf(options);
   const db = openFile(location, await loadSqliteDriver(options), options.readOnly ?? false);
   const file = new SqliteFile(db);
-  // What is made when it is asked for: who only looks at threads needs neither.
+  // What is made when it is asked for: who only looks at threads needs none of it.
   let locks: ThreadLocks | undefined;
   let timers: TimerTable | undefined;
   let items: Storage["items"] | undefined;
   const rows = rowsOf(db, file, location);
   return {
     ...rows,
-    deadRuns: createSqliteDeadRuns(file, rows.runs, rows.threads),
+    get deadRuns() {
+      return createSqliteDeadRuns(file, rows.runs, rows.threads);
+    },
     durable: location !== IN_MEMORY,
     owners: createSqliteOwners(file),
     get items() {
