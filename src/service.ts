@@ -102,7 +102,7 @@ export class Service extends Operations {
       return this.#live;
     });
     super(engine);
-    const { deadRuns } = context.storage;
+    const deadRuns = context.metrics && context.storage.deadRuns;
     if (deadRuns) context.metrics?.deadRunsKept(() => deadRuns.count());
     this.#hooks = hooks;
     this.authenticate = hooks?.authenticate;
