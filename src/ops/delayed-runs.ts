@@ -3,7 +3,7 @@ import type { Caller } from "../models/caller.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows.js";
-import type { RunTable, TimerRow, TimerTable } from "../storage/storage.js";
+import type { RunRow, TimerRow, TimerTable } from "../storage/storage.js";
 import {
   asServiceError,
   errorMessage,
@@ -41,6 +41,8 @@ interface DelayedData {
   is_stateless: boolean;
   /** Whether its thread goes with it. */
   is_temporary: boolean;
+  /** Its time, whenever the timer is due. */
+  time: string;
 }
 
 type DelayedRow = TimerRow & { thread_id: string; data: DelayedData & JsonObject };
@@ -68,7 +70,13 @@ export async function delayRun(
   await assertRoom(timers.table, id);
   const stamp = stampOf(context, registry.resolve(request.assistant_id));
   const run = newRun(context, id, { ...request, after_seconds }, stamp, WAITING.attempt, known);
-  const data = { request, caller, is_stateless: stateless !== undefined, is_temporary: atEnd !== undefined };
+  const data = {
+    request,
+    caller,
+    is_stateless: stateless !== undefined,
+    is_temporary: atEnd !== undefined,
+    time: due_at,
+  };
   await storage.owners.beat(KEEPER);
   if (request.webhook != null) await expectEnd(context, run, request.webhook);
   await timers.table.insert({
@@ -123,34 +131,43 @@ async function assertRoom(table: TimerTable, threadId: string): Promise<void> {
     });
 }
 
-/** Its time has come: accept it as if its client asked for it now. One that is refused ends as `error`. */
+/**
+ * Its time has come: accept it as if its client asked for it now, behind those of its thread whose time came before. One
+ * that is refused ends as `error`.
+ */
 export async function fireDelayedRun(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
-  const { id, thread_id, created_at, data } = timer as DelayedRow;
-  const { runs } = context.storage;
+  const delayed = timer as DelayedRow;
+  const { id, thread_id, created_at } = delayed;
   const table = context.timers?.table as TimerTable;
-  const row = await runs.get(thread_id, id);
-  if (!row && Date.parse(at) - Date.parse(created_at) < ACCEPTING_MS) {
+  const row = await context.storage.runs.get(thread_id, id);
+  const isBeingMade = !row && Date.parse(at) - Date.parse(created_at) < ACCEPTING_MS;
+  if (isBeingMade || (await isBehind(table, delayed))) {
     const due_at = new Date(Date.parse(at) + SOON_MS).toISOString();
     return void (await table.replace({ ...timer, due_at }));
   }
-  if (row && isWaiting(row)) {
-    const { request, caller, is_stateless } = data;
-    const run = { run_id: id, thread_id, created_at: row.created_at };
-    const refusal = await acceptLater(context, {
-      run,
-      request,
-      caller,
-      isStateless: is_stateless,
-      store: takeUp(context),
-    }).catch(refusalOf);
-    if (refusal) {
-      const error = errorMessage(refusal);
-      context.logger.warn({ err: refusal, run_id: id, thread_id }, "a run whose time had come was refused");
-      await runs.update(id, { updated_at: now(), status: "error", error }, WAITING);
-      if (request.webhook != null) await noteEnd(context, row);
-    }
-  }
+  if (row && isWaiting(row)) await acceptNow(context, delayed, row);
   await table.delete("run", id);
+}
+
+/** Whoever sees to the one before has deleted its timer when it is accepted, or refused. */
+async function isBehind(table: TimerTable, { id, thread_id, data }: DelayedRow): Promise<boolean> {
+  const keyOf = (time: string, runId: string) => `${time} ${runId}`;
+  const query = { kind: "run", threadId: thread_id, limit: MOST_WAITING_OF_THREAD, offset: 0 } as const;
+  const waiting = (await table.list(query)) as DelayedRow[];
+  return waiting.some((other) => keyOf(other.data.time, other.id) < keyOf(data.time, id));
+}
+
+async function acceptNow(context: EngineContext, { id, thread_id, data }: DelayedRow, row: RunRow) {
+  const { request, caller, is_stateless } = data;
+  const run = { run_id: id, thread_id, created_at: row.created_at };
+  const later = { run, request, caller, isStateless: is_stateless, from: WAITING };
+  const refusal = await acceptLater(context, later).catch(refusalOf);
+  if (!refusal) return;
+  const ended = { updated_at: now(), status: "error" as const, error: errorMessage(refusal) };
+  // One that was cancelled meanwhile, or that another process has by now, is refused nothing.
+  if (!(await context.storage.runs.update(id, ended, WAITING))) return;
+  context.logger.warn({ err: refusal, run_id: id, thread_id }, "a run whose time had come was refused");
+  if (request.webhook != null) await noteEnd(context, row);
 }
 
 /** Why it will never run. @throws what is thrown when it may be accepted another time */
@@ -159,13 +176,3 @@ function refusalOf(thrown: unknown): GraphServeError {
   if (error.code === "storage_unavailable" || error.code === "shutting_down") throw error;
   return error;
 }
-
-/** From whoever keeps it to this process, once. */
-const takeUp =
-  ({ storage: { runs, threads } }: EngineContext): RunTable["insert"] =>
-  async ({ run_id, thread_id, owner, attempt = 1, resumption }, thread) => {
-    const patch = { updated_at: thread.updated_at, owner, attempt, resumption };
-    if (runs.take) return runs.take({ run_id, thread_id }, WAITING, patch, thread);
-    if (!(await runs.update(run_id, patch, WAITING))) return false;
-    return (await threads.update(thread_id, thread)) !== undefined;
-  };

@@ -1,7 +1,7 @@
 /** Runs that are accepted later than they are asked for: what is checked at once, and how they are accepted then. */
 import type { Caller } from "../models/caller.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
-import type { RunTable } from "../storage/storage.js";
+import type { RunHolder } from "../storage/storage.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { type OpsContext, withParts } from "./context.js";
@@ -47,8 +47,8 @@ export interface LaterRun {
   caller: Caller | null;
   /** On a thread of its own, which is made for it. */
   isStateless: boolean;
-  /** Stores its row, where that is there already. */
-  store?: RunTable["insert"];
+  /** Who has it until then, where its row is there already. */
+  from?: RunHolder;
 }
 
 /**
@@ -60,15 +60,15 @@ export async function acceptLater(
   context: EngineContext,
   later: LaterRun,
 ): Promise<GraphServeError | undefined> {
-  const { run, request, caller, isStateless, store } = later;
+  const { run, request, caller, isStateless, from } = later;
   const own = withParts(context, { caller: caller ?? undefined });
-  if (!store && (await context.storage.runs.get(run.thread_id, run.run_id))) return undefined;
+  if (!from && (await context.storage.runs.get(run.thread_id, run.run_id))) return undefined;
   const accept = (threadId: string, options: Partial<Parameters<typeof enqueueRun>[3]> = {}) =>
     enqueueRun(own, threadId, request, {
       ...options,
       log: context.live.newLog(threadId, options.stateless),
       unattended: true,
-      known: { run_id: run.run_id, created_at: run.created_at, store },
+      known: { run_id: run.run_id, created_at: run.created_at, from },
     });
   try {
     if (isStateless) await onOwnThread(own, request, accept, { threadId: run.thread_id });

@@ -7,7 +7,7 @@ import { removeThread } from "./thread-state.js";
 import { selfOf } from "./recovery.js";
 import { keepLatest } from "./threads.js";
 import type { Timekeeper } from "./timekeeper.js";
-import { assertNotQueued, assertTimers } from "./timers.js";
+import { assertTimers } from "./timers.js";
 
 const HEARTBEAT_MS = 5_000;
 /** How soon a run hears that another process cancels it. */
@@ -39,7 +39,6 @@ export class Maintenance {
   async start(): Promise<void> {
     const { settings, storage, timers } = this.#context;
     assertTimers(settings, storage);
-    assertNotQueued(settings);
     if (settings.webhooks) (await import("./webhook-sender.js")).senderOf(settings.webhooks);
     await this.#beat();
     await warnOfDelayed(this.#context);

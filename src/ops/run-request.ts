@@ -14,7 +14,7 @@ import { openInterrupts } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
 import { maskSecrets } from "../support/secrets.js";
-import type { RunTable, ThreadPatch } from "../storage/storage.js";
+import type { RunHolder, ThreadPatch } from "../storage/storage.js";
 import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { now } from "../storage/rows.js";
@@ -53,8 +53,8 @@ export interface CheckedRequest extends CallOptions {
 export interface KnownRun {
   run_id: string;
   created_at?: string;
-  /** Stores its row, which may be there already; false when the run is not to be had. */
-  store?: RunTable["insert"];
+  /** Who has it until then, where its row is there already. */
+  from?: RunHolder;
 }
 
 /** What the attempts of other processes left. */

@@ -11,15 +11,8 @@ import { NOBODY } from "./recovery.js";
 import { isStorable, resumptionOf } from "./resumption.js";
 import type { QueueOptions } from "./run-options.js";
 import { type CheckedRequest, strategyOf } from "./run-request.js";
-import {
-  checkRequest,
-  expectWebhook,
-  newLiveRun,
-  prepare,
-  requireThread,
-  stopOthers,
-  takesOver,
-} from "./start-run.js";
+import { expectWebhook } from "./run-rows.js";
+import { checkRequest, newLiveRun, prepare, requireThread, stopOthers, takesOver } from "./start-run.js";
 
 /** How soon a run goes on that nobody was told of. */
 const LOOK_MS = 1000;
@@ -160,11 +153,13 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   ): Promise<"begun" | "queued"> {
     await expectWebhook(context, run, checked.request);
     const queued = queuedOf(context, checked.request, options);
-    const { max_waiting_runs: mostWaiting } = this.#settings;
+    const from = checked.known?.from;
+    // Who waited for its time has been accepted before: the bound is for those who ask now.
+    const mostWaiting = from ? undefined : this.#settings.max_waiting_runs;
     let accepted: Acceptance;
     try {
       const row = { ...run, owner, resumption };
-      accepted = await this.#table.accept(row, thread, { queued, mostBefore, mostWaiting });
+      accepted = await this.#table.accept(row, thread, { queued, mostBefore, mostWaiting, from });
     } catch (error) {
       // It may have been stored all the same.
       context.live.results.suspect(run, checked.known !== undefined);
@@ -174,6 +169,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     switch (accepted.became) {
       case "no_thread":
         throw new NotFoundError("thread", thread_id);
+      case "not_held":
+        throw new NotFoundError("run", run.run_id);
       case "thread_full":
         throw mostBefore === 0
           ? new ThreadBusyError(thread_id)

@@ -10,7 +10,6 @@ import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
 import { Execution } from "./execute.js";
 import { type EngineContext, LiveRun } from "./live-runs.js";
-import type { Origin } from "./run-checkpointer.js";
 import {
   addressedResume,
   boundFor,
@@ -25,11 +24,12 @@ import {
   refuseUnsupported,
   strategyOf,
 } from "./run-request.js";
-import { requireCheckpoint } from "./run-checkpointer.js";
+import { type Origin, requireCheckpoint } from "./run-checkpointer.js";
 import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { resumptionOf } from "./resumption.js";
 import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
 import { notingEnd } from "./stateless-runs.js";
+import { insertRun, wakeRun } from "./run-rows.js";
 import { createThread } from "./thread-state.js";
 
 export interface StartOptions extends LiveRunOptions {
@@ -149,7 +149,7 @@ async function startHolding(
   const live = newLiveRun(context, checked, options, 1);
   await live.begin(lease, () => {
     signal?.throwIfAborted();
-    return prepare(context, checked, live, lease, (patch) => insert(context, checked, live, patch));
+    return prepare(context, checked, live, lease, (patch) => insertRun(context, checked, live, patch));
   });
   return live;
 }
@@ -191,7 +191,7 @@ async function storeQueued(
   await nextTurn();
   throwRefusal();
   await requireThread(context, threadId, request);
-  await insert(context, checked, live, { updated_at: now() });
+  await insertRun(context, checked, live, { updated_at: now() });
   try {
     throwRefusal();
   } catch (error) {
@@ -213,7 +213,7 @@ export async function beginQueued(
     const lease = await waiting;
     await live.begin(lease, async () => {
       await stored;
-      return prepare(context, checked, live, lease, (patch) => wake(context, live, patch));
+      return prepare(context, checked, live, lease, (patch) => wakeRun(context, live, patch));
     });
   } catch (error) {
     // Who asked for the run hears why it was not stored; otherwise it has to be settled.
@@ -288,55 +288,6 @@ export const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp =
   graph_id: graphId,
   assistant_id: registry.uuidOf(graphId),
 });
-
-/** To be called before the run is stored: no way of its ending is missed then. */
-export async function expectWebhook(
-  context: OpsContext,
-  run: Run,
-  { webhook }: RunCreateRequest,
-): Promise<void> {
-  if (webhook == null) return;
-  const { expectEnd } = await import("./webhooks.js");
-  await expectEnd(context, run, webhook);
-}
-
-/**
- * Store the run's row and change its thread. A storage that does not answer may have stored the row all the same: one whose id is known goes on then.
- * @throws NotFoundError (`thread_not_found`)
- */
-async function insert(
-  context: EngineContext,
-  { known, request }: CheckedRequest,
-  { run, resumption }: LiveRun,
-  thread: ThreadPatch,
-): Promise<false> {
-  const { storage, live, ownerId } = context;
-  const row = { ...run, owner: ownerId, resumption };
-  await expectWebhook(context, run, request);
-  let isStored: boolean;
-  try {
-    isStored = await (known?.store ? known.store(row, thread) : storage.runs.insert(row, thread));
-  } catch (error) {
-    live.results.suspect(run, known !== undefined);
-    throw error;
-  }
-  if (!isStored) throw new NotFoundError("thread", run.thread_id);
-  return false;
-}
-
-/** The thread was freed by the run before: it is busy again. */
-async function wake({ storage }: OpsContext, { run, holder }: LiveRun, patch: ThreadPatch): Promise<true> {
-  const { runs, threads } = storage;
-  const { run_id, thread_id, attempt } = run;
-  const begun = { updated_at: patch.updated_at, status: "running" as const, attempt: holder.attempt };
-  if (runs.take) {
-    if (await runs.take(run, { ...holder, attempt }, { ...begun, ...holder }, patch)) return true;
-    throw new NotFoundError("run", run_id);
-  }
-  if (!(await runs.update(run_id, begun))) throw new NotFoundError("run", run_id);
-  if (!(await threads.update(thread_id, patch))) throw new NotFoundError("thread", thread_id);
-  return true;
-}
 
 // The thread of a run that begins; the caller holds its lease.
 

@@ -94,9 +94,28 @@ export async function fireDue(
     const rows = await timers.table.due(kinds, at, BATCH);
     // A run that is refused now is due again at once.
     if (rows.length === 0 || context.live.stopping.aborted) return;
-    await Promise.all(rows.map((row) => fire(context, timers, row, at)));
+    await Promise.all(inTurns(rows).map((turns) => fireEach(context, timers, turns, at)));
     if (rows.length < BATCH) return;
   }
+}
+
+/** Runs of a thread are accepted in the order of their times; all else is done at once. */
+function inTurns(rows: readonly TimerRow[]): TimerRow[][] {
+  const turns = new Map<string, TimerRow[]>();
+  for (const row of rows) {
+    const key = row.kind === "run" ? `of ${row.thread_id}` : `${row.kind} ${row.id}`;
+    turns.set(key, [...(turns.get(key) ?? []), row]);
+  }
+  return [...turns.values()];
+}
+
+async function fireEach(
+  context: EngineContext,
+  timers: Timers,
+  rows: readonly TimerRow[],
+  at: string,
+): Promise<void> {
+  for (const row of rows) await fire(context, timers, row, at);
 }
 
 /** Who writes over the row's version first has it until its lease ends. */

@@ -49,14 +49,6 @@ export function assertTimers(settings: TimerSettings, { timers, scheme }: Storag
   );
 }
 
-/** @throws ConfigError for runs that wait for their time on threads whose runs a queue begins (`config_invalid`) */
-export function assertNotQueued({ delayed_runs, queue }: TimerSettings & { queue: string }): void {
-  if (!delayed_runs || queue === "none") return;
-  throw new ConfigError("the setting delayed_runs does not go with a queue yet", {
-    hint: 'take delayed_runs out, or set queue to "none"',
-  });
-}
-
 const PAGE = 100;
 
 /** What `read` makes of all rows of a kind, or of a thread; it leaves out those that it makes undefined of. */

@@ -163,13 +163,6 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await storage.timers!.get("run", run.run_id)).toBeUndefined();
   });
 
-  it("is not taken where a queue begins the runs", async () => {
-    if (backend().name !== "postgres") return;
-    await expect(open({ queue: "postgres", ...backend().settings })).rejects.toThrow(
-      "delayed_runs does not go with a queue yet",
-    );
-  });
-
   it("is put off by the next one that takes threads over, and by nothing else", async () => {
     if (skip()) return;
     const { service, thread_id } = await open({ multitask_cancel: true });

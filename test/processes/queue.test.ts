@@ -22,6 +22,7 @@ withPostgres("a queue in postgres", (postgres) => {
     queue: "postgres" as const,
     stream: "postgres" as const,
     multitask_cancel: true,
+    delayed_runs: true,
     shutdown_grace_seconds: 1,
   });
   describe("with api processes and workers", () =>
@@ -103,6 +104,26 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     await expect
       .poll(async () => (await one!.client.threads.search({ limit: 1000 })).length, PATIENCE)
       .toBe(before.length);
+  });
+
+  it("one that begins later is executed once, behind those that were accepted before", TIMEOUT, async () => {
+    const threads = Array.from({ length: 6 }, () => newId());
+    const later = async (thread: string, index: number) => {
+      const input = { gate: null };
+      const more = { afterSeconds: 1 + index / 10, ifNotExists: "create" as const };
+      return one!.client.runs.create(thread, "ledger", { input, ...more });
+    };
+    const delayed = await Promise.all(threads.map(later));
+    const others = await Promise.all(threads.map((thread) => two!.begin(thread, null)));
+    for (const { thread_id, run_id } of [...delayed, ...others]) {
+      await two!.client.runs.join(thread_id, run_id);
+      expect(await two!.run({ thread_id, run_id })).toMatchObject({ status: "success", attempt: 1 });
+    }
+    for (const thread of threads) {
+      expect(begun(servers, thread)).toHaveLength(2);
+      expect(begun(servers, thread)).toEqual(await accepted(postgres, thread));
+      expectWorkers(thread);
+    }
   });
 
   it("can be cancelled from any process, in flight and while it waits", TIMEOUT, async () => {

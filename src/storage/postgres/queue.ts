@@ -26,8 +26,12 @@ interface Place {
   before: number;
   fits: boolean;
   begins: boolean;
+  has_room: boolean;
   stored: boolean;
 }
+
+/** What a run that is there already is told when it is accepted; the names of its row and thread come first. */
+const TAKEN_COLUMNS = ["run_id", "thread_id", "updated_at", "owner", "attempt", "resumption"] as const;
 
 /**
  * The queue is in the rows of runs. Which process executes one is settled by the lock of its thread, and by the holder in
@@ -52,13 +56,14 @@ export class PostgresQueue implements RunQueue {
   }
 
   async accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance> {
-    const { queued, mostBefore, mostWaiting = null } = options;
-    const values = [...storeRun(row), storePatch(thread), toJson(queued), mostBefore, mostWaiting];
-    const [place] = await this.#pool.query<Place>(this.#sql.accept, values);
-    if (!place) return { became: "no_thread" };
-    const { before, fits, begins, stored } = place;
-    if (stored) return { became: begins ? "begun" : "queued", before };
-    return { became: fits ? "queue_full" : "thread_full" };
+    const { queued, mostBefore, mostWaiting = null, from } = options;
+    const stored = storeRun(row);
+    const own = from ? TAKEN_COLUMNS.map((column) => stored[STORED_RUN_COLUMNS.indexOf(column)]) : stored;
+    const values = [...own, storePatch(thread), toJson(queued), mostBefore, mostWaiting];
+    if (from) values.push(from.owner, from.attempt);
+    const sql = from ? this.#sql.acceptHeld : this.#sql.accept;
+    const [place] = await this.#pool.query<Place>(sql, values);
+    return place ? acceptanceOf(place) : { became: "no_thread" };
   }
 
   heads(limit: number, except: readonly string[], served: readonly string[] = []): Promise<WaitingHead[]> {
@@ -127,47 +132,29 @@ export class PostgresQueue implements RunQueue {
   }
 }
 
-/**
- * Only a run that begins changes its thread, and none that is refused. Acceptance counts what came before after it has the thread's row, and in a function, whose queries see what was committed
- * until then: of two runs that are accepted at once, the one that `seq` has first is seen by the other.
- */
+function acceptanceOf({ before, fits, begins, has_room, stored }: Place): Acceptance {
+  if (stored) return { became: begins ? "begun" : "queued", before };
+  if (!fits) return { became: "thread_full" };
+  return { became: begins || has_room ? "not_held" : "queue_full" };
+}
+
 function statements(schema: string) {
-  const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
-  const columns = STORED_RUN_COLUMNS;
+  const runs = tableIn(schema, "gs_runs");
   const isFirst = `NOT EXISTS (
     SELECT FROM ${runs} AS earlier WHERE earlier.thread_id = r.thread_id AND earlier.seq < r.seq
       AND earlier.status IN ('pending', 'running') AND earlier.owner <> '${KEEPER.id}')`;
-  const [patch, queued, mostBefore, mostWaiting] = [1, 2, 3, 4].map((place) => `$${columns.length + place}`);
-  const given = (column: (typeof columns)[number]) => runValue(column, columns.indexOf(column) + 1);
-  const whileQueued: Partial<Record<string, string>> = {
-    owner: "''",
-    attempt: "0",
-    resumption: `${queued}::json`,
-  };
-  const values = columns.map((column) => {
-    const other = whileQueued[column];
-    return other === undefined ? given(column) : `CASE WHEN begins THEN ${given(column)} ELSE ${other} END`;
-  });
   return {
-    accept: `WITH thread AS (
-        SELECT thread_id FROM ${threads} WHERE thread_id = $2 FOR NO KEY UPDATE
-      ), earlier AS MATERIALIZED (
-        SELECT "${schema}".gs_unfinished(thread_id)::integer AS before FROM thread
-      ), place AS MATERIALIZED (
-        SELECT before, before <= ${mostBefore}::integer AS fits, before = 0 AND ${given("owner")} <> '' AS begins,
-          ${mostWaiting}::integer IS NULL OR ${mostWaiting} > (SELECT count(*) FROM (
-            SELECT FROM ${runs} WHERE ${WAITS} LIMIT ${mostWaiting}::integer) AS waiting) AS has_room
-        FROM earlier
-      ), stored AS (
-        INSERT INTO ${runs} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM place
-        WHERE fits AND (begins OR has_room) RETURNING 1
-      ), patch AS MATERIALIZED (
-        SELECT CASE WHEN begins THEN ${patch}::json
-          ELSE json_build_object('updated_at', ${patch}::json -> 'updated_at') END AS it
-        FROM place WHERE fits AND (begins OR has_room)
-      ), patched AS (
-        UPDATE ${threads} AS t SET ${threadAssignments("patch.it")} FROM patch WHERE t.thread_id = $2
-      ) SELECT before, fits, begins, EXISTS (SELECT FROM stored) AS stored FROM place`,
+    accept: acceptance(schema, STORED_RUN_COLUMNS, (values) => {
+      const [names, texts] = [Object.keys(values).join(", "), Object.values(values).join(", ")];
+      return `INSERT INTO ${runs} (${names}) SELECT ${texts} FROM place WHERE ${ACCEPTED} RETURNING 1`;
+    }),
+    // Its place is behind all that were accepted before now, whenever its row was made.
+    acceptHeld: acceptance(schema, TAKEN_COLUMNS, ({ run_id, thread_id, ...values }, next) => {
+      const assignments = Object.entries(values).map(([column, value]) => `${column} = ${value}`);
+      return `UPDATE ${runs} AS r SET seq = DEFAULT, ${assignments.join(", ")} FROM place
+        WHERE r.run_id = ${run_id} AND r.thread_id = ${thread_id} AND r.status = 'pending'
+          AND r.owner = $${next} AND r.attempt = $${next + 1}::integer AND ${ACCEPTED} RETURNING 1`;
+    }),
     heads: headsOf(runs, isFirst),
     // It is ready since it was accepted, or given back, or since the run before it ended.
     figures: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
@@ -181,6 +168,49 @@ function statements(schema: string) {
         FROM ${runs} AS r WHERE ${WAITS}
       ) AS waiting`,
   };
+}
+
+/**
+ * Only a run that is stored and begins changes its thread. Acceptance counts what came before after it has the thread's
+ * row, and in a function, whose queries see what was committed until then: of two runs that are accepted at once, the one
+ * that `seq` has first is seen by the other. `store` gets the columns' values, and the number of the next parameter.
+ */
+function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
+  schema: string,
+  columns: readonly Column[],
+  store: (values: Record<Column, string>, next: number) => string,
+): string {
+  const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
+  const [patch, queued, mostBefore, mostWaiting] = [1, 2, 3, 4].map((place) => `$${columns.length + place}`);
+  const whileQueued: Partial<Record<string, string>> = {
+    owner: "''",
+    attempt: "0",
+    resumption: `${queued}::json`,
+  };
+  const given = (column: string) => runValue(column, (columns as readonly string[]).indexOf(column) + 1);
+  const valueOf = (column: Column) => {
+    const other = whileQueued[column];
+    return other === undefined ? given(column) : `CASE WHEN begins THEN ${given(column)} ELSE ${other} END`;
+  };
+  const values = Object.fromEntries(columns.map((column) => [column, valueOf(column)]));
+  return `WITH thread AS (
+      SELECT thread_id FROM ${threads} WHERE thread_id = $2 FOR NO KEY UPDATE
+    ), earlier AS MATERIALIZED (
+      SELECT "${schema}".gs_unfinished(thread_id)::integer AS before FROM thread
+    ), place AS MATERIALIZED (
+      SELECT before, before <= ${mostBefore}::integer AS fits, before = 0 AND ${given("owner")} <> '' AS begins,
+        ${mostWaiting}::integer IS NULL OR ${mostWaiting} > (SELECT count(*) FROM (
+          SELECT FROM ${runs} WHERE ${WAITS} LIMIT ${mostWaiting}::integer) AS waiting) AS has_room
+      FROM earlier
+    ), stored AS (
+      ${store(values as Record<Column, string>, columns.length + 5)}
+    ), patch AS MATERIALIZED (
+      SELECT CASE WHEN begins THEN ${patch}::json
+        ELSE json_build_object('updated_at', ${patch}::json -> 'updated_at') END AS it
+      FROM place, stored
+    ), patched AS (
+      UPDATE ${threads} AS t SET ${threadAssignments("patch.it")} FROM patch WHERE t.thread_id = $2
+    ) SELECT before, fits, begins, has_room, EXISTS (SELECT FROM stored) AS stored FROM place`;
 }
 
 /** From one caller who waits to the next, by the index: however many runs each has. `isFirst` is of `r`. */
@@ -211,6 +241,8 @@ function headsOf(runs: string, isFirst: string): string {
 
 /** The caller who was served last, of the third parameter. */
 const LAST_SERVED = "coalesce(($3::text[])[cardinality($3::text[])], '')";
+/** The place of a run that is accepted. */
+const ACCEPTED = "fits AND (begins OR has_room)";
 /** As the indexes of those that wait, and of those in flight, have it. */
 const WAITS = "owner = '' AND status IN ('pending', 'running')";
 const IN_FLIGHT = "owner <> '' AND status = 'running'";

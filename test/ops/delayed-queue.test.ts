@@ -1,0 +1,318 @@
+/** Runs with `after_seconds` where a queue begins the runs: at their time they wait in it, once, behind those before them. */
+import { expect, it } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import type { Run } from "../../src/models/run.js";
+import { WAITING } from "../../src/ops/recovery.js";
+import type { Service } from "../../src/service.js";
+import type { RunRow } from "../../src/storage/storage.js";
+import { newId } from "../../src/support/ids.js";
+import { says } from "../clients/open.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { startTestServer, type TestServer } from "../helpers/app.js";
+import { type TestPostgres, withPostgres } from "../helpers/postgres.js";
+
+const HOUR = 3600;
+const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+const PATIENCE = { timeout: 30_000 };
+
+/** Runs of the graph `gate` on one thread: when each comes to its gate is noted. */
+class Turns {
+  readonly order: string[] = [];
+  readonly thread = newId();
+  readonly #server: TestServer;
+  readonly #gates = new Map<string, string>();
+
+  constructor(server: TestServer) {
+    this.#server = server;
+  }
+
+  async start(name: string, more: object = {}): Promise<Run> {
+    const key = newId();
+    this.#gates.set(name, key);
+    void gateOf(key).entered.then(() => this.order.push(name));
+    const body = { assistant_id: "gate", input: { gate: key }, if_not_exists: "create", ...more };
+    const path = `/threads/${this.thread}/runs`;
+    const answer = await this.#server.request("POST", path, body, { prefer: "respond-async" });
+    expect(answer).toMatchObject({ status: 200, body: { status: "pending" } });
+    return answer.body as Run;
+  }
+
+  later(name: string, more: object = {}): Promise<Run> {
+    return this.start(name, { after_seconds: HOUR, ...more });
+  }
+
+  async entered(name: string): Promise<void> {
+    await gateOf(this.#key(name)).entered;
+  }
+
+  pass(...names: string[]): void {
+    for (const name of names) gateOf(this.#key(name)).open();
+  }
+
+  passes(name: string): number {
+    return gateOf(this.#key(name)).passes;
+  }
+
+  async run({ run_id }: Run): Promise<Run> {
+    return (await this.#server.request("GET", `/threads/${this.thread}/runs/${run_id}`)).body as Run;
+  }
+
+  async ended(run: Run, status = "success"): Promise<void> {
+    await expect.poll(async () => (await this.run(run)).status, PATIENCE).toBe(status);
+  }
+
+  #key(name: string): string {
+    return this.#gates.get(name) ?? "";
+  }
+}
+
+const fireAll = (services: readonly Service[], time: string) =>
+  Promise.all(services.map((service) => service.fireDue(time)));
+
+withPostgres("a run that begins later, where runs wait in a queue", (postgres: TestPostgres) => {
+  const open = (more: Partial<Settings> = {}) => {
+    const { max_queued_runs: _, ...storage } = postgres.options();
+    const queue = { queue: "postgres", stream: "postgres", delayed_runs: true, crons: true } as const;
+    return startTestServer({ graphs: { gate, chat }, settings: { ...storage, ...queue, ...more } });
+  };
+  const openApi = (more: Partial<Settings> = {}) => open({ role: "api", ...more });
+  const openWorker = (more: Partial<Settings> = {}) => open({ role: "worker", ...more });
+  const owners = async (thread: string) =>
+    postgres.sql<Pick<RunRow, "owner" | "status">>(
+      `SELECT owner, status FROM "${postgres.schema}".gs_runs WHERE thread_id = $1`,
+      [thread],
+    );
+
+  it("waits for its time, and is then executed once by a worker, whoever looks", async () => {
+    const [api, worker, other] = await Promise.all([openApi(), openWorker(), openWorker()]);
+    const turns = new Turns(api);
+    const run = await turns.later("later");
+    expect(run).toMatchObject({ attempt: 0, kwargs: { after_seconds: HOUR } });
+    const services = [api, worker, other].map(({ service }) => service);
+    await fireAll(services, at(HOUR - 60));
+    expect(await owners(turns.thread)).toEqual([{ owner: WAITING.owner, status: "pending" }]);
+    turns.pass("later");
+    const joined = api.request("GET", `/threads/${turns.thread}/runs/${run.run_id}/join`);
+    await fireAll([...services, ...services], at(HOUR + 1));
+    expect((await joined).body).toMatchObject({ log: [{}, {}, {}].map(() => expect.any(String) as string) });
+    expect(await turns.run(run)).toMatchObject({ status: "success", attempt: 1, kwargs: run.kwargs });
+    await fireAll(services, at(2 * HOUR));
+    expect(turns.passes("later")).toBe(1);
+    expect(await owners(turns.thread)).toHaveLength(1);
+  });
+
+  it("waits for a worker in the rows, when an api process saw to its time", async () => {
+    const api = await openApi();
+    const turns = new Turns(api);
+    const run = await turns.later("later");
+    await api.service.fireDue(at(HOUR + 1));
+    expect(await owners(turns.thread)).toEqual([{ owner: "", status: "pending" }]);
+    turns.pass("later");
+    await openWorker();
+    await turns.ended(run);
+  });
+
+  it("begins at once where its thread is free and the process has room", async () => {
+    const all = await open();
+    const turns = new Turns(all);
+    const run = await turns.later("later");
+    await all.service.fireDue(at(HOUR + 1));
+    await turns.entered("later");
+    expect((await owners(turns.thread))[0]?.owner).not.toBe("");
+    turns.pass("later");
+    await turns.ended(run);
+  });
+
+  it("comes behind those that were accepted before its time, and before those after", async () => {
+    const [api] = await Promise.all([openApi(), openWorker(), openWorker()]);
+    const turns = new Turns(api);
+    const names = ["first", "before", "later", "after"];
+    await turns.start("first");
+    await turns.entered("first");
+    await turns.later("later");
+    await turns.start("before");
+    await api.service.fireDue(at(HOUR + 1));
+    const last = await turns.start("after");
+    turns.pass(...names);
+    await turns.ended(last);
+    expect(turns.order).toEqual(names);
+  });
+
+  it("those of a thread come in the order of their times, however many processes see to them", async () => {
+    const servers = await Promise.all([openApi(), openApi(), openApi()]);
+    const services = servers.map(({ service }) => service);
+    const turns = new Turns(servers[0]);
+    const names = ["1", "2", "3", "4", "5", "6"];
+    const made = new Map<string, Run>();
+    for (const name of ["4", "2", "6", "1", "5", "3"])
+      made.set(name, await turns.later(name, { after_seconds: Number(name) * HOUR }));
+    await fireAll(services, at(7 * HOUR));
+    // One that another process was about to accept is put off for a moment.
+    for (const moment of names) await services[0]?.fireDue(at(7 * HOUR + 60 * Number(moment)));
+    expect(await owners(turns.thread)).toEqual(names.map(() => ({ owner: "", status: "pending" })));
+    turns.pass(...names);
+    await openWorker();
+    await turns.ended(made.get("6")!);
+    expect(turns.order).toEqual(names);
+  });
+
+  it("goes on with other processes when those that took it are gone, before its time and after", async () => {
+    const [api, worker] = await Promise.all([openApi(), openWorker()]);
+    const turns = new Turns(api);
+    const [one, two] = [await turns.later("one"), await turns.later("two", { after_seconds: 2 * HOUR })];
+    await Promise.all([api.service.close(0), worker.service.close(0)]);
+    const next = await openApi();
+    await next.service.fireDue(at(HOUR + 1));
+    await next.service.close(0);
+    const [last] = await Promise.all([openApi(), openWorker()]);
+    turns.pass("one", "two");
+    await last.service.fireDue(at(2 * HOUR + 1));
+    const statuses = async () => {
+      const { body } = await last.request("GET", `/threads/${turns.thread}/runs`);
+      return (body as Run[]).map(({ run_id, status, attempt }) => [run_id, status, attempt]);
+    };
+    await expect.poll(statuses, PATIENCE).toEqual([
+      [two.run_id, "success", 1],
+      [one.run_id, "success", 1],
+    ]);
+    expect(turns.order).toEqual(["one", "two"]);
+  });
+
+  it("is neither lost nor doubled when a process dies between its timer and the queue", async () => {
+    const api = await openApi();
+    const storage = await postgres.open();
+    const timers = storage.timers!;
+    const turns = new Turns(api);
+    const run = await turns.later("later");
+    const timer = (await timers.get("run", run.run_id))!;
+    // It was about to be accepted: another process does that when the lease has ended.
+    await timers.replace({ ...timer, due_at: at(HOUR + 60) });
+    await api.service.fireDue(at(HOUR + 1));
+    expect(await owners(turns.thread)).toMatchObject([{ owner: WAITING.owner }]);
+    await api.service.fireDue(at(HOUR + 61));
+    expect(await owners(turns.thread)).toMatchObject([{ owner: "" }]);
+    // It was accepted, and its timer still there.
+    expect(await timers.insert(timer)).toBe(true);
+    await api.service.fireDue(at(HOUR + 61));
+    expect(await timers.get("run", run.run_id)).toBeUndefined();
+    turns.pass("later");
+    await openWorker();
+    await turns.ended(run);
+    expect(turns.passes("later")).toBe(1);
+  });
+
+  it("is not refused for the length of the queue, which counts it", async () => {
+    const api = await openApi({ max_waiting_runs: 1 });
+    const turns = new Turns(api);
+    const run = await turns.later("later");
+    const first = await turns.start("first");
+    const body = { assistant_id: "gate", input: { gate: newId() }, if_not_exists: "create" };
+    const ask = () => api.request("POST", `/threads/${newId()}/runs`, body);
+    expect(await ask()).toMatchObject({ status: 429, body: { code: "too_many_runs" } });
+    await api.service.fireDue(at(HOUR + 1));
+    expect(await turns.run(run)).toMatchObject({ status: "pending" });
+    turns.pass("first", "later");
+    await openWorker();
+    await turns.ended(run);
+    await turns.ended(first);
+    expect(turns.order).toEqual(["first", "later"]);
+  });
+
+  it("ends as error when its thread refuses it then", async () => {
+    const [api] = await Promise.all([openApi({ max_queued_runs: 1 }), openWorker()]);
+    const turns = new Turns(api);
+    const first = await turns.start("first");
+    await turns.entered("first");
+    const reject = await turns.later("reject", { multitask_strategy: "reject" });
+    const behind = await turns.start("behind");
+    const full = await turns.later("full");
+    await api.service.fireDue(at(HOUR + 1));
+    const busy = expect.stringContaining("is busy") as string;
+    expect(await turns.run(reject)).toMatchObject({ status: "error", error: busy, attempt: 0 });
+    const many = expect.stringContaining("1 callers already wait") as string;
+    expect(await turns.run(full)).toMatchObject({ status: "error", error: many, attempt: 0 });
+    turns.pass("first", "behind");
+    await turns.ended(first);
+    await turns.ended(behind);
+    expect(turns.order).toEqual(["first", "behind"]);
+  });
+
+  it.each(["interrupt", "rollback"])("takes its thread over then, by %s", async (multitask_strategy) => {
+    const [api] = await Promise.all([openApi({ multitask_cancel: true }), openWorker()]);
+    const turns = new Turns(api);
+    const taking = await turns.later("taking", { multitask_strategy });
+    const first = await turns.start("first");
+    await turns.entered("first");
+    await turns.start("behind");
+    await api.service.fireDue(at(HOUR + 1));
+    turns.pass("taking");
+    await turns.ended(taking);
+    expect(turns.order).toEqual(["first", "taking"]);
+    const stopped =
+      multitask_strategy === "interrupt" ? { status: "interrupted" } : { code: "run_not_found" };
+    expect(await turns.run(first)).toMatchObject(stopped);
+  });
+
+  it("is cancelled before its time, and while it waits for a worker", async () => {
+    const api = await openApi();
+    const turns = new Turns(api);
+    const cancel = async ({ run_id }: Run) => {
+      const path = `/threads/${turns.thread}/runs/${run_id}/cancel?wait=1`;
+      expect((await api.request("POST", path)).status).toBe(204);
+    };
+    const [early, late, kept] = [
+      await turns.later("early"),
+      await turns.later("late"),
+      await turns.later("kept"),
+    ];
+    await cancel(early);
+    await api.service.fireDue(at(HOUR + 1));
+    await cancel(late);
+    turns.pass("early", "late", "kept");
+    await openWorker();
+    await turns.ended(kept);
+    await turns.ended(early, "interrupted");
+    await turns.ended(late, "interrupted");
+    expect(turns.order).toEqual(["kept"]);
+  });
+
+  it("one without a thread makes its own, which goes with it", async () => {
+    const [api] = await Promise.all([openApi(), openWorker()]);
+    const body = { assistant_id: "chat", input: says("hello"), after_seconds: HOUR };
+    const { thread_id } = (await api.request("POST", "/runs", body)).body as Run;
+    await api.service.fireDue(at(HOUR + 1));
+    const status = async () => (await api.request("GET", `/threads/${thread_id}`)).status;
+    await expect.poll(status, PATIENCE).toBe(404);
+  });
+
+  it("so does the run of a cron wait for a worker", async () => {
+    const api = await openApi();
+    const { thread_id } = (await api.request("POST", "/threads", {})).body as Run;
+    const cron = { assistant_id: "chat", schedule: "0 0 1 1 *", input: says("hello") };
+    const made = await api.request("POST", `/threads/${thread_id}/runs/crons`, cron);
+    const { next_run_date } = made.body as { next_run_date: string };
+    await Promise.all([api.service.fireDue(next_run_date), api.service.fireDue(next_run_date)]);
+    expect(await owners(thread_id)).toEqual([{ owner: "", status: "pending" }]);
+    await openWorker();
+    const statuses = async () => (await owners(thread_id)).map(({ status }) => status);
+    await expect.poll(statuses, PATIENCE).toEqual(["success"]);
+  });
+
+  it("is given to one of those who would take it, and changes nothing for the other", async () => {
+    const api = await openApi();
+    const turns = new Turns(api);
+    const run = await turns.later("later");
+    const storage = await postgres.open();
+    const row = { ...(await storage.runs.get(turns.thread, run.run_id))!, owner: "", attempt: 0 };
+    const queued = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
+    const accept = () =>
+      storage.queue!.accept(row, { updated_at: at(0) }, { queued, mostBefore: 9, from: WAITING });
+    const both = (await Promise.all([accept(), accept()])).map(({ became }) => became);
+    expect(both.sort()).toEqual(["not_held", "queued"]);
+    const thread = await storage.threads.get(turns.thread);
+    expect(await accept()).toEqual({ became: "not_held" });
+    expect(await storage.threads.get(turns.thread)).toEqual(thread);
+  });
+});
