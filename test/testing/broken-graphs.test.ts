@@ -55,9 +55,9 @@ const CAUGHT: [string, string, object][] = [
     "comes to an end",
     {
       expectation: "timeout",
-      expected: "at most 4 s",
+      expected: "at most 2 s",
       line: 3,
-      message: /did not end within 4 s: it was in the node wait/,
+      message: /did not end within 2 s: it was in the node wait/,
     },
   ],
   [
