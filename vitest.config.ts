@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, parseCLI, type TestSpecification } from "vitest/node";
 
-/** Real processes that are killed, databases that fail or go away, threads of thousands of checkpoints. */
+/** Killed processes, databases that fail or go away, threads of thousands of checkpoints, walks over all there is. */
 const SLOW = ["test/{processes,faults,deployment}/**/*.test.ts", "test/**/*.slow.test.ts"];
 /** They put other modules in the place of packages, or a browser's window in the global scope. */
 const ISOLATED = ["test/**/*.isolated.test.ts"];
@@ -26,7 +26,7 @@ const slow = { extends: true as const, test: { name: "slow", include: SLOW, excl
 const browser = { extends: true as const, test: { name: "browser", include: BROWSER, exclude: NEVER } };
 
 /** Files that take longest by far: one that begins last keeps a worker when all others are done. */
-const LONG = /\/(no-leaks|mongodb|thread-writers|broken-graphs|url|hostile|every-command)\.test\.ts$/;
+const LONG = /\/(mongodb|postgres|thread-writers|broken-graphs|url|hostile|every-command)\.test\.ts$/;
 
 /** Where it is not known from runs before how long files take, the larger ones come first. */
 class LongFirst extends BaseSequencer {

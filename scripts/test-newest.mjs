@@ -22,7 +22,7 @@ const TESTS = [
   "test/clients",
   "test/graphs/placeholder-graph.test.ts",
   "test/http/inner-breakpoints.test.ts",
-  "test/http/no-leaks.test.ts",
+  "test/http/no-leaks.slow.test.ts",
   "test/http/service.test.ts",
   "test/http/strict-resume.test.ts",
   "test/http/thread-events.test.ts",

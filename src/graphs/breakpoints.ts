@@ -106,6 +106,9 @@ export async function isAtBreakpoint(
   config: GraphConfig,
 ): Promise<boolean> {
   const { interruptBefore = graph.interruptBefore, interruptAfter = graph.interruptAfter } = given;
+  const isInside = graphsIn(graph).some(stopsAnywhere);
+  // Reading a graph inside may be a call to another server.
+  if (!isInside && !interruptBefore?.length && !interruptAfter?.length) return false;
   const holds = async (at: Snapshot, of: ServedGraph, stops: Breakpoints): Promise<boolean> => {
     if (at.next.length === 0) return false;
     if (holdsAny(stops.interruptBefore, at.next)) return true;
@@ -117,9 +120,17 @@ export async function isAtBreakpoint(
     }
     return false;
   };
-  const snapshot = await readState(graph, config, { subgraphs: true });
+  const snapshot = await readState(graph, config, { subgraphs: isInside });
   return holds(snapshot, graph, { interruptBefore, interruptAfter });
 }
+
+const graphsIn = (graph: ServedGraph): ServedGraph[] =>
+  Object.keys(graph.nodes ?? {}).flatMap((node) => graphIn(graph, node) ?? []);
+
+/** Whether a run may stop in the graph for somebody to look, or inside of it. */
+const stopsAnywhere = (graph: ServedGraph): boolean =>
+  [graph.interruptBefore, graph.interruptAfter].some((nodes) => nodes && nodes.length > 0) ||
+  graphsIn(graph).some(stopsAnywhere);
 
 const holdsAny = (breakpoints: Nodes | undefined, nodes: readonly string[]): boolean =>
   breakpoints === "*" ? nodes.length > 0 : nodes.some((node) => breakpoints?.includes(node));

@@ -9,6 +9,7 @@ import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import { now } from "../storage/rows.js";
 import type { RunHolder, ThreadLease } from "../storage/storage.js";
 import { RunTakenError } from "../support/errors.js";
+import { atMost } from "../support/pause.js";
 import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, RunContext, takeAll, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "./context.js";
@@ -16,7 +17,7 @@ import type { Origin } from "./run-checkpointer.js";
 import type { RunLog } from "./run-log.js";
 import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
 import { RunAborted } from "./run-aborted.js";
-import { heldAtMost } from "./held-checkpoints.js";
+import { HOLD_MS } from "./held-checkpoints.js";
 import type { SharedFrames } from "./shared-frames.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
 import { type Ending, endingOf, failed, paused, succeeded } from "./run-results.js";
@@ -224,9 +225,9 @@ export class Execution {
   async #framesStored(frames: SharedFrames): Promise<void> {
     // What the graph has yielded is on its way here.
     await nextTurn();
-    const pending = this.#pending();
-    if (pending) await heldAtMost(pending);
-    await frames.stored(this.#options.run.run_id);
+    const stored = () => frames.stored(this.#options.run.run_id);
+    const shared = this.#pending()?.then(stored) ?? stored();
+    if (shared) await atMost(HOLD_MS, shared);
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {

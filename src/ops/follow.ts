@@ -143,7 +143,10 @@ export async function joinStatelessStream(
   const run_id = requireUuid(runId, ["path", "run_id"]);
   const live = context.live.find(run_id);
   const known = context.live.logOf(run_id);
-  const log = known && lacksEarlier(context, known, after) ? undefined : known;
+  const isWhole = known !== undefined && !lacksEarlier(context, known, after);
+  const page = isWhole ? undefined : await sharedPage(context, run_id, after);
+  // What is here is better than nothing, while what others share cannot be read.
+  const log = page ? undefined : known;
   const isOwn = (scope: string | null) => !context.caller || scope === scopeOf(context);
   if (log?.stateless && log.reaches(after) && isOwn(log.stateless.scope)) {
     const run = { run_id, thread_id: log.stateless.thread_id };
@@ -151,7 +154,6 @@ export async function joinStatelessStream(
     const read = log.read(after);
     return joinedLog(run, log, live ? framesOf(context, live, read) : read, options, leave);
   }
-  const page = log ? undefined : await sharedPage(context, run_id, after);
   if (!page?.about.stateless || !isOwn(page.about.stateless.scope)) throw new NotFoundError("run", run_id);
   const { thread_id } = page.about;
   const row = await context.storage.runs.get(thread_id, run_id);

@@ -1,7 +1,7 @@
 /** Checkpoints that wait until the frames before them can be read everywhere: see `SharedFrames.stored`. */
 
-/** Longest time that one waits. */
-const HOLD_MS = 1_000;
+/** Longest time that one waits, also for what its graph has yielded to come to the frames. */
+export const HOLD_MS = 1_000;
 
 interface Waiter<Source> {
   source: Source;
@@ -11,6 +11,8 @@ interface Waiter<Source> {
 
 export class HeldCheckpoints<Source> {
   readonly #waiting = new Set<Waiter<Source>>();
+  /** Whether one has waited in vain, and nothing has been there in time since. */
+  isLate = false;
 
   /** Whether none waits. */
   get isEmpty(): boolean {
@@ -25,7 +27,10 @@ export class HeldCheckpoints<Source> {
         this.#waiting.delete(waiter);
         resolve();
       };
-      const timer = setTimeout(release, HOLD_MS);
+      const timer = setTimeout(() => {
+        this.isLate = true;
+        release();
+      }, HOLD_MS);
       const waiter = { source, next, release };
       this.#waiting.add(waiter);
     });
@@ -40,12 +45,4 @@ export class HeldCheckpoints<Source> {
   releaseAll(): void {
     for (const { release } of this.#waiting) release();
   }
-}
-
-/** Resolves with the work, and without it when that takes too long. */
-export async function heldAtMost(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, HOLD_MS)));
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

@@ -15,7 +15,7 @@ import { errorMessage, GraphServeError, StorageUnavailableError } from "../suppo
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
 import { pauseUntil } from "../support/pause.js";
-import { HeldCheckpoints } from "./held-checkpoints.js";
+import { HeldCheckpoints, HOLD_MS } from "./held-checkpoints.js";
 import type { LogTail, RunLog } from "./run-log.js";
 
 /** Parts of one call, of different runs; and their characters, but for one part that has more. */
@@ -120,7 +120,8 @@ export class SharedFrames {
   stored(runId: string): Promise<void> | undefined {
     const written = this.#written.get(runId);
     const next = written?.log?.next ?? 0;
-    if (!written?.tail || written.tail.next >= next || this.isAway || this.#isClosed) return undefined;
+    if (!written?.tail || written.tail.next >= next || this.#isClosed) return undefined;
+    if (this.isAway || this.#held.isLate) return undefined;
     const stored = this.#held.hold(written, next);
     // What waits for its turn goes sooner.
     clearTimeout(this.#timer);
@@ -185,6 +186,7 @@ export class SharedFrames {
     try {
       const wanted = await this.#bus.append(taken.map(({ part }) => part));
       this.#setAway("append", undefined);
+      if (performance.now() - this.#lastAt < HOLD_MS) this.#held.isLate = false;
       for (const { written } of taken) this.#suspects.delete(written);
       taken.forEach(({ written, part }, index) => this.#sent(written, part, wanted[index]));
     } catch (error) {

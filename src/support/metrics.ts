@@ -1,5 +1,6 @@
 /** Figures for Prometheus, by the package prom-client of the user's project. Nothing here runs while metrics are off. */
 import { loadOptional } from "./optional-package.js";
+import { atMost } from "./pause.js";
 
 interface RunEnd {
   graph: string;
@@ -164,13 +165,20 @@ function storedFigures(
   };
 }
 
+/** Longest wait for the storage: less than what those who read the figures wait themselves. */
+const LOOK_MS = 2_000;
+
+/** What a look finds; undefined where the storage is away: the other figures are wanted then above all. */
+const found = <T>(look: () => Promise<T>): Promise<T | undefined> =>
+  atMost(LOOK_MS, look()).catch(() => undefined);
+
 /** Returns what brings the figure up to date. */
 function deadRunGauge(
   gauge: (name: string, help: string) => Gauge,
   count: () => Promise<number>,
 ): () => Promise<void> {
   const dead = gauge("runs_dead", "Runs of all processes that died, and can go on when somebody asks.");
-  return async () => dead.set(await count());
+  return async () => dead.set((await found(count)) ?? NaN);
 }
 
 /** Returns what brings the figures of a queue up to date. */
@@ -185,7 +193,7 @@ function queueGauges(
     free: gauge("runs_free", "Runs that this process has room for."),
   };
   return async () => {
-    const length = await look();
-    for (const name of Object.keys(gauges) as (keyof QueueLength)[]) gauges[name].set(length[name]);
+    const length = await found(look);
+    for (const name of Object.keys(gauges) as (keyof QueueLength)[]) gauges[name].set(length?.[name] ?? NaN);
   };
 }

@@ -10,6 +10,17 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   }
 }
 
+/** What the work comes to, or undefined when that takes longer; it is not stopped then. Rejects as the work does. */
+export async function atMost<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Resolves after a time, when the signal aborts, or when somebody calls what `onBegin` is given. */
 export function pauseUntil(
   ms: number,

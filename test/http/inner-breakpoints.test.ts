@@ -112,6 +112,19 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
     expect(await ended({ interrupt_before: ["child:*"] })).toBe(false);
   });
 
+  it("is asked of no state where nothing says that a run may stop, since a graph may be another server's", async () => {
+    const bound = graph.withConfig({}) as unknown as ServedGraph;
+    const asked = () => Promise.reject(new Error("was asked"));
+    bound.getState = asked;
+    const config = { configurable: { thread_id: crypto.randomUUID() } };
+    expect(await isAtBreakpoint(bound, {}, config)).toBe(false);
+    expect(await isAtBreakpoint(bound, { interruptBefore: [] }, config)).toBe(false);
+    await expect(isAtBreakpoint(bound, { interruptBefore: ["open"] }, config)).rejects.toThrow("was asked");
+    const stops = withInnerBreakpoints(bound, { interrupt_after: ["child:leaf:read"] });
+    stops.getState = asked;
+    await expect(isAtBreakpoint(stops, {}, config)).rejects.toThrow("was asked");
+  });
+
   it.each([
     ["child:laef", /there is no node "laef", did you mean "leaf"\?; there are plan, leaf/],
     ["chlid:leaf", /there is no node "chlid", did you mean "child"\?; there are open, child/],

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
+import { openMemory } from "../../src/storage/memory/open.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
 import { serve } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
 import { allEvents } from "../helpers/sse.js";
@@ -66,6 +68,18 @@ describe("/metrics", () => {
     const answer = await server.request("GET", "/metrics");
     expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expectDocumented("GET", "/metrics", answer);
+  });
+
+  it("has all other figures while the storage is away", async () => {
+    const away = () => Promise.reject(new StorageUnavailableError("is away"));
+    const deadRuns = { list: away, count: away, revive: away, forget: away };
+    const memory = { checkpointer_scheme: "memory", checkpointer_options: {}, max_queued_runs: 0 } as const;
+    const storage = { ...(await openMemory(memory)), deadRuns };
+    const service = await openService({ graphs: { chat }, settings: { metrics: true }, storage });
+    const { status, text } = await (await serve(service)).request("GET", "/metrics");
+    expect(status).toBe(200);
+    expect(text).toMatch(/^graph_serve_runs_dead nan$/im);
+    expect(text).toMatch(/^graph_serve_runs_active 0$/m);
   });
 
   it("counts runs and their tokens", async () => {

@@ -1,5 +1,5 @@
 /** What a process puts on the bus of frames, and what it makes of a bus that fails. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { wideFrames } from "../../src/ops/frames-elsewhere.js";
 import type { EngineContext } from "../../src/ops/live-runs.js";
 import { RunLog } from "../../src/ops/run-log.js";
@@ -153,6 +153,27 @@ it("lets no checkpoint wait while it is away", async () => {
   expect(shared.isAway).toBe(true);
   run.log.push("custom", "told too");
   expect(shared.stored(run.run.run_id)).toBeUndefined();
+  await shared.close();
+});
+
+it("is waited for once while it is slow, until it takes frames in time again", async () => {
+  const { bus, shared } = open();
+  const run = running();
+  const { run_id } = run.run;
+  shared.publish(run);
+  const slow = deferred();
+  bus.gate = slow.promise;
+  run.log.push("custom", "told");
+  await shared.stored(run_id);
+  run.log.push("custom", "told too");
+  expect(shared.stored(run_id)).toBeUndefined();
+  expect(shared.isAway).toBe(false);
+  bus.gate = undefined;
+  slow.resolve();
+  await vi.waitFor(() => expect(bus.parts.flatMap(({ frames }) => frames)).toHaveLength(2));
+  run.log.push("custom", "told last");
+  await shared.stored(run_id);
+  expect(bus.parts.flatMap(({ frames }) => frames).at(-1)).toMatchObject({ data: "told last" });
   await shared.close();
 });
 
