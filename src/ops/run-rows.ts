@@ -1,18 +1,21 @@
 /** The rows of a run that is accepted, and that begins, where no queue sees to that. */
-import type { Run, RunCreateRequest } from "../models/run.js";
+import type { Run } from "../models/run.js";
 import type { RunHolder, RunRow, Storage, ThreadPatch } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
 import type { CheckedRequest } from "./run-request.js";
 
-/** To be called before the run is stored: no way of its ending is missed then. */
+/**
+ * To be called before the run is stored: no way of its ending is missed then. One that is there already is expected to
+ * end since then.
+ */
 export async function expectWebhook(
   context: OpsContext,
   run: Run,
-  { webhook }: RunCreateRequest,
+  { request: { webhook }, known }: CheckedRequest,
 ): Promise<void> {
-  if (webhook == null) return;
+  if (webhook == null || known?.from) return;
   const { expectEnd } = await import("./webhooks.js");
   await expectEnd(context, run, webhook);
 }
@@ -23,13 +26,14 @@ export async function expectWebhook(
  */
 export async function insertRun(
   context: EngineContext,
-  { known, request }: CheckedRequest,
+  checked: CheckedRequest,
   { run, resumption }: LiveRun,
   thread: ThreadPatch,
 ): Promise<false> {
   const { storage, live, ownerId } = context;
+  const { known } = checked;
   const row = { ...run, owner: ownerId, resumption };
-  await expectWebhook(context, run, request);
+  await expectWebhook(context, run, checked);
   let isStored: boolean;
   try {
     isStored = await storeRow(storage, row, thread, known?.from);

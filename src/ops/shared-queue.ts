@@ -151,7 +151,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     owner: string,
     thread: ThreadPatch,
   ): Promise<"begun" | "queued"> {
-    await expectWebhook(context, run, checked.request);
+    await expectWebhook(context, run, checked);
     const queued = queuedOf(context, checked.request, options);
     const from = checked.known?.from;
     // Who waited for its time has been accepted before: the bound is for those who ask now.

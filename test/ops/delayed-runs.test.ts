@@ -102,6 +102,25 @@ onEveryBackend("a run that begins later", (backend) => {
     });
   });
 
+  it("those of a thread begin in the order of their times", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open();
+    const order: number[] = [];
+    const begin = async (hours: number) => {
+      const gate = newId();
+      void gateOf(gate).entered.then(() => order.push(hours));
+      gateOf(gate).open();
+      const request = { assistant_id: "gate", input: { gate }, after_seconds: hours * HOUR };
+      return service.runs.create(thread_id, request);
+    };
+    const made = new Map<number, string>();
+    for (const hours of [4, 2, 5, 1, 3]) made.set(hours, (await begin(hours)).run_id);
+    await service.fireDue(at(6 * HOUR));
+    const last = async () => statusOf(service, thread_id, made.get(5) ?? "");
+    await expect.poll(last, { timeout: 20_000 }).toBe("success");
+    expect(order).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it("ends as error when it is refused then, and says why", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();

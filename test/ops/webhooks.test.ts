@@ -184,13 +184,20 @@ onEveryBackend("a webhook", (backend) => {
     const { run_id } = await ask(ann);
     const row = (await storage.timers!.get("webhook", run_id))!;
     expect(row.scope).not.toBeNull();
-    const others = Array.from({ length: 999 }, () => ({ ...row, id: newId(), due_at: null }));
+    const { thread_id } = await ann.threads.create({});
+    const chat = { assistant_id: "chat", input: says("hello"), webhook: "http://127.0.0.1:9/hook" };
+    const later = await ann.runs.create(thread_id, { ...chat, after_seconds: 60 });
+    const others = Array.from({ length: 998 }, () => ({ ...row, id: newId(), due_at: null }));
     for (const each of others) await storage.timers!.insert(each);
     await expect(ask(ann)).rejects.toMatchObject({
       code: "too_many_runs",
       message: "1000 of your webhooks are to be sent already",
     });
     expect(await ask(bob)).toMatchObject({ status: "pending" });
+    // One that waits for its time is among them already.
+    await service.fireDue(at(61));
+    const ended = async () => (await ann.runs.get(thread_id, later.run_id)).status;
+    await expect.poll(ended, { timeout: 20_000 }).toBe("success");
     await storage.timers!.delete("webhook", run_id);
     expect(await ask(ann)).toMatchObject({ status: "pending" });
   });
