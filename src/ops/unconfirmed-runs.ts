@@ -59,7 +59,7 @@ export class UnconfirmedRuns {
     }
   }
 
-  /** Undefined when there is no such run; whoever has taken it over, or is to, sees to it. */
+  /** Undefined when there is no such run, or nobody has it; whoever has taken it over, or is to, sees to it. */
   async #settleRun(
     { run_id, thread_id }: RunKey,
     isAccepted: boolean,
@@ -68,6 +68,8 @@ export class UnconfirmedRuns {
     const row = await runs.get(thread_id, run_id);
     if (!row) return undefined;
     if (isFinished(row)) return "settled";
+    // The statement that takes it for this process may still come.
+    if (runs.take && row.owner === NOBODY) return undefined;
     if (runs.take && row.owner !== this.#context.ownerId) return "elsewhere";
     const { owner, attempt = 1 } = row;
     const holder = runs.take && { owner, attempt };

@@ -16,13 +16,13 @@ withPostgres("in the queue", (postgres) => {
     const names = new Map<string, string>();
     const order: string[] = [];
     /** A run on a thread of its own, which ends when its gate is opened. Its name begins with its user's. */
-    const start = async (name: string) => {
+    const start = async (name: string, thread = newId()) => {
       const key = newId();
       names.set(name, key);
       void gateOf(key).entered.then(() => order.push(name));
       const body = { assistant_id: "gate", input: { gate: key }, if_not_exists: "create" };
       const headers = { user: name.split(" ")[0] ?? "", prefer: "respond-async" };
-      const { status } = await server.request("POST", `/threads/${newId()}/runs`, body, headers);
+      const { status } = await server.request("POST", `/threads/${thread}/runs`, body, headers);
       expect(status).toBe(200);
     };
     const pass = (name: string) => gateOf(names.get(name) ?? "").open();
@@ -51,4 +51,25 @@ withPostgres("in the queue", (postgres) => {
     expect(order.slice(2)).toEqual(["bea 1", "bea 2", "ann 3", "ann 4"]);
     pass("ann 1");
   });
+
+  it("who waits behind runs of its own keeps nobody else from a free place", async () => {
+    const { start, pass, order } = await open(52);
+    const users = Array.from({ length: 51 }, (_, place) => `user${place}`);
+    // Zoe is served last, so that all others come before her.
+    const thread = newId();
+    await start("zoe 1", thread);
+    await start("zoe 2", thread);
+    pass("zoe 1");
+    await expect.poll(() => order).toEqual(["zoe 1", "zoe 2"]);
+    for (const user of users) {
+      const own = newId();
+      for (const run of [1, 2]) await start(`${user} ${run}`, own);
+    }
+    await expect.poll(() => order, { timeout: 20_000 }).toHaveLength(53);
+    await start("zoe 3");
+    pass("zoe 2");
+    await expect.poll(() => order.slice(53), { timeout: 20_000 }).toEqual(["zoe 3"]);
+    for (const name of ["zoe 3", ...users.flatMap((user) => [`${user} 1`, `${user} 2`])]) pass(name);
+    await expect.poll(() => order, { timeout: 30_000 }).toHaveLength(105);
+  }, 60_000);
 });

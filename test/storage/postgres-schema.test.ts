@@ -41,6 +41,24 @@ withOwnSchema("postgres set-up", (postgres) => {
     expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
+  it("runs that never began are none that died", async () => {
+    const s = `"${postgres.schema}"`;
+    const storage = await postgres.open();
+    const { thread_id } = threadRow();
+    await storage.threads.insert(threadRow({ thread_id }));
+    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
+    const failed = runRow(thread_id, { status: "error", resumption });
+    const waiting = runRow(thread_id, { resumption });
+    for (const run of [failed, waiting]) await storage.runs.insert(run, { updated_at: tick() });
+    await postgres.close();
+    await postgres.sql(`DROP INDEX ${s}.gs_runs_dead, ${s}.gs_runs_waiting_of, ${s}.gs_runs_in_flight_of`);
+    await postgres.sql(`UPDATE ${s}.gs_schema SET version = 9`);
+    const { runs, deadRuns } = await postgres.open();
+    expect(await deadRuns?.count()).toBe(0);
+    expect(await runs.get(thread_id, failed.run_id)).toMatchObject({ resumption: null });
+    expect(await runs.get(thread_id, waiting.run_id)).toMatchObject({ resumption });
+  });
+
   it("tables of a later release are refused", async () => {
     await postgres.open();
     await postgres.sql(`UPDATE "${postgres.schema}".gs_schema SET version = 99`);

@@ -166,6 +166,25 @@ describe("sqlite file", () => {
     expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
+  it("runs that never began are none that died", async () => {
+    const file = freshFile();
+    const before = await open(file);
+    const { thread_id } = threadRow();
+    await before.threads.insert(threadRow({ thread_id }));
+    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
+    const failed = runRow(thread_id, { status: "error", resumption });
+    const waiting = runRow(thread_id, { resumption });
+    for (const run of [failed, waiting]) await before.runs.insert(run, { updated_at: tick() });
+    await opened.pop()?.close();
+    const db = new Database(file);
+    db.exec("DROP INDEX gs_runs_dead; UPDATE gs_schema SET version = 7");
+    db.close();
+    const { runs, deadRuns } = await open(file);
+    expect(await deadRuns?.count()).toBe(0);
+    expect(await runs.get(thread_id, failed.run_id)).toMatchObject({ resumption: null });
+    expect(await runs.get(thread_id, waiting.run_id)).toMatchObject({ resumption });
+  });
+
   it("tables of a later release are refused", async () => {
     const file = freshFile();
     await (await open(file)).close();

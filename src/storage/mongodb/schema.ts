@@ -5,9 +5,10 @@ import { collectionsOf } from "./rows.js";
 
 /**
  * Version of the documents that this release reads and writes: since 2, runs have a fault, since 3 tasks and what they are
- * gone on with, all of which an earlier release would show; since 4 there are timers, which it would not see to.
+ * gone on with, all of which an earlier release would show; since 4 there are timers, which it would not see to; since
+ * 5 a run that ended as `error` has what it would have gone on with only where processes died over it.
  */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 interface Version {
   _id: "version";
@@ -41,6 +42,8 @@ export async function prepare(db: Db): Promise<void> {
   await timers.createIndex({ due_at: 1, id: 1 });
   await timers.createIndex({ thread_id: 1 });
   await timers.createIndex({ kind: 1, created_at: 1, id: 1 });
+  if (stored && stored.version < 5)
+    await runs.updateMany({ status: "error", resumption: { $ne: null } }, { $set: { resumption: null } });
   await versionsOf(db).updateOne(
     { _id: "version", version: { $lt: SCHEMA_VERSION } },
     { $set: { version: SCHEMA_VERSION } },

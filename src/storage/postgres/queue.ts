@@ -16,7 +16,7 @@ import { storePatch, storeRun, threadAssignments, toJson } from "./rows.js";
 import { runValue } from "./runs.js";
 import { CALLER } from "./schema.js";
 
-/** Callers who are looked at for one run: those that follow the one who was served last. */
+/** Callers with a run that can begin who are looked at: those that follow the one who was served last. */
 const MOST_CALLERS = 50;
 
 /** Hints that one process sends in a second at most: the server gives them out one commit after the other. */
@@ -217,6 +217,10 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
 function headsOf(runs: string, isFirst: string): string {
   const nextCaller = (caller: string) =>
     `(SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
+  const ready = (caller: string, most: string) =>
+    `SELECT run_id, thread_id, seq FROM ${runs} AS r
+      WHERE ${WAITS} AND ${CALLER} = ${caller} AND thread_id <> ALL ($2::text[]) AND ${isFirst}
+      ORDER BY ${CALLER}, seq LIMIT ${most}`;
   return `WITH RECURSIVE after (caller) AS (
         SELECT ${nextCaller(LAST_SERVED)}
         UNION ALL SELECT ${nextCaller("after.caller")} FROM after WHERE after.caller IS NOT NULL
@@ -226,15 +230,14 @@ function headsOf(runs: string, isFirst: string): string {
       ), callers AS MATERIALIZED (
         SELECT caller FROM (
           SELECT caller FROM after WHERE caller IS NOT NULL
-          UNION ALL SELECT caller FROM up_to WHERE caller <= ${LAST_SERVED}) AS waiting LIMIT ${MOST_CALLERS}
+          UNION ALL SELECT caller FROM up_to WHERE caller <= ${LAST_SERVED}) AS waiting
+        CROSS JOIN LATERAL (${ready("waiting.caller", "1")}) AS any_ready LIMIT ${MOST_CALLERS}
       ), busy AS MATERIALIZED (
         SELECT ${CALLER} AS caller, count(*) AS runs FROM ${runs} WHERE ${IN_FLIGHT} GROUP BY 1
       ) SELECT run_id, thread_id, callers.caller FROM callers LEFT JOIN busy USING (caller)
       CROSS JOIN LATERAL (
         SELECT run_id, thread_id, seq, row_number() OVER (ORDER BY seq) AS place FROM (
-          SELECT run_id, thread_id, seq FROM ${runs} AS r
-          WHERE ${WAITS} AND ${CALLER} = callers.caller AND thread_id <> ALL ($2::text[]) AND ${isFirst}
-          ORDER BY ${CALLER}, seq LIMIT $1) AS own
+          ${ready("callers.caller", "$1")}) AS own
       ) AS head
       ORDER BY coalesce(busy.runs, 0) + place, coalesce(array_position($3::text[], callers.caller), 0), seq LIMIT $1`;
 }

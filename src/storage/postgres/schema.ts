@@ -6,8 +6,11 @@ import type { PostgresPool, Query } from "./pool.js";
 /** Longest time of the set-up, waiting for another process that is at it included, in milliseconds. */
 const SETUP_TIMEOUT = 300_000;
 
-/** On whose behalf a run of `gs_runs` is executed, as its index has it. */
-export const CALLER = "(coalesce(resumption -> 'caller' ->> 'scope', ''))";
+/**
+ * On whose behalf a run of `gs_runs` is executed, as its indexes have it: of one length, whatever the scope's, and the same
+ * in whatever order its fields are. The expression of the index stands by itself in MIGRATIONS.
+ */
+export const CALLER = "(coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), ''))";
 
 /**
  * One entry a version, never changed once released; `s` is the quoted schema. Tables of ours begin with `gs_`: the
@@ -158,14 +161,19 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
       AND owner <> '${KEEPER.id}');
   END $$;
   `,
+  // Until now a run that never began ended with what it would have gone on with: it did not die.
   (s) => `
+  UPDATE ${s}.gs_runs SET resumption = NULL WHERE status = 'error' AND resumption IS NOT NULL;
   CREATE INDEX gs_runs_dead ON ${s}.gs_runs (created_at, run_id) WHERE status = 'error' AND resumption IS NOT NULL;
   `,
   // So that the callers who wait, and how much each has in flight, are known without a look at every run.
   (s) => `
-  CREATE INDEX gs_runs_waiting_of ON ${s}.gs_runs (${CALLER}, seq)
+  CREATE INDEX gs_runs_waiting_of
+    ON ${s}.gs_runs ((coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), '')), seq)
     WHERE owner = '' AND status IN ('pending', 'running');
-  CREATE INDEX gs_runs_in_flight_of ON ${s}.gs_runs (${CALLER}) WHERE owner <> '' AND status = 'running';
+  CREATE INDEX gs_runs_in_flight_of
+    ON ${s}.gs_runs ((coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), '')))
+    WHERE owner <> '' AND status = 'running';
   `,
 ];
 

@@ -153,7 +153,9 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX gs_timers_of_thread ON gs_timers (thread_id) WHERE thread_id IS NOT NULL;
   CREATE INDEX gs_timers_created ON gs_timers (kind, created_at, id);
   `,
+  // Until now a run that never began ended with what it would have gone on with: it did not die.
   `
+  UPDATE gs_runs SET resumption = NULL WHERE status = 'error' AND resumption IS NOT NULL;
   CREATE INDEX gs_runs_dead ON gs_runs (created_at, run_id) WHERE status = 'error' AND resumption IS NOT NULL;
   `,
 ];
