@@ -13,7 +13,7 @@ const STORES = /^WITH held AS [^]*checkpoint_writes/;
 const TAKES = /^WITH run AS [^]* FROM run WHERE t.thread_id = \$2 RETURNING 1$/;
 
 withPostgres("a run that was given back and cannot be taken", (postgres) => {
-  it("is taken later, and its process keeps it", async () => {
+  async function open() {
     const { max_queued_runs: _, ...storage } = postgres.options();
     const service = await openService({
       graphs: { gate },
@@ -22,11 +22,15 @@ withPostgres("a run that was given back and cannot be taken", (postgres) => {
     });
     onTestFinished(() => service.close(0));
     const { thread_id } = await service.threads.create({});
+    const start = (name: string) =>
+      service.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
+    return { service, thread_id, start };
+  }
+
+  it("is taken later, and its process keeps it", async () => {
+    const { service, thread_id, start } = await open();
     const name = newId();
-    const { run_id } = await service.runs.background(thread_id, {
-      assistant_id: "gate",
-      input: { gate: name },
-    });
+    const { run_id } = await start(name);
     await gateOf(name).entered;
     const left = cutOff([STORES, TAKES]);
     gateOf(name).open();
@@ -35,12 +39,48 @@ withPostgres("a run that was given back and cannot be taken", (postgres) => {
       .toMatchObject({ status: "success", error: null, attempt: 2 });
     expect(left).toEqual([]);
   });
+
+  it("is executed though the statement that takes it comes after the one that was given up", async () => {
+    const { service, thread_id, start } = await open();
+    const [first, second] = [newId(), newId()];
+    await start(first);
+    await gateOf(first).entered;
+    const { run_id } = await start(second);
+    const isLate = delayOnce(TAKES);
+    for (const name of [first, second]) gateOf(name).open();
+    await expect
+      .poll(() => service.runs.get(thread_id, run_id), { timeout: 30_000 })
+      .toMatchObject({ status: "success", error: null });
+    expect(isLate()).toBe(true);
+  }, 60_000);
 });
+
+type Query = (config: { text?: string }, values: unknown, answer: (error: Error) => void) => void;
+const client = pg.Client.prototype as unknown as { query: Query };
+
+/** The first statement like this seems to fail, and is carried out before the next one. Returns whether it has been. */
+function delayOnce(statement: RegExp): () => boolean {
+  const { query } = client;
+  let kept: Parameters<Query> | undefined;
+  let isDone = false;
+  client.query = function (this: unknown, ...args) {
+    const [{ text = "" }, , answer] = args;
+    if (isDone || !statement.test(text)) return query.apply(this, args);
+    if (!kept) {
+      kept = args;
+      answer(new Error("Connection terminated unexpectedly"));
+      return;
+    }
+    isDone = true;
+    query.call(this, kept[0], kept[1], () => undefined);
+    query.apply(this, args);
+  };
+  onTestFinished(() => void (client.query = query));
+  return () => isDone;
+}
 
 /** The connection seems to end under the next statement that is like the first of these, then under one like the next. */
 function cutOff(statements: RegExp[]): readonly RegExp[] {
-  type Query = (config: { text?: string }, values: unknown, answer: (error: Error) => void) => void;
-  const client = pg.Client.prototype as unknown as { query: Query };
   const { query } = client;
   client.query = function (this: unknown, ...args) {
     const [{ text = "" }, , answer] = args;
