@@ -3,7 +3,7 @@ import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows.js";
-import type { ThreadLease, ThreadPatch, ThreadRow } from "../storage/storage.js";
+import type { RunHolder, RunRow, Storage, ThreadLease, ThreadPatch, ThreadRow } from "../storage/storage.js";
 import { NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
@@ -29,7 +29,7 @@ import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { resumptionOf } from "./resumption.js";
 import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
 import { notingEnd } from "./stateless-runs.js";
-import { insertRun, wakeRun } from "./run-rows.js";
+import { expectWebhook, wakeRun } from "./run-rows.js";
 import { createThread } from "./thread-state.js";
 
 export interface StartOptions extends LiveRunOptions {
@@ -348,4 +348,48 @@ async function openRunThread(
   const graphs = await writersWith(context, row, bound.id);
   const filter = await context.registry.filterAmong(bound, graphs, config);
   return { bound: { ...bound, filter }, origin: { graphs, scope: scopeOf(context) ?? row.scope } };
+}
+
+/**
+ * Store the run's row and change its thread. A storage that does not answer may have stored the row all the same: one whose
+ * id is known goes on then.
+ * @throws NotFoundError (`thread_not_found`)
+ */
+async function insertRun(
+  context: EngineContext,
+  checked: CheckedRequest,
+  { run, resumption }: LiveRun,
+  thread: ThreadPatch,
+): Promise<false> {
+  const { storage, live, ownerId } = context;
+  const { known } = checked;
+  const row = { ...run, owner: ownerId, resumption };
+  if (checked.request.webhook != null) await expectWebhook(context, run, checked);
+  let isStored: boolean;
+  try {
+    isStored = await storeRow(storage, row, thread, known?.from);
+  } catch (error) {
+    live.results.suspect(run, known !== undefined);
+    throw error;
+  }
+  if (!isStored) throw new NotFoundError("thread", run.thread_id);
+  return false;
+}
+
+/**
+ * Store a run and change its thread. One that is there already comes from whoever has it to this process, once. False when
+ * there is no such thread, or the run is not that one's.
+ */
+async function storeRow(
+  { runs, threads }: Storage,
+  row: RunRow,
+  thread: ThreadPatch,
+  from: RunHolder | undefined,
+): Promise<boolean> {
+  if (!from) return runs.insert(row, thread);
+  const { run_id, thread_id, owner, attempt = 1, resumption } = row;
+  const patch = { updated_at: thread.updated_at, owner, attempt, resumption };
+  if (runs.take) return runs.take({ run_id, thread_id }, from, patch, thread);
+  if (!(await runs.update(run_id, patch, from))) return false;
+  return (await threads.update(thread_id, thread)) !== undefined;
 }
