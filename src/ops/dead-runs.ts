@@ -50,6 +50,7 @@ export class DeadRuns {
    * @throws GraphServeError when it is not dead, or cannot go on (`run_not_redrivable`); where runs do not outlive their
    *   process (`unsupported_option`)
    * @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`)
+   * @throws GraphServeError where its end is to be posted and too many webhooks are unsent (`too_many_runs`)
    */
   async redrive(threadId: string, runId: string): Promise<Run> {
     const context = this.#context;
@@ -68,12 +69,7 @@ export class DeadRuns {
     if (!lease) throw new ThreadBusyError(thread_id);
     try {
       await assertUnmoved(context, row);
-      await expectWebhook(context, row);
-      const thread = { updated_at: now(), status: "busy" as const, error: null };
-      if (!(await table.revive(row, revived(row), thread))) {
-        deadRow(await runRow(context, thread_id, run_id));
-        throw new ThreadBusyError(thread_id, "another run of it is in flight, or waits");
-      }
+      await withWebhook(context, row, () => revive(context, table, row));
     } finally {
       await lease.release();
     }
@@ -177,12 +173,31 @@ async function assertUnmoved(context: OpsContext, row: RunRow): Promise<void> {
 const keyOf = ({ created_at, run_id }: RunRow): string => `${created_at} ${run_id}`;
 const writtenAt = ({ checkpoint }: CheckpointTuple): string => checkpoint.ts;
 
-/** How it ends is posted anew. */
-async function expectWebhook(context: OpsContext, row: RunRow): Promise<void> {
+/** @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`) */
+async function revive(context: OpsContext, table: DeadRunTable, row: DeadRow): Promise<void> {
+  const { thread_id, run_id } = row;
+  const thread = { updated_at: now(), status: "busy" as const, error: null };
+  if (await table.revive(row, revived(row), thread)) return;
+  deadRow(await runRow(context, thread_id, run_id));
+  throw new ThreadBusyError(thread_id, "another run of it is in flight, or waits");
+}
+
+/**
+ * How it ends is posted anew. That is stored before it goes on, so that no end is missed, and taken back should it not;
+ * should this process die between, its death comes another time, under the same id.
+ */
+async function withWebhook(context: OpsContext, row: RunRow, work: () => Promise<void>): Promise<void> {
   const { webhook } = row.kwargs;
-  if (typeof webhook !== "string" || !context.timers?.kinds.includes("webhook")) return;
+  if (typeof webhook !== "string" || !context.timers?.kinds.includes("webhook")) return work();
   const { expectEndAnew } = await import("./webhooks.js");
-  await expectEndAnew(context, row, webhook);
+  const takeBack = await expectEndAnew(context, row, webhook);
+  try {
+    await work();
+  } catch (error) {
+    // A storage that does not answer may have let it go on all the same.
+    if (!(error instanceof StorageUnavailableError)) await takeBack();
+    throw error;
+  }
 }
 
 /** As a run that was given back: what it has died of before does not count. */

@@ -9,6 +9,7 @@ import type { EngineContext } from "./live-runs.js";
 import { narrower } from "./narrow-log.js";
 import type { Callers } from "./queue.js";
 import type { RunLog } from "./run-log.js";
+import type { LiveRunOptions } from "./run-options.js";
 import { runModel } from "./thread-origin.js";
 
 interface CallerOptions {
@@ -18,7 +19,7 @@ interface CallerOptions {
   /** Whether the run goes on then. */
   unattended: boolean;
   /** What is left to do when the caller has had its end. Never rejects. */
-  atEnd?: () => Promise<void>;
+  atEnd?: LiveRunOptions["atEnd"];
 }
 
 export class QueuedRun {
@@ -136,15 +137,19 @@ const FREE_MS = 10_000;
 
 /** Whoever ended the run has its thread until all is done that the end does. What is not done here is left to the sweep. */
 async function onceFree(
-  { storage: { locks } }: EngineContext,
-  { thread_id }: Run,
-  work: () => Promise<void>,
+  { storage: { locks, runs } }: EngineContext,
+  { thread_id, run_id }: Run,
+  work: NonNullable<LiveRunOptions["atEnd"]>,
 ): Promise<void> {
   const options = { wait: true, first: true, signal: AbortSignal.timeout(FREE_MS) };
   const lease = await locks.acquire(thread_id, options).catch(() => undefined);
   if (!lease) return;
   try {
-    await work();
+    const row = await runs.get(thread_id, run_id);
+    // One that died may go on again by now.
+    await work(row !== undefined && (!isFinished(row) || row.resumption != null));
+  } catch {
+    // The storage is away.
   } finally {
     await lease.release();
   }

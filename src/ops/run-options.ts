@@ -7,8 +7,11 @@ export interface LiveRunOptions {
   log?: RunLog;
   /** Set for a run whose thread is none of its client's. */
   stateless?: Stateless;
-  /** Called when the run has ended, before anybody hears of it, while its thread is still held. Never rejects. */
-  atEnd?: () => Promise<void>;
+  /**
+   * Called when the run has ended, before anybody hears of it, while its thread is still held. One that is dead can go on
+   * when somebody asks for it. Never rejects.
+   */
+  atEnd?: (isDead: boolean) => Promise<void>;
   /** Whether it goes on when its client leaves. */
   unattended?: boolean;
 }

@@ -21,6 +21,7 @@ import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "./context.js";
 import { deathsOf, NOBODY } from "./recovery.js";
+import type { LiveRunOptions } from "./run-options.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { UnconfirmedRuns } from "./unconfirmed-runs.js";
 
@@ -155,7 +156,7 @@ interface EndedRun {
   /** Whether the storage has refused a write of it. */
   isTaken: boolean;
   /** What is left to do while its thread is held. */
-  atEnd: (() => Promise<void>) | undefined;
+  atEnd: LiveRunOptions["atEnd"];
 }
 
 export class RunResults {
@@ -182,7 +183,7 @@ export class RunResults {
     const own = { ...ended, ending: final, resumption };
     const result = (await this.#giveBack(own)) ?? (await this.#storeOrDefer(own, isLost));
     if (result.isTaken) return { ...result, isLost };
-    if (!isLost) await atEnd?.();
+    if (!isLost) await atEnd?.(this.#leftOf({ ...own, ending: result }) !== undefined);
     return { ...result, isLost, isTaken: isLost && (await this.#isTaken(ended)) };
   }
 

@@ -71,11 +71,11 @@ async function removeUnused(context: EngineContext, thread_id: string): Promise<
   }
 }
 
-/** What a run's end does to a thread that is temporary. */
+/** What a run's end does to a thread that is temporary: with one that is dead it stays until the sweep. */
 export const removalOf =
   (context: EngineContext, thread_id: string): NonNullable<LiveRunOptions["atEnd"]> =>
-  () =>
-    removed(context, thread_id, () => new Threads(context).remove(thread_id));
+  async (isDead) =>
+    isDead ? undefined : removed(context, thread_id, () => new Threads(context).remove(thread_id));
 
 /** The end of a run is noted for its webhook, before what else its end does. */
 export const notingEnd =
@@ -84,10 +84,10 @@ export const notingEnd =
     run: RunKey,
     atEnd: LiveRunOptions["atEnd"],
   ): NonNullable<LiveRunOptions["atEnd"]> =>
-  async () => {
+  async (isDead) => {
     const { noteEnd } = await import("./webhooks.js");
     // Its thread stays until then, or until the sweep.
-    if (await noteEnd(context, run)) await atEnd?.();
+    if (await noteEnd(context, run)) await atEnd?.(isDead);
   };
 
 /** A thread that cannot be removed now is left to the sweep: nobody knows of it. */

@@ -28,6 +28,8 @@ export interface WebhookData {
   caller: Caller | null;
   /** What is sent, once the run has ended. */
   payload: string | null;
+  /** Which attempt of the run ended so; left out by earlier releases. */
+  attempt?: number | null;
   sendings: number;
   last_error: string | null;
   /** When it was given up. */
@@ -84,7 +86,7 @@ class WebhookSender {
     const signal = AbortSignal.any([late, stopping]);
     try {
       const status = await post(data.url, {
-        headers: this.#headers(id, body),
+        headers: this.#headers(messageId(id, data), body),
         body,
         reach: this.#reach,
         signal,
@@ -97,8 +99,7 @@ class WebhookSender {
     }
   }
 
-  #headers(runId: string, body: string): Record<string, string> {
-    const id = `msg_${runId}`;
+  #headers(id: string, body: string): Record<string, string> {
     const timestamp = Math.floor(Date.now() / 1000).toString();
     const signature = createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest("base64");
     return {
@@ -110,6 +111,10 @@ class WebhookSender {
     };
   }
 }
+
+/** A run that died may go on and end another time, as another attempt: that is another message. */
+const messageId = (runId: string, { attempt }: WebhookData): string =>
+  (attempt ?? 1) > 1 ? `msg_${runId}_${attempt}` : `msg_${runId}`;
 
 const pauseAfter = (sendings: number): number =>
   Math.min(FIRST_PAUSE_MS * GROWTH ** (sendings - 1), LONGEST_PAUSE_MS);

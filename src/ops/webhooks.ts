@@ -70,16 +70,27 @@ async function assertRoom(table: TimerTable, scope: string | null): Promise<void
   if (await isFull(MOST_UNSENT)) refuse(String(MOST_UNSENT));
 }
 
-const UNSENT = { payload: null, sendings: 0, last_error: null, failed_at: null };
+const UNSENT = { payload: null, attempt: null, sendings: 0, last_error: null, failed_at: null };
 
-/** The same for a run that had ended, and is to end another time; how it ended before is not sent any more. */
-export async function expectEndAnew(context: OpsContext, run: RunKey, url: string): Promise<void> {
+/**
+ * The same for a run that had ended, and is to end another time; how it ended before is not sent any more. Returns what
+ * takes that back.
+ */
+export async function expectEndAnew(
+  context: OpsContext,
+  run: RunKey,
+  url: string,
+): Promise<() => Promise<unknown>> {
   const table = context.timers?.table as TimerTable;
   for (;;) {
     const row = (await table.get("webhook", run.run_id)) as WebhookRow | undefined;
-    if (!row) return expectEnd(context, run, url);
+    if (!row) {
+      await expectEnd(context, run, url);
+      return () => table.delete("webhook", run.run_id, 1);
+    }
     const data = { ...row.data, ...UNSENT };
-    if (await table.replace({ ...row, due_at: after(now(), LOOK_MS), data })) return;
+    if (await table.replace({ ...row, due_at: after(now(), LOOK_MS), data }))
+      return () => table.replace({ ...row, version: row.version + 1 });
   }
 }
 
@@ -92,7 +103,7 @@ export async function noteEnd(context: OpsContext, { run_id, thread_id }: RunKey
       if (!timers || !row || row.data.payload !== null) return true;
       const run = await storage.runs.get(thread_id, run_id);
       if (!run || !isFinished(run)) return true;
-      const data = { ...row.data, payload: await payloadOf(context, run) };
+      const data = { ...row.data, ...(await endOf(context, run)) };
       if (!(await timers.table.replace({ ...row, due_at: now(), data }))) continue;
       timers.wake();
       return true;
@@ -109,22 +120,26 @@ export async function fireWebhook(context: EngineContext, timer: TimerRow, at: s
   const table = context.timers?.table as TimerTable;
   const { webhooks } = context.settings;
   if (row.data.failed_at !== null || !webhooks) return void (await table.delete("webhook", row.id));
-  const payload = row.data.payload ?? (await endedPayload(context, row));
-  if (payload !== undefined) {
-    const ended = { ...row, data: { ...row.data, payload } };
-    return senderOf(webhooks).send(context, ended, at);
-  }
+  const end = row.data.payload === null ? await lookForEnd(context, row) : {};
+  if (end) return senderOf(webhooks).send(context, { ...row, data: { ...row.data, ...end } }, at);
   const run = await context.storage.runs.get(row.data.thread_id, row.id);
   const isGone = !run && Date.parse(at) - Date.parse(row.created_at) > ACCEPTING_MS;
   if (isGone) await table.delete("webhook", row.id);
   else await table.replace({ ...row, due_at: after(at, run && isWaiting(run) ? RARE_LOOK_MS : LOOK_MS) });
 }
 
-async function endedPayload(context: OpsContext, { id, data }: WebhookRow): Promise<string | undefined> {
+type End = Pick<WebhookData, "payload" | "attempt">;
+
+async function lookForEnd(context: OpsContext, { id, data }: WebhookRow): Promise<End | undefined> {
   const run = await context.storage.runs.get(data.thread_id, id);
   if (!run || !isFinished(run)) return undefined;
-  return payloadOf(withParts(context, { caller: data.caller ?? undefined }), run);
+  return endOf(withParts(context, { caller: data.caller ?? undefined }), run);
 }
+
+const endOf = async (context: OpsContext, run: RunRow): Promise<End> => ({
+  payload: await payloadOf(context, run),
+  attempt: run.attempt ?? 1,
+});
 
 /** The run as `GET` shows it, with what it answers; values that cannot be read are none. */
 async function payloadOf(context: OpsContext, row: RunRow): Promise<string> {
