@@ -113,7 +113,8 @@ export async function callOff(context: EngineContext, { run_id, thread_id }: Run
   if (!(await runs.update(run_id, patch, WAITING))) return false;
   await timers?.delete("run", run_id);
   const atEnd = timer?.data.is_temporary ? removalOf(context, thread_id) : undefined;
-  if (context.timers?.kinds.includes("webhook")) await notingEnd(context, { run_id, thread_id }, atEnd)(false);
+  if (context.timers?.kinds.includes("webhook"))
+    await notingEnd(context, { run_id, thread_id }, atEnd)(false);
   else await atEnd?.(false);
   return true;
 }

@@ -3,13 +3,14 @@ import type { JsonObject } from "../models/common.js";
 import { attemptOf, type JoinedStream, type RunFrame, type WaitingRun } from "../models/run-stream.js";
 import type { Run, StreamMode } from "../models/run.js";
 import { isFinished } from "../storage/rows.js";
-import type { RunKey } from "../storage/storage.js";
+import type { RunKey, RunRow } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pause } from "../support/pause.js";
 import { answerElsewhere, endElsewhere, patiently, stopElsewhere } from "./elsewhere.js";
 import { endsSummary, framesElsewhere, summaryElsewhere, until } from "./frames-elsewhere.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
+import { goesOnAfter } from "./recovery.js";
 import { RunAborted } from "./run-aborted.js";
 import type { LogReader, RunLog } from "./run-log.js";
 import { runModel, runRow, scopeOf } from "./thread-origin.js";
@@ -102,9 +103,11 @@ export async function joinRunStream(
   options: StreamJoinOptions,
 ): Promise<JoinedStream> {
   const { after = -1 } = options;
-  const run = runModel(await runRow(context, threadId, runId));
+  const row = await runRow(context, threadId, runId);
+  const run = runModel(row);
   const live = context.live.find(run.run_id);
-  const log = context.live.logOf(run.run_id);
+  const kept = context.live.logOf(run.run_id);
+  const log = kept && isOutlived(row, kept) ? undefined : kept;
   const leave = () => stop(context, run, live);
   const isOfEarlier = log !== undefined && lacksEarlier(context, log, after);
   if (!isOfEarlier && log?.reaches(after)) {
@@ -120,14 +123,18 @@ export async function joinRunStream(
   return { run, ...joined(frames, options, leave), isOver };
 }
 
+/** Whether the log is that of an attempt which died here, and the run has gone on elsewhere. */
+const isOutlived = (row: RunRow, log: RunLog): boolean =>
+  log.isClosed && goesOnAfter(row, attemptOf(log.base));
+
 /** Whether earlier attempts may have told more after this frame: that is not in the log of a later one, but shared. */
 const lacksEarlier = ({ frames }: EngineContext, log: RunLog, after: number): boolean =>
   frames !== undefined && after < log.base - 1;
 
 /** Whether the caller has seen the last of the frames that other processes share. */
-async function hasAll({ frames }: EngineContext, { run_id }: RunKey, after: number): Promise<boolean> {
+async function hasAll({ frames }: EngineContext, { run_id, attempt }: Run, after: number): Promise<boolean> {
   const page = after < 0 ? undefined : await frames?.read(run_id, after);
-  return page !== undefined && page.is_ended && after === page.next - 1;
+  return page !== undefined && page.is_ended && after === page.next - 1 && attemptOf(after) >= attempt;
 }
 
 /**
@@ -160,7 +167,7 @@ export async function joinStatelessStream(
   const end = { status: "success" as const, updated_at: new Date().toISOString() };
   const gone = { run_id, thread_id, attempt: attemptOf(page.next), kwargs: {}, ...end };
   const run = row ? runModel(row) : gone;
-  const isOver = page.is_ended && after === page.next - 1;
+  const isOver = (!row || isFinished(row)) && page.is_ended && after === page.next - 1;
   const frames = isOver ? NOTHING_LEFT : framesElsewhere(context, run, after);
   return { run, ...joined(frames, options, () => stop(context, run, undefined)), isOver };
 }

@@ -7,12 +7,14 @@ import { attemptOf, firstIdOf, FramesLostError, type RunFrame } from "../models/
 import type { Run } from "../models/run.js";
 import type { FramePage } from "../storage/frame-bus.js";
 import { isFinished } from "../storage/rows.js";
+import type { RunRow } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
 import { looksAt, patiently, RECOVERY_MS, storedValues } from "./elsewhere.js";
 import { attemptFrame } from "./execute.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
 import { narrower } from "./narrow-log.js";
-import type { LogReader } from "./run-log.js";
+import { goesOnAfter } from "./recovery.js";
+import type { LogReader, RunLog } from "./run-log.js";
 import type { SharedFrames } from "./shared-frames.js";
 import { runModel } from "./thread-origin.js";
 
@@ -98,17 +100,19 @@ async function* framesAsTheyCome(
       if (seen !== after) throw new FramesLostError();
       return seen;
     }
+    seen = frames.at(-1)?.id ?? seen;
+    const goesOn = page ? isAtEnd(page, seen) && (await look.goesOn(page)) : false;
     if (page && frames.length > 0) {
-      yield page.about.is_wide ? frames.flatMap(narrow) : frames;
-      seen = frames.at(-1)?.id ?? seen;
+      const told = withoutEnds(frames, goesOn ? undefined : page.next - 1);
+      if (told.length > 0) yield page.about.is_wide ? told.flatMap(narrow) : told;
       look.heard();
     }
     // One that ended without any is one that nobody had asked for.
-    if (page && isWhole(page, seen)) return seen >= firstIdOf(attemptOf(page.next)) || seen;
+    if (page && !goesOn && isWhole(page, seen)) return seen >= firstIdOf(attemptOf(page.next)) || seen;
     const log = context.live.logOf(run.run_id);
     // What earlier attempts told is not in the log of this one.
     const isPast = frames.length === 0 || (log && seen >= log.base);
-    if (isPast && log?.reaches(seen) && log.next > seen + 1) {
+    if (isPast && log?.reaches(seen) && log.next > seen + 1 && !(await look.outlived(log))) {
       // This process has taken the run over meanwhile: all that is left of it is here.
       for await (const batch of log.read(seen)) yield log.isWide ? batch.flatMap(narrow) : batch;
       return true;
@@ -120,6 +124,14 @@ async function* framesAsTheyCome(
 
 /** Whether the reader has seen all that there will ever be. */
 const isWhole = ({ is_ended, next }: FramePage, seen: number): boolean => is_ended && seen >= next - 1;
+
+/** Whether the last frame that a reader has seen is that of a run which has ended, as far as it looks. */
+const isAtEnd = (page: FramePage, seen: number): boolean =>
+  isWhole(page, seen) || (seen === page.next - 1 && page.frames.at(-1)?.event === "error");
+
+/** An attempt of a dead run has told that it failed: who sees that reads no further, though the run has gone on. */
+const withoutEnds = (frames: readonly RunFrame[], last: number | undefined): readonly RunFrame[] =>
+  frames.filter(({ id, event }) => id === last || (event !== "error" && event !== "end"));
 
 /** Whether nothing is missing between a frame that was seen and the next one: of its attempt, or the first of a later one. */
 const follows = (seen: number, next: number): boolean =>
@@ -148,18 +160,35 @@ class RowLook {
     if (this.#endedAt !== undefined) this.#endedAt = performance.now();
   }
 
+  /** Whether what is told of the end is not all: the attempt that ended so was dead, and another one follows, or is to. */
+  async goesOn({ frames, next }: Pick<FramePage, "frames" | "next">): Promise<boolean> {
+    // None goes on after that.
+    if (frames.at(-1)?.event === "end") return false;
+    const row = await this.#row();
+    return row !== undefined && goesOnAfter(row, attemptOf(next));
+  }
+
+  /** The same of a log of this process. */
+  async outlived(log: RunLog): Promise<boolean> {
+    return log.isClosed && (await this.goesOn({ frames: log.kept.slice(-1), next: log.base }));
+  }
+
+  #row(): Promise<RunRow | undefined> {
+    const { thread_id, run_id } = this.#run;
+    return patiently(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
+  }
+
   /** Whether the run has ended, or is gone, and its last frames do not come any more. */
   async isOver(): Promise<boolean> {
     const now = performance.now();
     if (this.#endedAt !== undefined) return now - this.#endedAt >= LATE_MS;
     if (now - this.#lookedAt < LOOK_MS) return false;
     this.#lookedAt = now;
-    const { thread_id, run_id } = this.#run;
-    const row = await patiently(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
+    const row = await this.#row();
     if (!row || isFinished(row)) this.#endedAt = now;
     else if (now - this.#recoveredAt >= RECOVERY_MS) {
       this.#recoveredAt = now;
-      await patiently(() => this.#context.recover({ threadId: thread_id }), this.#signal);
+      await patiently(() => this.#context.recover({ threadId: this.#run.thread_id }), this.#signal);
     }
     return false;
   }
@@ -205,7 +234,7 @@ async function* summaryOf(
     if (now.attempt > Math.max((last ?? run).attempt, 1)) {
       const log = context.live.logOf(run_id);
       // This process has taken the run over meanwhile: all of its frames are here.
-      if (log) {
+      if (log && attemptOf(log.base) >= now.attempt) {
         yield* log.read();
         return;
       }

@@ -11,7 +11,7 @@ import type {
   UnfinishedQuery,
   UnfinishedRun,
 } from "../storage/storage.js";
-import { isHeldBy, now } from "../storage/rows.js";
+import { isFinished, isHeldBy, now } from "../storage/rows.js";
 import { KEEPER } from "../storage/timers.js";
 import type { OpsContext } from "./context.js";
 import { latestSnapshot, readerOf } from "./thread-state.js";
@@ -27,6 +27,13 @@ export const WAITING: RunHolder = { owner: KEEPER.id, attempt: 0 };
 
 export const isWaiting = (row: Pick<RunRow, keyof RunHolder | "status">): boolean =>
   row.status === "pending" && isHeldBy(row, WAITING);
+
+/**
+ * Whether a run goes on, or has gone on, after this attempt of it ended: it was dead, and somebody asked for it. One that
+ * its process still has, has ended: that is yet to be stored.
+ */
+export const goesOnAfter = (row: Pick<RunRow, "attempt" | "owner" | "status">, attempt: number): boolean =>
+  (row.attempt ?? 1) > attempt || (!isFinished(row) && row.owner === NOBODY);
 
 /** How many processes have died over a run; those that gave it back in order do not count. */
 export const deathsOf = ({ attempt = 1, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
