@@ -150,7 +150,8 @@ export async function joinStatelessStream(
   const run_id = requireUuid(runId, ["path", "run_id"]);
   const live = context.live.find(run_id);
   const known = context.live.logOf(run_id);
-  const isWhole = known !== undefined && !lacksEarlier(context, known, after);
+  const isWhole =
+    known !== undefined && !lacksEarlier(context, known, after) && !(await hasGoneOn(context, known, run_id));
   const page = isWhole ? undefined : await sharedPage(context, run_id, after);
   // What is here is better than nothing, while what others share cannot be read.
   const log = page ? undefined : known;
@@ -170,6 +171,13 @@ export async function joinStatelessStream(
   const isOver = (!row || isFinished(row)) && page.is_ended && after === page.next - 1;
   const frames = isOver ? NOTHING_LEFT : framesElsewhere(context, run, after);
   return { run, ...joined(frames, options, () => stop(context, run, undefined)), isOver };
+}
+
+/** As `isOutlived`, where nobody has looked at the row. Only what failed can have gone on. */
+async function hasGoneOn({ storage }: EngineContext, log: RunLog, runId: string): Promise<boolean> {
+  if (!log.stateless || !log.isClosed || log.kept.at(-1)?.event !== "error") return false;
+  const row = await storage.runs.get(log.stateless.thread_id, runId);
+  return row !== undefined && isOutlived(row, log);
 }
 
 /** The first frames of a run that was just accepted elsewhere may be on their way. */

@@ -2,11 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it, onTestFinished } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { DeadRun } from "../../src/models/dead-run.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { openService } from "../../src/service.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
@@ -22,6 +24,22 @@ async function trails() {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return createTrails(join(folder, "log"));
 }
+
+/** A graph under which the storage is away until it is back. */
+const shaky = (isBack: { now: boolean }) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode("only", () => {
+      if (!isBack.now) throw new StorageUnavailableError("the storage is away");
+      return {};
+    })
+    .addEdge(START, "only")
+    .addEdge("only", END)
+    .compile();
+
+const ids = (run: unknown) => {
+  const { run_id, thread_id } = run as LeftRun;
+  return { run_id, thread_id };
+};
 
 const pathOf = ({ thread_id, run_id }: LeftRun) => `/threads/${thread_id}/runs/${run_id}`;
 const deadOf = async ({ request }: TestServer, query = "") =>
@@ -265,7 +283,60 @@ onEveryBackend("runs that died", (backend) => {
     });
     expect((await redrive(server, first)).status).toBe(200);
     await ended(server, first);
-    expect((await receiver.next()).run).toMatchObject({ run_id: first.run_id, status: "success" });
+    const { run, headers } = await receiver.next();
+    expect(run).toMatchObject({ run_id: first.run_id, status: "success" });
+    expect(headers["webhook-id"]).toBe(`msg_${first.run_id}_2`);
+  });
+
+  it("that are refused, are not posted to their webhook another time", async () => {
+    if (!isKept()) return;
+    const receiver = await startReceiver();
+    const { server, storage, first } = await begun([{ attempt: 1, kwargs: { webhook: receiver.url } }], {
+      settings: { webhooks },
+    });
+    const gate = newId();
+    const later = { assistant_id: "trail", input: { log: ["next"], gates: { a: gate } } };
+    const other = server.service.runs.create(first.thread_id, later);
+    await gateOf(gate).entered;
+    expect((await redrive(server, first)).body).toMatchObject({ code: "thread_busy" });
+    gateOf(gate).open();
+    await other;
+    expect(await storage.timers?.list({ kind: "webhook", limit: 10, offset: 0 })).toEqual([]);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it("keep a thread that was to go with them, and it goes when they have gone on", async () => {
+    if (!isKept()) return;
+    const isBack = { now: false };
+    const server = await startTestServer({
+      graphs: { shaky: shaky(isBack) },
+      storage: await keptStorage(backend()),
+      settings: { max_attempts: 1 },
+    });
+    const body = { assistant_id: "shaky", input: {} };
+    const run = (await server.request("POST", "/runs", body)).body as LeftRun;
+    await expect.poll(async () => (await runOf(server, run)) as object).toMatchObject({ status: "error" });
+    await expect.poll(() => deadOf(server)).toContainEqual(expect.objectContaining(ids(run)));
+    isBack.now = true;
+    expect((await redrive(server, run)).status).toBe(200);
+    await expect
+      .poll(async () => (await server.request("GET", `/threads/${run.thread_id}`)).status)
+      .toBe(404);
+  });
+
+  it("keep it too where their caller has waited for the queue", async () => {
+    if (backend().name !== "postgres") return;
+    const server = await startTestServer({
+      graphs: { shaky: shaky({ now: false }) },
+      storage: await keptStorage(backend()),
+      settings: { max_attempts: 1, queue: "postgres", checkpointer_scheme: "postgres" },
+    });
+    const body = { assistant_id: "shaky", input: {}, on_disconnect: "continue" };
+    const waited = await server.request("POST", "/runs/wait", body);
+    expect(waited.body).toMatchObject({ __error__: { message: "the storage is away" } });
+    const dead = await deadOf(server);
+    const [run] = dead.filter(({ graph_id }) => graph_id === "shaky");
+    expect((await server.request("GET", `/threads/${run?.thread_id}`)).status).toBe(200);
   });
 
   it("are their users' own", async () => {
