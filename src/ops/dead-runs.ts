@@ -16,7 +16,7 @@ import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { NOBODY } from "./recovery.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
-import { ownThread, runModel, runRow } from "./thread-origin.js";
+import { runModel, runRow, scopeFilter } from "./thread-origin.js";
 
 /** How long those are kept that nobody sees to. */
 const KEEP_DEAD_DAYS = 30;
@@ -34,8 +34,7 @@ export class DeadRuns {
   async list({ limit = DEFAULT_LIMIT, offset = 0 }: DeadRunFilter): Promise<Page<DeadRun>> {
     const found: DeadRun[] = [];
     let left = offset;
-    for await (const row of rowsOf(this.#context.storage.deadRuns)) {
-      if (this.#context.caller && !(await ownThread(this.#context, row.thread_id))) continue;
+    for await (const row of ownRows(this.#context)) {
       if (left > 0) left -= 1;
       else if (found.push(deadRun(row)) > limit) break;
     }
@@ -98,20 +97,38 @@ export async function forgetDead({ storage: { deadRuns }, logger }: OpsContext, 
 }
 
 /** One that goes on meanwhile moves the others up: none is given twice. */
-async function* rowsOf(table: DeadRunTable | undefined): AsyncGenerator<RunRow, void, undefined> {
-  // None outlives its process.
-  if (!table) return;
+async function* ownRows(context: OpsContext): AsyncGenerator<RunRow, void, undefined> {
+  const { deadRuns } = context.storage;
+  // Else none outlives its process.
+  if (!deadRuns) return;
   const given = new Set<string>();
+  const own = new Set<string>();
   let offset = 0;
   const rows = inPages<RunRow>(async (_, limit) => {
-    const page = await table.list({ limit, offset });
+    const page = await deadRuns.list({ limit, offset });
     offset += page.length;
+    for (const id of await ownThreads(context, page)) own.add(id);
     return page;
   });
   for await (const row of rows) {
-    if (!given.has(row.run_id)) yield row;
+    if (own.has(row.thread_id) && !given.has(row.run_id)) yield row;
     given.add(row.run_id);
   }
+}
+
+/** Those of the rows' threads that are the caller's. */
+async function ownThreads(context: OpsContext, page: readonly RunRow[]): Promise<string[]> {
+  const ids = [...new Set(page.map(({ thread_id }) => thread_id))];
+  if (!context.caller || ids.length === 0) return ids;
+  const sorted = { sortBy: "updated_at", sortOrder: "desc" } as const;
+  const filter = scopeFilter(context, { ids });
+  const { rows } = await context.storage.threads.search({
+    ...filter,
+    ...sorted,
+    limit: ids.length,
+    offset: 0,
+  });
+  return rows.map((row) => row.thread_id);
 }
 
 const deadRun = (row: RunRow): DeadRun => ({
@@ -186,9 +203,9 @@ async function revive(context: OpsContext, table: DeadRunTable, row: DeadRow): P
  * How it ends is posted anew. That is stored before it goes on, so that no end is missed, and taken back should it not;
  * should this process die between, its death comes another time, under the same id.
  */
-async function withWebhook(context: OpsContext, row: RunRow, work: () => Promise<void>): Promise<void> {
-  const { webhook } = row.kwargs;
-  if (typeof webhook !== "string" || !context.timers?.kinds.includes("webhook")) return work();
+async function withWebhook(context: OpsContext, row: DeadRow, work: () => Promise<void>): Promise<void> {
+  const { webhook } = row.resumption;
+  if (webhook === undefined || !context.timers?.kinds.includes("webhook")) return work();
   const { expectEndAnew } = await import("./webhooks.js");
   const takeBack = await expectEndAnew(context, row, webhook);
   try {

@@ -15,7 +15,7 @@ const ATTENDED: Resumption = { unattended: false, isWhole: false, caller: null, 
 
 export function resumptionOf(
   { caller }: OpsContext,
-  { config, context }: RunCreateRequest,
+  { config, context, webhook }: RunCreateRequest,
   { unattended = false, stateless, atEnd }: Options,
 ): Resumption {
   if (!unattended) return ATTENDED;
@@ -25,6 +25,7 @@ export function resumptionOf(
     isWhole: isStorable(config) && isStorable(context) && isStorable(caller),
     caller: stored ?? null,
     ...(stateless && { stateless: { temporary: atEnd !== undefined } }),
+    ...(webhook != null && { webhook }),
     spent_ms: 0,
   };
 }

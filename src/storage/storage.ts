@@ -110,6 +110,8 @@ export interface Resumption {
   given_back?: number;
   /** Which frames it has, where that is not what its request says: none, or also those for readers of its thread. */
   frames?: "none" | "wide";
+  /** Where its end is posted. */
+  webhook?: string;
 }
 
 /** Who executes a run, or is to: what another one still writes for the run is refused. */
@@ -238,10 +240,7 @@ export interface RunTable {
   tasks?(threadId: string, runId: string): Promise<RunTasks | null>;
 }
 
-/**
- * Runs over which as many processes died as may: they have ended as `error`, and their rows keep the resumption, with which
- * they can go on all the same.
- */
+/** Runs that too many processes died over: ended as `error`, their resumption kept, by which they can go on. */
 export interface DeadRunTable {
   /** Newest first (created_at, then run_id), one page. */
   list(page: Pick<RunQuery, "limit" | "offset">): Promise<RunRow[]>;

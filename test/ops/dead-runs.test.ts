@@ -275,25 +275,32 @@ onEveryBackend("runs that died", (backend) => {
     expect((await redrive(server, three)).body).toMatchObject({ code: "run_not_redrivable" });
   });
 
-  it("are posted to their webhook as often as they end", async () => {
+  it("are posted to their webhook as often as they end, each time as another webhook", async () => {
     if (!isKept()) return;
     const receiver = await startReceiver();
-    const { server, first } = await begun([{ attempt: 1, kwargs: { webhook: receiver.url } }], {
-      settings: { webhooks },
+    const isBack = { now: false };
+    const server = await startTestServer({
+      graphs: { shaky: shaky(isBack) },
+      storage: await keptStorage(backend()),
+      settings: { max_attempts: 1, webhooks },
     });
-    expect((await redrive(server, first)).status).toBe(200);
-    await ended(server, first);
-    const { run, headers } = await receiver.next();
-    expect(run).toMatchObject({ run_id: first.run_id, status: "success" });
-    expect(headers["webhook-id"]).toBe(`msg_${first.run_id}_2`);
+    const body = { assistant_id: "shaky", input: {}, webhook: receiver.url };
+    const run = (await server.request("POST", "/runs", body)).body as LeftRun;
+    const death = await receiver.next();
+    expect(death.run).toMatchObject({ ...ids(run), status: "error" });
+    isBack.now = true;
+    expect((await redrive(server, run)).status).toBe(200);
+    const end = await receiver.next();
+    expect(end.run).toMatchObject({ ...ids(run), status: "success" });
+    const named = [death, end].map(({ headers }) => headers["webhook-id"]);
+    expect(named).toEqual([`msg_${run.run_id}`, `msg_${run.run_id}_2`]);
   });
 
   it("that are refused, are not posted to their webhook another time", async () => {
     if (!isKept()) return;
     const receiver = await startReceiver();
-    const { server, storage, first } = await begun([{ attempt: 1, kwargs: { webhook: receiver.url } }], {
-      settings: { webhooks },
-    });
+    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0, webhook: receiver.url };
+    const { server, storage, first } = await begun([{ attempt: 1, resumption }], { settings: { webhooks } });
     const gate = newId();
     const later = { assistant_id: "trail", input: { log: ["next"], gates: { a: gate } } };
     const other = server.service.runs.create(first.thread_id, later);
@@ -301,7 +308,7 @@ onEveryBackend("runs that died", (backend) => {
     expect((await redrive(server, first)).body).toMatchObject({ code: "thread_busy" });
     gateOf(gate).open();
     await other;
-    expect(await storage.timers?.list({ kind: "webhook", limit: 10, offset: 0 })).toEqual([]);
+    expect(await storage.timers?.get("webhook", first.run_id)).toBeUndefined();
     expect(receiver.received).toEqual([]);
   });
 

@@ -1,11 +1,9 @@
-import type { Db, Document, Filter } from "mongodb";
+import type { Db, Document } from "mongodb";
 import { UNFINISHED } from "../rows.js";
 import type { DeadRunTable } from "../storage.js";
 import { KEEPER } from "../timers.js";
-import { collectionsOf, readRun, type StoredRun, storeRunPatch } from "./rows.js";
+import { collectionsOf, IS_DEAD, readRun, storeRunPatch } from "./rows.js";
 import type { MongodbRuns } from "./runs.js";
-
-const isDead: Filter<StoredRun> = { status: "error", resumption: { $ne: null } };
 
 /** Who revives a run has the lock of its thread: no other begins there between the look and the change. */
 export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable {
@@ -14,18 +12,18 @@ export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable 
     async list({ limit, offset }) {
       // For MongoDB a limit of 0 is none.
       if (limit <= 0) return [];
-      const found = runs.find(isDead, { projection: { tasks: 0 } }).sort({ created_at: -1, _id: -1 });
+      const found = runs.find(IS_DEAD, { projection: { tasks: 0 } }).sort({ created_at: -1, _id: -1 });
       return (await found.skip(offset).limit(limit).toArray()).map(readRun);
     },
     async count() {
-      const { n } = await db.command({ count: runs.collectionName, query: isDead as Document });
+      const { n } = await db.command({ count: runs.collectionName, query: IS_DEAD as Document });
       return Number(n);
     },
     async revive({ run_id, thread_id }, patch, thread) {
       const others = { thread_id, status: { $in: [...UNFINISHED] }, owner: { $ne: KEEPER.id } };
       if (await runs.findOne(others, { projection: { _id: 1 } })) return false;
       const revived = await runs.updateOne(
-        { _id: run_id, thread_id, ...isDead },
+        { _id: run_id, thread_id, ...IS_DEAD },
         { $set: storeRunPatch(patch) },
       );
       // The thread says who has it, so that an end that was on its way counts no more.
@@ -33,7 +31,7 @@ export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable 
     },
     forget: async (before) => {
       const forgotten = await runs.updateMany(
-        { ...isDead, updated_at: { $lt: before } },
+        { ...IS_DEAD, updated_at: { $lt: before } },
         { $set: { resumption: null } },
       );
       return forgotten.modifiedCount;

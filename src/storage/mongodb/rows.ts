@@ -65,6 +65,9 @@ export interface Collections {
   owners: Collection<StoredOwner>;
 }
 
+/** Runs that died, and can go on: as their index has it. */
+export const IS_DEAD = { status: "error" as const, resumption: { $type: "string" as const } };
+
 export const collectionsOf = (db: Db): Collections => ({
   threads: db.collection("gs_threads"),
   runs: db.collection("gs_runs"),

@@ -1,7 +1,7 @@
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
-import { collectionsOf } from "./rows.js";
+import { collectionsOf, IS_DEAD } from "./rows.js";
 
 /**
  * Version of the documents that this release reads and writes: since 2, runs have a fault, since 3 tasks and what they are
@@ -37,6 +37,10 @@ export async function prepare(db: Db): Promise<void> {
   await runs.createIndex({ thread_id: 1, created_at: -1, _id: -1 });
   await runs.createIndex({ status: 1 });
   await runs.createIndex({ created_at: -1, _id: -1, status: 1 });
+  await runs.createIndex(
+    { created_at: -1, _id: -1 },
+    { name: "gs_runs_dead", partialFilterExpression: IS_DEAD },
+  );
   await db.collection("gs_items").createIndex({ namespace: 1, key: 1 });
   const timers = db.collection("gs_timers");
   await timers.createIndex({ due_at: 1, id: 1 });
