@@ -5,6 +5,7 @@ import { openFrameBus } from "../../src/storage/open-frames.js";
 import { openStorage } from "../../src/storage/open.js";
 import { graphs } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
+import { shaky } from "../fixtures/graphs/shaky.js";
 import { CLASSIFIED } from "../fixtures/graphs/vault.js";
 import { serve, type TestServer } from "../helpers/app.js";
 import { type TestPostgres, withPostgres } from "../helpers/postgres.js";
@@ -26,10 +27,13 @@ type Sharing = Pick<Settings, "stream" | "stream_uri">;
 
 function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
   const settings = { ...postgres.options({ lock_uri: undefined }), ...sharing };
-  const open = async (more: Partial<Settings> = {}) =>
+  const open = async ({
+    graphs: own = graphs,
+    ...more
+  }: Partial<Omit<Settings, "graphs">> & { graphs?: object } = {}) =>
     serve(
       await openTestService({
-        graphs,
+        graphs: { ...own },
         storage: await openStorage(postgres.options()),
         settings: { ...settings, ...more },
       }),
@@ -51,6 +55,36 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect(await rest.all).toEqual(told.slice(2));
     const over = await there.request("GET", run, undefined, { "last-event-id": String(told.at(-1)?.id) });
     expect(over.text).not.toContain("event:");
+  });
+
+  it("of a run that died, and goes on when somebody asks, come to whoever has seen its death, and to late ones", async () => {
+    const isBack = { now: false };
+    const dying = { graphs: { ...graphs, shaky: shaky(isBack) }, max_attempts: 1 };
+    const [here, there] = [await open(dying), await open(dying)];
+    const run = await background(here, { assistant_id: "shaky", input: {} });
+    const death = await follow(there, run).all;
+    expect(death.map(({ event }) => event).at(-1)).toBe("error");
+    await expect.poll(async () => (await there.request("GET", "/runs/dead")).text).toContain(idOf(run));
+    isBack.now = true;
+    const redriven = await there.request("POST", run.replace(/stream$/, "redrive"));
+    expect(redriven.status).toBe(200);
+    const last = String(death.at(-1)?.id);
+    const readers = [
+      follow(here, run, last),
+      follow(there, run, last),
+      follow(here, run),
+      follow(there, run),
+    ];
+    const told = await Promise.all(readers.map(({ all }) => all));
+    for (const events of told) {
+      const ends = events.filter(({ event }) => event === "error" || event === "end");
+      expect(ends.map(({ event }) => event)).toEqual(["end"]);
+      expect(events.findLast(({ event }) => event === "metadata")?.data).toMatchObject({ attempt: 2 });
+    }
+    const ids = told.map((events) => events.map(({ id }) => id));
+    expect(new Set(ids[2]).size).toBe(ids[2]?.length);
+    expect(ids[3]).toEqual(ids[2]);
+    expect(ids[1]).toEqual(ids[0]);
   });
 
   it("of a run that waits for its thread come when it has begun", async () => {
@@ -191,6 +225,8 @@ async function background(
   expect(answer.status).toBe(200);
   return `/threads/${thread}/runs/${(answer.body as { run_id: string }).run_id}/stream`;
 }
+
+const idOf = (stream: string): string => stream.split("/").at(-2) ?? "";
 
 interface Follower {
   all: Promise<SseEvent[]>;

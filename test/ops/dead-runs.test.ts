@@ -2,15 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it, onTestFinished } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { DeadRun } from "../../src/models/dead-run.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { openService } from "../../src/service.js";
-import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
+import { shaky } from "../fixtures/graphs/shaky.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
 import { createTrails, INPUT, leaveRun, type LeftRun } from "../helpers/left-runs.js";
@@ -24,17 +23,6 @@ async function trails() {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return createTrails(join(folder, "log"));
 }
-
-/** A graph under which the storage is away until it is back. */
-const shaky = (isBack: { now: boolean }) =>
-  new StateGraph(MessagesAnnotation)
-    .addNode("only", () => {
-      if (!isBack.now) throw new StorageUnavailableError("the storage is away");
-      return {};
-    })
-    .addEdge(START, "only")
-    .addEdge("only", END)
-    .compile();
 
 const ids = (run: unknown) => {
   const { run_id, thread_id } = run as LeftRun;
