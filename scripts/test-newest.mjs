@@ -28,8 +28,11 @@ const TESTS = [
   "test/http/thread-events.test.ts",
   ...["memory", "sqlite", "postgres", "mongodb", "redis"].map((scheme) => `test/storage/${scheme}.test.ts`),
 ];
-/** The slow files cut connections and fill memory, in which releases do not differ. */
-const PROJECTS = ["--project=quick", "--project=isolated"];
+/** The slow files of clients cut connections and fill memory, in which releases do not differ. */
+const PROJECTS = [
+  ...["quick", "isolated", "slow"].map((name) => `--project=${name}`),
+  "--exclude=test/clients/*.slow.test.ts",
+];
 const INSTALL_LIMIT_MS = 300_000;
 const TEST_LIMIT_MS = 900_000;
 

@@ -47,6 +47,8 @@ interface StoredCheckpoint {
 
 interface StoredWrite {
   taskId: string;
+  /** Its number among those of its task. */
+  idx: number;
   channel: string;
   data: Dumped;
 }
@@ -191,7 +193,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     if (!stored) thread.writes.set(key, (stored = new Map<string, StoredWrite>()));
     for (const [index, { idx, channel }] of own.entries()) {
       const id = `${taskId},${idx}`;
-      if (replace || !stored.has(id)) stored.set(id, { taskId, channel, data: dumped[index] as Dumped });
+      if (replace || !stored.has(id)) stored.set(id, { taskId, idx, channel, data: dumped[index] as Dumped });
     }
   }
 
@@ -253,9 +255,10 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return tupleOf(place, { id, parent: parent ?? null, checkpoint, metadata: facts, pendingWrites });
   }
 
+  /** By task, as databases give them: what tasks wrote side by side comes in one order wherever it is read. */
   #writesOf({ thread_id, checkpoint_ns }: Place, checkpoint_id: string): StoredWrite[] {
-    const key = keyOf({ checkpoint_ns, checkpoint_id });
-    return [...(this.#threads.get(thread_id)?.writes.get(key)?.values() ?? [])];
+    const stored = this.#threads.get(thread_id)?.writes.get(keyOf({ checkpoint_ns, checkpoint_id }));
+    return [...(stored?.values() ?? [])].sort(byTask);
   }
 
   async #sendsOf(place: Place, parent: string): Promise<unknown[]> {
@@ -273,6 +276,9 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return this.serde.loadsTyped("json", data) as Promise<unknown>;
   }
 }
+
+const byTask = (a: StoredWrite, b: StoredWrite): number =>
+  a.taskId < b.taskId ? -1 : a.taskId > b.taskId ? 1 : a.idx - b.idx;
 
 /** What a filter asks for are texts and numbers, which are the same before LangChain's objects are made of the JSON. */
 function hasFacts(metadata: Dumped, facts: readonly (readonly [string, unknown])[]): boolean {
