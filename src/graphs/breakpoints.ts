@@ -35,14 +35,16 @@ interface Inside extends Partial<Record<Side, string[]>> {
 }
 
 /**
- * The graph with the request's breakpoints inside of its graphs; itself where there are none.
+ * The graph with the request's breakpoints inside of its graphs; itself where there are none. LangGraph refuses names of
+ * no node when it compiles a graph, and of a run takes them for nothing: whoever wants to look first would see it pass.
  * @throws InvalidRequestError for a name that leads to no node that a run could stop at (`invalid_request`)
  */
 export function withInnerBreakpoints(graph: ServedGraph, request: Asked): ServedGraph {
   const root: Inside = { graphs: new Map() };
   for (const [field, side] of SIDES)
     for (const [index, name] of [...(request[field] ?? [])].entries()) {
-      if (!name.includes(":")) continue;
+      // Another server's graph does not tell its nodes.
+      if (!graph.nodes && !name.includes(":")) continue;
       const fault = note(root, graph, name.split(":"), side);
       if (fault !== undefined)
         throw InvalidRequestError.at(["body", field, index], `${JSON.stringify(name)}: ${fault}`);

@@ -125,7 +125,14 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
     await expect(isAtBreakpoint(stops, {}, config)).rejects.toThrow("was asked");
   });
 
+  it("is left to the server of a graph that does not tell its nodes", () => {
+    const { nodes: _, ...far } = graph as unknown as ServedGraph;
+    expect(withInnerBreakpoints(far, { interrupt_before: ["unknown"] })).toBe(far);
+  });
+
   it.each([
+    ["opne", /there is no node "opne", did you mean "open"\?; there are open, child/],
+    ["__start__", /there is no node "__start__"/],
     ["child:laef", /there is no node "laef", did you mean "leaf"\?; there are plan, leaf/],
     ["chlid:leaf", /there is no node "chlid", did you mean "child"\?; there are open, child/],
     ["open:x", /the node "open" is no graph/],
