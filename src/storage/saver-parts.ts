@@ -202,8 +202,14 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
   return {
     loadsTyped,
     async dumpsTyped(value: unknown) {
-      const [type, bytes] = await dump(inner, value);
-      if (type !== "json") return [type, bytes];
+      let dumped: [type: string, bytes: Uint8Array];
+      try {
+        dumped = await inner.dumpsTyped(value);
+      } catch (error) {
+        throw refusedBy(error, value);
+      }
+      const [type, bytes] = dumped;
+      if (type !== "json") return dumped;
       if (bytes.length === 0 || isLost(value, bytes)) throw refused(value);
       const { isDeep, isDoubtful, hasProto } = verdictOn(bytes);
       if (isDeep) throw refused(value, faultIn(value, { name: NAME }) ?? TOO_DEEP);
@@ -226,15 +232,12 @@ async function assertReadable(value: unknown, read: () => Promise<unknown>): Pro
 const NAME = "value";
 const TOO_DEEP: Fault = { path: NAME, what: `is nested more than ${MAX_DEPTH} deep` };
 
-async function dump(inner: SerializerProtocol, value: unknown): Promise<[string, Uint8Array]> {
-  try {
-    return await inner.dumpsTyped(value);
-  } catch (error) {
-    // Of the storage, for instance one that finds the value too large.
-    if (error instanceof GraphServeError) throw error;
-    const unknown = { path: NAME, what: `cannot be read: ${because(error)}` };
-    throw refused(value, faultIn(value, { name: NAME }) ?? unknown, error);
-  }
+/** What to throw where a serializer failed. */
+function refusedBy(error: unknown, value: unknown): Error {
+  // Of the storage, for instance one that finds the value too large.
+  if (error instanceof GraphServeError) return error;
+  const unknown = { path: NAME, what: `cannot be read: ${because(error)}` };
+  return refused(value, faultIn(value, { name: NAME }) ?? unknown, error);
 }
 
 /** LangChain's reason without the object that it tells in full: what is in it may be hidden from clients. */

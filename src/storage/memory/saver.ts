@@ -166,9 +166,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
       if (isSame && !Object.hasOwn(newVersions, channel)) values.set(channel, value);
     }
     const written = Object.entries(channel_values).filter(([channel]) => !values.has(channel));
-    const [dumped, ...others] = await Promise.all(
-      [metadata, ...written.map(([, value]) => value)].map((value) => this.#dump(value)),
-    );
+    const [dumped, ...others] = await this.#dump([metadata, ...written.map(([, value]) => value)]);
     for (const [index, [channel]] of written.entries())
       values.set(channel, { version: checkpoint.channel_versions[channel], data: others[index] as Dumped });
     const thread = this.#thread(place.thread_id);
@@ -186,7 +184,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const place = checkpointOf(config);
     const { writes: own, replace } = numbered(writes);
-    const dumped = await Promise.all(own.map(({ value }) => this.#dump(value)));
+    const dumped = await this.#dump(own.map(({ value }) => value));
     const thread = this.#thread(place.thread_id);
     const key = keyOf(place);
     let stored = thread.writes.get(key);
@@ -266,10 +264,11 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return Promise.all(sends.map(({ data }) => this.#load(data)));
   }
 
-  async #dump(value: unknown): Promise<Dumped> {
-    const [, bytes] = await this.serde.dumpsTyped(value);
-    if (bytes.length >= LARGE) return bytes;
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  async #dump(values: readonly unknown[]): Promise<Dumped[]> {
+    const typed = await Promise.all(values.map((value) => this.serde.dumpsTyped(value)));
+    return typed.map(([, bytes]) =>
+      bytes.length < LARGE ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString() : bytes,
+    );
   }
 
   #load(data: Dumped): Promise<unknown> {
