@@ -35,6 +35,20 @@ export async function resolve(specifier, context, next) {
   return next(specifier, { ...context, parentURL: redirect.parent }).catch((error) => usual ?? Promise.reject(error));
 }`;
 
+// Only this thread can hand over what a module exports, so the module itself is told to, in a line after its last.
+const TELLING_HOOK = `
+let modules = [];
+export function initialize(data) {
+  modules = data;
+}
+export async function load(url, context, next) {
+  const loaded = await next(url, context);
+  const found = modules.find(({ ending }) => url.endsWith(ending));
+  if (!found || loaded.format !== "module" || !loaded.source) return loaded;
+  const line = "globalThis[Symbol.for('graph-serve.told')]?.(" + JSON.stringify(found.name) + "," + found.name + ");";
+  return { ...loaded, source: Buffer.from(loaded.source).toString() + "\\n" + line };
+}`;
+
 const registerHook = (source: string, options: Parameters<typeof register>[1]): void =>
   register(`data:text/javascript,${encodeURIComponent(source)}`, options);
 
@@ -81,4 +95,17 @@ export interface Redirect {
 
 export function redirectImports(redirects: readonly Redirect[]): void {
   registerHook(REDIRECT_HOOK, { data: redirects });
+}
+
+/** A module of this name, in whatever copy of its package, and what is wanted of what it declares. */
+interface ToldModule {
+  /** How its URL ends. */
+  ending: string;
+  name: string;
+}
+
+/** Each copy of one of `modules` that is imported from now on hands over what it declares, before its importer goes on. */
+export function hearOf(modules: readonly ToldModule[], heard: (name: string, value: unknown) => void): void {
+  Object.defineProperty(globalThis, Symbol.for("graph-serve.told"), { value: heard, configurable: true });
+  registerHook(TELLING_HOOK, { data: modules });
 }

@@ -1,5 +1,5 @@
 /** Record against a model server, replay when it is gone. */
-import { readFile } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCases } from "../../src/testing/index.js";
@@ -62,6 +62,22 @@ describe("a recording", () => {
       expect({ code, stdout }).toMatchObject({ code: 0 });
       expect(await read("a.graph.yaml.snap")).toBe(snapshots);
     }
+    expect(server.requests).toHaveLength(asked);
+  });
+
+  it("is of a model, too, whose package has a copy of @langchain/core of its own", async () => {
+    const core = join(process.cwd(), "node_modules/@langchain/core");
+    await cp(core, join(project.dir, "provider/node_modules/@langchain/core"), {
+      recursive: true,
+      filter: (path) => !/\.(cjs|map|ts|cts)$/.test(path),
+    });
+    await project.put("provider/graph.ts", httpGraph);
+    await project.put("graph.ts", `export { graph } from "./provider/graph.ts";`);
+    expect(await test("--record")).toMatchObject({ code: 0 });
+    const asked = server.requests.length;
+    expect(asked).toBe(4);
+    await server.close();
+    expect(await test("--ci")).toMatchObject({ code: 0 });
     expect(server.requests).toHaveLength(asked);
   });
 

@@ -1,4 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
+import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { JsonObject } from "../../models/common.js";
 import { noteUnhandled } from "../../support/event-loop.js";
@@ -69,6 +70,8 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   const closers = new Closers();
   const settings = settingsOfFlags(listenSettings(flags));
   const helpers = flags.studio ? await helpersOf(session, flags, () => server) : undefined;
+  if (flags.record !== undefined || existsSync(transcriptsOf(session.io.cwd)))
+    (await import("../../testing/recording/patch.js")).hearOfCopies();
   const server: DevServer = await DevServer.open(session, { graphs, settings, helpers });
   const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
   closers.add(() => server.close());

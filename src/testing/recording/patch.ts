@@ -4,8 +4,8 @@
  * Callbacks only look on; a cache is part of each model's own setup, does not stream, and sets the usage to zero; a
  * provider's HTTP would have to be known for each provider. What every chat model shares is `BaseChatModel`, through
  * whose `generate`, `_streamIterator` and `streamEvents` every call goes, with callbacks, ids, tracing and the choice
- * between whole and streamed replies. These three are patched on the prototype, in the copy of `@langchain/core` that
- * the graph was built with: at its first call an instance gets its own `_generate` and `_streamResponseChunks`, the
+ * between whole and streamed replies. These three are patched on the prototype, in each copy of `@langchain/core` that
+ * graphs were built with: at its first call an instance gets its own `_generate` and `_streamResponseChunks`, the
  * two methods behind which a provider begins. All above them is the library's own code, in recording and in replay.
  * Tools likewise: `StructuredTool.call` parses, calls back and wraps; only `_call` behind it is stood in for.
  *
@@ -14,6 +14,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
 import { isRecord } from "../../models/common.js";
+import { hearOf } from "../../support/module-hooks.js";
 import { type Recorder, type ModelLike, standInForModel, standInForTool, type ToolLike } from "./doubles.js";
 import { MessageMaker } from "./messages.js";
 import type { Recording } from "./recording.js";
@@ -28,29 +29,64 @@ const finders = new Set<FindRecording>();
 const restores = new Map<Patched, () => void>();
 let shared: Promise<Recorder> | undefined;
 
-/** Patch the graph's copy of the library. Returns what takes the patches away again. */
+/** The base classes behind which calls begin, and the files that declare them. */
+const FILES = { BaseChatModel: "language_models/chat_models", StructuredTool: "tools/index" } as const;
+type BaseName = keyof typeof FILES;
+const BASES = Object.keys(FILES) as BaseName[];
+
+/** By base class: the prototypes of the copies of the library that told of themselves. */
+const told = new Map<BaseName, Set<Patched>>();
+/** Patches a copy that comes while somebody looks for recordings. */
+let onCopy: (base: BaseName, prototype: Patched) => void = () => undefined;
+let isListening = false;
+
+/**
+ * Hear of the copies of the library that graphs load from now on: a provider's package may have one of its own, whose
+ * models would be asked past a recording. Imports none itself.
+ */
+export function hearOfCopies(): void {
+  if (isListening) return;
+  isListening = true;
+  const modules = BASES.map((name) => ({ ending: `/@langchain/core/dist/${FILES[name]}.js`, name }));
+  hearOf(modules, (name, value) => {
+    const base = name as BaseName;
+    told.set(base, (told.get(base) ?? new Set()).add(prototypeOf(value)));
+    onCopy(base, prototypeOf(value));
+  });
+}
+
+/** Patch the graphs' copies of the library. Returns what takes the patches away again. */
 export async function patchLibrary(find: FindRecording): Promise<() => void> {
   shared ??= openRecorder();
   const recorder = await shared;
-  const [chat, tools] = await Promise.all([
+  const [{ BaseChatModel }, { StructuredTool }] = await Promise.all([
     import("@langchain/core/language_models/chat_models"),
     import("@langchain/core/tools"),
   ]);
-  for (const prototype of prototypes(chat.BaseChatModel, "language_models/chat_models", "BaseChatModel")) {
-    const prepare = (model: unknown) =>
-      standInForModel(model as ModelLike, prototype as unknown as ModelLike, recorder);
-    patch(prototype, ["generate", "_streamIterator", "streamEvents"], prepare);
-  }
-  for (const prototype of prototypes(tools.StructuredTool, "tools/index", "StructuredTool"))
-    patch(prototype, ["call"], (tool) => standInForTool(tool as ToolLike, recorder));
+  const own = { BaseChatModel, StructuredTool };
+  onCopy = (base, prototype) => patchBase(base, prototype, recorder);
+  for (const base of BASES)
+    for (const prototype of [prototypeOf(own[base]), ...(told.get(base) ?? []), ...commonJsCopies(base)])
+      onCopy(base, prototype);
   finders.add(find);
   return () => {
     finders.delete(find);
     if (finders.size > 0) return;
+    onCopy = () => undefined;
     restores.forEach((restore) => restore());
     restores.clear();
   };
 }
+
+function patchBase(base: BaseName, prototype: Patched, recorder: Recorder): void {
+  if (base === "StructuredTool")
+    return patch(prototype, ["call"], (tool) => standInForTool(tool as ToolLike, recorder));
+  patch(prototype, ["generate", "_streamIterator", "streamEvents"], (model) =>
+    standInForModel(model as ModelLike, prototype as unknown as ModelLike, recorder),
+  );
+}
+
+const prototypeOf = (base: unknown): Patched => (base as { prototype: Patched }).prototype;
 
 async function openRecorder(): Promise<Recorder> {
   const [messages, outputs, singletons] = await Promise.all([
@@ -73,9 +109,6 @@ async function openRecorder(): Promise<Recorder> {
   };
 }
 
-const prototypes = (own: unknown, file: string, name: string): Patched[] =>
-  [own, ...commonJsCopies(file, name)].map((one) => (one as { prototype: Patched }).prototype);
-
 function patch(prototype: Patched, methods: readonly string[], prepare: (instance: unknown) => void): void {
   if (restores.has(prototype)) return;
   const originals = methods.flatMap((method) => {
@@ -91,14 +124,14 @@ function patch(prototype: Patched, methods: readonly string[], prepare: (instanc
   restores.set(prototype, () => void Object.assign(prototype, Object.fromEntries(originals)));
 }
 
-/** Classes of the copies that CommonJS graphs have loaded, which are other objects than those of ES modules. */
-function commonJsCopies(file: string, name: string): unknown[] {
+/** Of the copies that CommonJS graphs have loaded, which are other objects than those of ES modules. */
+function commonJsCopies(base: BaseName): Patched[] {
   const { cache } = createRequire(import.meta.url);
   return Object.values(cache).flatMap((module) => {
     const path = module?.filename.replaceAll("\\", "/") ?? "";
-    if (!path.endsWith(`@langchain/core/dist/${file}.cjs`)) return [];
-    const found: unknown = (module?.exports as Record<string, unknown> | undefined)?.[name];
-    return found === undefined ? [] : [found];
+    if (!path.endsWith(`@langchain/core/dist/${FILES[base]}.cjs`)) return [];
+    const found: unknown = (module?.exports as Record<string, unknown> | undefined)?.[base];
+    return found === undefined ? [] : [prototypeOf(found)];
   });
 }
 

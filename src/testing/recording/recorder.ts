@@ -5,7 +5,7 @@ import { type CaseFile, folderOf } from "../case-files.js";
 import type { Redact } from "../redact.js";
 import type { Mismatch } from "../result.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { type FindRecording, idOf, patchLibrary } from "./patch.js";
+import { type FindRecording, hearOfCopies, idOf, patchLibrary } from "./patch.js";
 import {
   entryText,
   readRecording,
@@ -40,12 +40,13 @@ export class Recordings {
     this.#redact = redact;
   }
 
-  /** Read the recordings that the case files name. @throws ConfigError (`config_invalid`) */
+  /** Read the recordings that the case files name; before graphs are loaded. @throws ConfigError (`config_invalid`) */
   static async open(
     caseFiles: readonly CaseFile[],
     mode: RecordingMode,
     redact: Redact,
   ): Promise<Recordings> {
+    hearOfCopies();
     const recordings = new Recordings(mode, redact);
     for (const file of caseFiles) {
       const path = mockOf(file);
