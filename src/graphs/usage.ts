@@ -93,12 +93,13 @@ export class RunTimes {
   #omitted = 0;
 
   /** Undefined when there are too many. */
-  begin(kind: RunTask["kind"], name: string, metadata: unknown): Timed | undefined {
+  begin(kind: RunTask["kind"], name: string, metadata: unknown, call?: string): Timed | undefined {
     if (this.#tasks.length >= MOST_TASKS) return void (this.#omitted += 1);
     const step = isRecord(metadata) ? metadata.langgraph_step : undefined;
     const task: Timed = {
       kind,
       name,
+      ...(call !== undefined && { tool_call_id: call }),
       namespace: taskOf(metadata),
       step: typeof step === "number" ? step : null,
       state: "running",
@@ -122,11 +123,8 @@ export class RunTimes {
   }
 
   list(): RunTasks {
-    const tasks = this.#tasks.map(({ from, to, kind, name, namespace, step, state, usage }) => ({
-      kind,
-      name,
-      namespace,
-      step,
+    const tasks = this.#tasks.map(({ from, to, state, usage, ...task }) => ({
+      ...task,
       started_at: timeOf(from),
       ended_at: to === undefined ? null : timeOf(to),
       state,
@@ -198,8 +196,8 @@ export class RunUsage extends BaseCallbackHandler {
   }
 
   override async handleToolStart(...start: Heard<"handleToolStart">): Promise<void> {
-    const [tool, , id, , , metadata, name] = start;
-    this.#begin("tool", id, name ?? tool.name ?? String(tool.id?.at(-1) ?? "tool"), metadata);
+    const [tool, , id, , , metadata, name, call] = start;
+    this.#begin("tool", id, name ?? tool.name ?? String(tool.id?.at(-1) ?? "tool"), metadata, call);
     for (const other of this.#others) await other.handleToolStart?.(...start);
   }
 
@@ -240,8 +238,8 @@ export class RunUsage extends BaseCallbackHandler {
     this.#fail(error, id);
   }
 
-  #begin(kind: RunTask["kind"], id: string, name: string, metadata: unknown): void {
-    this.#known.open.set(id, this.times.begin(kind, name, metadata));
+  #begin(kind: RunTask["kind"], id: string, name: string, metadata: unknown, call?: string): void {
+    this.#known.open.set(id, this.times.begin(kind, name, metadata, call));
   }
 
   #end(id: string, state: RunTask["state"], usage?: TokenCounts): void {

@@ -202,6 +202,9 @@ export const RunTaskModel = Type.Object(
       description: "A node that ran, or a call that it made of a model or a tool.",
     }),
     name: Type.String({ description: "Name of the node, of the model, of the tool." }),
+    tool_call_id: Type.Optional(
+      Type.String({ description: "Id of the call that a model asked for, where a tool was called for one." }),
+    ),
     namespace: Type.String({
       description:
         "Of the task: `child:<task id>`, after that of the graph around it. A call has that of the task that made it.",

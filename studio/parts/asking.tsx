@@ -38,16 +38,21 @@ const send = (wish: RunWish): Promise<boolean> => run(wish);
 const isStopped = ({ next, tasks }: ThreadState): boolean =>
   next.length > 0 && tasks.every(({ error }) => error === null);
 
-function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
+/** Where a thread stopped, inside of the graphs that are nodes, too. */
+export function usePlaces(at: ThreadState, threadId: string): { places: string[]; isUnread: boolean } {
   const [inside] = useState(() => loading<ThreadState>());
-  // It may have stopped inside of a node's graph, which its own state does not tell.
+  // Its own state does not tell what is inside of them.
   const isGraph = at.tasks.some(({ checkpoint }) => checkpoint !== null);
   useEffect(() => {
-    const path = `/threads/${encodeURIComponent(id)}/state?subgraphs=true`;
+    const path = `/threads/${encodeURIComponent(threadId)}/state?subgraphs=true`;
     if (isGraph) void load(inside, async () => (await ask<ThreadState>("GET", path)).body);
   }, []);
-  const places = placesOf(inside.value.value ?? at);
-  const isUnread = isGraph && !inside.value.value && !inside.error.value;
+  const { value } = inside.value;
+  return { places: placesOf(value ?? at), isUnread: isGraph && !value && !inside.error.value };
+}
+
+function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
+  const { places, isUnread } = usePlaces(at, id);
   const press = (isStep: boolean) => void send(isStep ? step(places) : goOn());
   return (
     <section class="stopped" aria-label={words.questions.breakpoints}>

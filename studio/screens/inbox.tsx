@@ -2,12 +2,14 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ApiError, ask } from "../api.js";
+import { usePlaces } from "../parts/asking.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
+import { CopyAs } from "../parts/copy-as.js";
 import { EndOfList } from "../parts/end-of-list.js";
 import { Questions } from "../parts/questions.js";
 import { Ago, visible } from "../parts/text.js";
 import { href } from "../router.js";
-import type { RunWish } from "../state/copy-as.js";
+import { runAction, type RunWish } from "../state/copy-as.js";
 import { load, loading } from "../state/loading.js";
 import { graphOf, type ListedThread } from "../state/threads.js";
 import { words } from "../words.js";
@@ -137,7 +139,7 @@ function Asker({ thread }: { thread: ListedThread }) {
       </header>
       {state.error.value && <Fault error={state.error.value} />}
       {at && at.interrupts.length === 0 && (
-        <Pause next={at.next} isBusy={isBusy} onGo={() => void answer({ input: null })} />
+        <Pause at={at} thread={thread} isBusy={isBusy} onGo={(wish) => void answer(wish)} />
       )}
       {at && at.interrupts.length > 0 && (
         <Questions
@@ -153,15 +155,26 @@ function Asker({ thread }: { thread: ListedThread }) {
   );
 }
 
+interface PauseProps {
+  at: ThreadState;
+  thread: ListedThread;
+  isBusy: boolean;
+  onGo: (wish: RunWish) => void;
+}
+
+const GO_ON: RunWish = { input: null };
+
 /** It waits at a breakpoint, or was stopped. */
-function Pause({ next, isBusy, onGo }: { next: readonly string[]; isBusy: boolean; onGo: () => void }) {
-  if (next.length === 0) return null;
+function Pause({ at, thread, isBusy, onGo }: PauseProps) {
+  const { places } = usePlaces(at, thread.thread_id);
+  if (places.length === 0) return null;
   return (
     <p class="stopped">
-      <span class="status is-interrupted">{words.questions.stopped(visible(next.join(", ")))}</span>
-      <button type="button" onClick={onGo} disabled={isBusy}>
+      <span class="status is-interrupted">{words.questions.stopped(visible(places.join(", ")))}</span>
+      <button type="button" onClick={() => onGo(GO_ON)} disabled={isBusy}>
         {words.questions.goOn}
       </button>
+      <CopyAs action={() => runAction(graphOf(thread), thread.thread_id, GO_ON)} />
     </p>
   );
 }

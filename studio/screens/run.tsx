@@ -158,7 +158,7 @@ function Scene() {
   if (id !== undefined && !seen) return state.error.value ? <Fault error={state.error.value} /> : <Waiting />;
   const isEmpty = !seen || (seen.entries.length === 0 && isBlank(seen.values) && !live.value && !seen.end);
   return (
-    <Scroller>
+    <Scroller isTalk={!isEmpty && seen.entries.length > 0}>
       {isEmpty ? (
         <Empty
           title={hasMessages.value ? words.runs.empty : words.runs.emptyInput}
@@ -175,33 +175,44 @@ function Scene() {
   );
 }
 
-/** Stays at its end while what is in it grows, or its place changes, unless the reader has gone up. */
-function Scroller({ children }: { children: ComponentChildren }) {
+/**
+ * Stays at its end while what is in it grows, or its place changes, unless the reader has gone up. Where there is little
+ * room the whole page is scrolled: there a conversation is shown from its end, and a form stays where it begins.
+ */
+function Scroller({ isTalk, children }: { isTalk: boolean; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null);
   const inside = useRef<HTMLDivElement>(null);
-  const place = useRef({ isAtEnd: true, top: 0 });
+  const follows = useRef(isTalk);
+  follows.current = isTalk;
   useLayoutEffect(() => {
+    const place = { isAtEnd: true, top: 0 };
+    const scrolled = () => {
+      const own = box.current;
+      if (own && own.scrollHeight > own.clientHeight) return own;
+      return follows.current ? document.documentElement : undefined;
+    };
     const toEnd = () => {
-      if (box.current && place.current.isAtEnd) box.current.scrollTop = box.current.scrollHeight;
+      const list = scrolled();
+      if (list && place.isAtEnd) list.scrollTop = list.scrollHeight;
+    };
+    const note = () => {
+      const { scrollTop, scrollHeight, clientHeight } = scrolled() ?? document.documentElement;
+      // What comes between a move to the end and the news of it is no move of the reader.
+      const stays = place.isAtEnd && scrollTop >= place.top;
+      place.isAtEnd = stays || scrollHeight - scrollTop - clientHeight < NEAR_PX;
+      place.top = scrollTop;
     };
     const observer = new ResizeObserver(toEnd);
     for (const { current } of [box, inside]) if (current) observer.observe(current);
-    return () => observer.disconnect();
+    // Captured, since what a list tells of being scrolled does not come up to the page.
+    document.addEventListener("scroll", note, { capture: true, passive: true });
+    return () => {
+      observer.disconnect();
+      document.removeEventListener("scroll", note, { capture: true });
+    };
   }, []);
   return (
-    <div
-      ref={box}
-      class="scene"
-      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-        const { isAtEnd, top } = place.current;
-        // What comes between a move to the end and the news of it is no move of the reader.
-        const stays = isAtEnd && scrollTop >= top;
-        place.current = {
-          isAtEnd: stays || scrollHeight - scrollTop - clientHeight < NEAR_PX,
-          top: scrollTop,
-        };
-      }}
-    >
+    <div ref={box} class="scene">
       <div ref={inside}>{children}</div>
     </div>
   );

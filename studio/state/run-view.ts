@@ -62,11 +62,6 @@ const MOST_CUSTOM = 200;
 /** How many frames more than the ring holds may gather before it is cut. */
 const SLACK = 500;
 
-interface Task {
-  startedAt: number | undefined;
-  calls: string[];
-}
-
 /** The list of messages that a conversation stands in: `messages`, or the first key that holds some. */
 function conversationOf(values: unknown): MessageLike[] {
   if (!isRecord(values)) return [];
@@ -81,7 +76,6 @@ export class RunView {
   readonly #progress: RunProgress;
   readonly #growing = new Map<string, { message: MessageLike; within: string; after: string | undefined }>();
   readonly #tools = new Map<string, ToolState>();
-  readonly #tasks = new Map<string, Task>();
   #entries = new Map<string, Entry>();
   /** Messages that came again, by the object that they first were. */
   readonly #first = new WeakMap<MessageLike, MessageLike>();
@@ -112,7 +106,7 @@ export class RunView {
       case "messages/complete":
         return this.#takeWhole(namespace, data);
       case "tasks":
-        return this.#takeTask(namespace, data, undefined);
+        return this.#takeTask(namespace, data);
       case "checkpoints":
         return this.#takeCheckpoint(namespace, data);
       case "debug":
@@ -120,7 +114,7 @@ export class RunView {
       case "updates":
         return this.#takeUpdates(namespace, data);
       case "tools":
-        return this.#takeTool(namespace, data);
+        return this.#takeTool(data);
       case "custom":
         this.#custom = [...this.#custom.slice(1 - MOST_CUSTOM), data];
         return;
@@ -190,9 +184,8 @@ export class RunView {
   }
 
   #takeDebug(namespace: readonly string[], data: unknown): void {
-    const { type, payload, timestamp } = isRecord(data) ? data : {};
-    const at = typeof timestamp === "string" ? Date.parse(timestamp) : undefined;
-    if (type === "task" || type === "task_result") this.#takeTask(namespace, payload, at);
+    const { type, payload } = isRecord(data) ? data : {};
+    if (type === "task" || type === "task_result") this.#takeTask(namespace, payload);
     else if (type === "checkpoint") this.#takeState(namespace, payload);
   }
 
@@ -205,7 +198,6 @@ export class RunView {
     for (const { id, name } of tasks.filter(isRecord)) {
       // LangGraph's own first one says nothing to a reader.
       if (name === "__start__") continue;
-      this.#tasks.set(String(id), { startedAt: undefined, calls: [] });
       this.#progress.begin(place, String(id), String(name));
     }
   }
@@ -216,26 +208,14 @@ export class RunView {
     if (namespace.length > 0) this.#checkpoints += 1;
   }
 
-  #takeTask(namespace: readonly string[], task: unknown, at: number | undefined): void {
+  #takeTask(namespace: readonly string[], task: unknown): void {
     if (!isRecord(task)) return;
     const [id, node, place] = [String(task.id), String(task.name), drawnNamespace(namespace)];
     if ("input" in task) {
-      this.#tasks.set(id, { startedAt: at, calls: [] });
       this.#progress.begin(place, id, node);
       return;
     }
     this.#progress.end(place, id, node, endOf(task));
-    this.#timeCalls(id, at);
-  }
-
-  /** A call that is alone in its task took as long as the task. */
-  #timeCalls(id: string, at: number | undefined): void {
-    const { startedAt, calls } = this.#tasks.get(id) ?? { startedAt: undefined, calls: [] };
-    const [call] = calls;
-    const tool = call === undefined ? undefined : this.#tools.get(call);
-    if (calls.length !== 1 || call === undefined || !tool || at === undefined || startedAt === undefined)
-      return;
-    this.#tools.set(call, { ...tool, ms: at - startedAt });
   }
 
   #takeUpdates(namespace: readonly string[], updates: unknown): void {
@@ -249,27 +229,20 @@ export class RunView {
     }
   }
 
-  /** When its parts began and ended, once that is known: a call that is alone in its task is known by that. */
+  /** How long calls took, once that is known. */
   takeTimes({ tasks }: RunTasks): void {
-    const calls = tasks.filter(({ kind, ended_at }) => kind === "tool" && ended_at !== null);
-    for (const [id, { calls: made }] of this.#tasks) {
-      const [call] = made;
-      const tool = call === undefined ? undefined : this.#tools.get(call);
-      const timed = calls.filter(({ namespace }) => namespace.endsWith(`:${id}`));
-      const [at] = timed;
-      if (made.length !== 1 || timed.length !== 1 || call === undefined || !tool || !at) continue;
-      this.#tools.set(call, { ...tool, ms: Date.parse(at.ended_at ?? "") - Date.parse(at.started_at) });
+    for (const { tool_call_id: call = "", started_at, ended_at } of tasks) {
+      const tool = this.#tools.get(call);
+      if (tool && ended_at !== null)
+        this.#tools.set(call, { ...tool, ms: Date.parse(ended_at) - Date.parse(started_at) });
     }
   }
 
-  #takeTool(namespace: readonly string[], data: unknown): void {
+  #takeTool(data: unknown): void {
     if (!isRecord(data) || typeof data.toolCallId !== "string") return;
     const { event, toolCallId: call, error } = data;
-    const task = namespace.at(-1)?.split(":").at(-1) ?? "";
-    if (event === "on_tool_start") {
-      this.#tools.set(call, { state: "running" });
-      this.#tasks.get(task)?.calls.push(call);
-    } else if (event === "on_tool_end") this.#tools.set(call, { state: "done" });
+    if (event === "on_tool_start") this.#tools.set(call, { state: "running" });
+    else if (event === "on_tool_end") this.#tools.set(call, { state: "done" });
     else if (event === "on_tool_error") this.#tools.set(call, { state: "failed", error: errorText(error) });
   }
 

@@ -74,6 +74,7 @@ describe("the tasks of a run", () => {
       usage: { total_tokens: expect.any(Number) as number },
     });
     expect(tool?.namespace).toMatch(/^tools:[\w-]{36}$/);
+    expect(told.tasks.map(({ tool_call_id: id }) => id).filter(Boolean)).toEqual(["call_add"]);
     expect(told.omitted).toBe(0);
     expect(JSON.stringify(told)).not.toContain("two and three");
   });

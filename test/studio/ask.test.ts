@@ -222,6 +222,12 @@ describeWithChromium("a graph that asks", () => {
     ).toBe(true);
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("Stopped before child:leaf:leaf_start").waitFor();
+    const id = /#\/run\/([\w-]+)/.exec(page.url())?.[1] ?? "";
+    await visit("#/inbox");
+    const waiting = page.locator(".asker").filter({ hasText: id.slice(0, 13) });
+    await waiting.getByText("Stopped before child:leaf:leaf_start").waitFor();
+    await visit(`#/run/${id}`);
+    await page.getByText("Stopped before child:leaf:leaf_start").waitFor();
     await page.locator("main").press(".");
     await page.getByText("Stopped before child:leaf:leaf_end").waitFor();
     await page.getByRole("button", { name: "Go on" }).click();

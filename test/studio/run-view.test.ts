@@ -92,6 +92,7 @@ describe("a run's picture", () => {
     const task = {
       kind: "tool",
       name: "add",
+      tool_call_id: "c1",
       namespace: "tools:t2",
       step: null,
       state: "done",

@@ -71,6 +71,23 @@ const slowly = createAgent({
   ],
 });
 
+/** Calls a tool twice at once, in one task. */
+const both = createAgent({
+  model: new FakeModel((messages) => {
+    if (messages.at(-1)?.type === "tool") return "Both have looked.";
+    const call = (id: string, to: string) => ({ name: "look", args: { to }, id, type: "tool_call" as const });
+    return { text: "", toolCalls: [call("call_left", "left"), call("call_right", "right")] };
+  }),
+  tools: [
+    tool(({ to }: { to: string }) => `seen ${to}`, {
+      name: "look",
+      description: "Looks.",
+      schema: z.object({ to: z.string() }),
+    }),
+  ],
+  version: "v1",
+});
+
 /** Thinks aloud first. */
 const thinking = new StateGraph(MessagesAnnotation)
   .addNode("think", () => ({
@@ -91,6 +108,7 @@ describeWithChromium("running a graph", () => {
   const server = useServer({
     graphs: {
       agent,
+      both,
       chat: gatedChat,
       custom,
       failing,
@@ -105,18 +123,30 @@ describeWithChromium("running a graph", () => {
     settings: { list_all_assistants: true },
   });
 
-  it("of a long thread is shown from its end", async () => {
+  it.each([1280, 390])("of a long thread is shown from its end, %i pixels wide", async (width) => {
     const { service, url } = server();
     const messages = Array.from({ length: 40 }, (_, index) => ({ role: "user", content: `number ${index}` }));
     const id = await ranThread(service, "agent", { messages });
-    const { page, visit } = await open(url);
+    const { page, visit } = await open(url, { width });
     await visit(`#/run/${id}`);
-    await page.getByText("number 39").waitFor();
-    const box = 'document.querySelector(".scene")';
-    const above = () => page.evaluate<number>(`${box}.scrollTop`);
-    const all = () => page.evaluate<number>(`${box}.scrollHeight - ${box}.clientHeight`);
-    await expect.poll(async () => (await all()) - (await above())).toBeLessThan(60);
-    expect(await above()).toBeGreaterThan(0);
+    await page.getByText("The sum is 5").waitFor();
+    const newest = said(page).last();
+    const composer = page.locator(".composer");
+    const isInSight = async () => {
+      const [last, below] = [await newest.boundingBox(), await composer.boundingBox()];
+      return last !== null && below !== null && last.y > 0 && last.y + last.height <= below.y;
+    };
+    await expect.poll(isInSight).toBe(true);
+    // Whoever has gone up stays there, whatever comes.
+    await page.getByText("number 20").hover();
+    await page.mouse.wheel(0, -2000);
+    await page.getByText("number 3", { exact: true }).hover();
+    await service.runs.create(id, {
+      assistant_id: "agent",
+      input: { messages: [{ role: "user", content: "new" }] },
+    });
+    await expect.poll(() => said(page).count()).toBeGreaterThan(43);
+    expect(await isInSight()).toBe(false);
   });
 
   it("fits a narrow screen whatever graphs are called, and follows the graph of the address", async () => {
@@ -164,6 +194,18 @@ describeWithChromium("running a graph", () => {
     await page.getByText(/^\W*running/).waitFor();
     gateOf("slow").open();
     await page.getByText("take their time").waitFor();
+  });
+
+  it("tells how long each of several calls took that one task made", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=both");
+    await say(page, "look");
+    await page.getByText("Both have looked.").waitFor();
+    const cards = page.getByRole("region", { name: "calls look" });
+    for (const [index, side] of ["left", "right"].entries())
+      await expect
+        .poll(() => cards.nth(index).innerText())
+        .toMatch(new RegExp(`look\\s+done\\s+[\\d.]+ m?s\\s[^]*seen ${side}`));
   });
 
   it("shows which call failed, and why", async () => {
