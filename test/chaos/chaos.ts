@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
+import { Stopwatch } from "../../src/support/stopwatch.js";
 import type { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { Fleet, type Role } from "./fleet.js";
 import { type Evidence, judge, type Verdict } from "./judge.js";
@@ -45,26 +46,24 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
   try {
     const random = randomOf(seed);
     const ms = seconds * 1000;
-    const traffic = new Traffic({
-      ...options,
-      urls: fleet.asked.map(({ url }) => url),
-      random,
-      ms,
-      patienceMs: ms + settleSeconds * 1000,
-    });
+    const traffic = new Traffic({ ...options, urls: fleet.asked.map(({ url }) => url), random, ms });
     const made = traffic.make();
-    const disturbed = await disturb(fleet, options, randomOf(seed + 1));
+    const befell = await disturb(fleet, options, randomOf(seed + 1));
     // Who was frozen may accept some when the last fault is over.
     await made;
     options.say?.(`the last fault is over, ${traffic.accepted.length} runs were accepted`);
-    const rows = await settled(fleet, traffic.accepted, settleSeconds * 1000);
-    await traffic.followers();
+    const last = new Stopwatch();
+    const end = AbortSignal.timeout(settleSeconds * 1000);
+    const rows = await settled(fleet, traffic.accepted, end);
+    options.say?.(`${rows.size} runs were read until ${(last.elapsed() / 1000).toFixed(1)} s after`);
+    await traffic.followers(end);
+    options.say?.(`their readers are done ${(last.elapsed() / 1000).toFixed(1)} s after`);
     return judge({
       ...traffic,
-      disturbed,
+      ...befell,
       rows,
       // Its tables are empty after a crash.
-      losesFrames: options.restarts > 0 && options.settings?.stream === "postgres",
+      lossesAt: options.settings?.stream === "postgres" ? befell.restartsAt : [],
       trails: await trailsOf(fleet, traffic.accepted),
       turns: fleet.turns(),
     });
@@ -73,10 +72,18 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
   }
 }
 
-/** One fault after another until the time is over; the processes that they befell. */
-async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Promise<Set<number>> {
+interface Befell {
+  /** The processes that faults befell, and those of them that ended. */
+  disturbed: Set<number>;
+  ended: Set<number>;
+  /** When the database was there again. */
+  restartsAt: number[];
+}
+
+/** One fault after another until the time is over. */
+async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Promise<Befell> {
   const { database, seconds, restarts, say = () => undefined } = options;
-  const disturbed = new Set<number>();
+  const befell: Befell = { disturbed: new Set(), ended: new Set(), restartsAt: [] };
   const faults: Promise<void>[] = [];
   const count = Math.floor((seconds * 1000) / FAULT_MS);
   const restartAt = new Set(
@@ -88,6 +95,7 @@ async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Pro
     if (restartAt.has(index)) {
       say("the database fails");
       await database.restart();
+      befell.restartsAt.push(Date.now());
       continue;
     }
     // One is left that nothing befalls at the time.
@@ -99,30 +107,37 @@ async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Pro
     free.delete(server);
     say(`${fault} ${server.url}`);
     const done = fault === "SIGSTOP" ? server.freeze(FROZEN_MS) : server.replace(fault);
-    faults.push(
-      done.then((pid) => {
-        disturbed.add(pid);
-        free.add(server);
-      }),
-    );
+    const isOver = done.then((pid) => {
+      befell.disturbed.add(pid);
+      if (fault !== "SIGSTOP") befell.ended.add(pid);
+      free.add(server);
+    });
+    // A rejection is heard of at the end.
+    isOver.catch(() => undefined);
+    faults.push(isOver);
   }
   await Promise.all(faults);
-  return disturbed;
+  return befell;
 }
 
-/** The rows of all runs once none changes any more, or the time is over; read twice. */
-async function settled(fleet: Fleet, accepted: readonly Accepted[], ms: number): Promise<Evidence["rows"]> {
-  const end = performance.now() + ms;
-  for (;;) {
-    const first = await rowsOf(fleet, accepted);
-    const isOver = performance.now() > end;
-    const isSettled = first.every((row) => row !== undefined && !["pending", "running"].includes(row.status));
+/** The rows of all runs once each has ended, or the time is over; and all of them once more. */
+async function settled(
+  fleet: Fleet,
+  accepted: readonly Accepted[],
+  end: AbortSignal,
+): Promise<Evidence["rows"]> {
+  const seen = new Map<string, Run | undefined>();
+  for (let open = accepted; open.length > 0 && !end.aborted;) {
+    const rows = await rowsOf(fleet, open);
+    open.forEach(({ run }, index) => seen.set(run, rows[index]));
+    open = open.filter((_, index) => isUnfinished(rows[index]));
     await sleep(500);
-    if (!isSettled && !isOver) continue;
-    const second = await rowsOf(fleet, accepted);
-    return new Map(accepted.map(({ run }, index) => [run, [first[index], second[index]]]));
   }
+  const again = await rowsOf(fleet, accepted);
+  return new Map(accepted.map(({ run }, index) => [run, [seen.get(run), again[index]]]));
 }
+
+const isUnfinished = (run: Run | undefined): boolean => !run || ["pending", "running"].includes(run.status);
 
 /** A server may stand at the time: another is asked then. */
 async function ask<T>(fleet: Fleet, path: string): Promise<T | undefined> {

@@ -14,69 +14,88 @@ import type { Turn } from "./graph.js";
 const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const GRAPH = fileURLToPath(new URL("graph.ts", import.meta.url));
 const ARGUMENTS = ["--import", "tsx"];
+/** From a start to the first answer. */
 const READY_MS = 60_000;
+/** Without its database a server does not start: whoever keeps it running tries again, so often. */
+const MOST_STARTS = 10;
 
 export type Role = Settings["role"];
 
 class Server {
   readonly url: string;
   readonly role: Role;
-  readonly #start: () => ChildProcess;
-  #child: ChildProcess;
+  readonly #spawn: () => ChildProcess;
+  readonly #onExit = () => void this.#child?.kill("SIGKILL");
+  #child: ChildProcess | undefined;
+  #isStopped = false;
 
-  constructor(url: string, role: Role, start: () => ChildProcess) {
+  constructor(url: string, role: Role, spawn: () => ChildProcess) {
     this.url = url;
     this.role = role;
-    this.#start = start;
-    this.#child = start();
+    this.#spawn = spawn;
+    process.once("exit", this.#onExit);
   }
 
   /** Resolves when it answers. */
-  async ready(): Promise<void> {
-    const end = performance.now() + READY_MS;
-    for (;;) {
-      const isUp = await fetch(`${this.url}/ok`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (isUp) return;
-      if (performance.now() > end) throw new Error(`${this.url} did not come up`);
-      // Without its database a server does not start: whoever keeps it running tries again.
-      if (this.#child.exitCode !== null) this.#child = this.#start();
-      await sleep(50);
+  async start(): Promise<void> {
+    for (let starts = 0; starts < MOST_STARTS; starts += 1) {
+      if (this.#isStopped) throw new Error(`${this.url} was stopped`);
+      const child = (this.#child = this.#spawn());
+      if (await this.#comesUp(child)) return;
     }
+    throw new Error(`${this.url} did not come up`);
   }
 
   /** End it as `signal` does, wait until it is gone, and start another in its place. Returns the pid that ended. */
   async replace(signal: "SIGKILL" | "SIGTERM"): Promise<number> {
-    const { pid = 0 } = this.#child;
+    const pid = this.#child?.pid ?? 0;
     await this.#end(signal);
-    this.#child = this.#start();
-    await this.ready();
+    await this.start();
     return pid;
   }
 
   async freeze(ms: number): Promise<number> {
     const child = this.#child;
-    child.kill("SIGSTOP");
+    child?.kill("SIGSTOP");
     await sleep(ms);
-    child.kill("SIGCONT");
-    return child.pid ?? 0;
+    child?.kill("SIGCONT");
+    return child?.pid ?? 0;
   }
 
+  /** For good, also where it was about to be started again. */
   async stop(): Promise<void> {
-    this.#child.kill("SIGCONT");
+    this.#isStopped = true;
     await this.#end("SIGKILL");
+    process.off("exit", this.#onExit);
+  }
+
+  /** False when it ended instead. */
+  async #comesUp(child: ChildProcess): Promise<boolean> {
+    const end = performance.now() + READY_MS;
+    while (!hasEnded(child)) {
+      const signal = AbortSignal.timeout(READY_MS);
+      const isUp = await fetch(`${this.url}/ok`, { signal }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (isUp) return true;
+      if (performance.now() > end) throw new Error(`${this.url} did not come up in ${READY_MS / 1000} s`);
+      await sleep(50);
+    }
+    return false;
   }
 
   async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     const child = this.#child;
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || hasEnded(child)) return;
     const ended = once(child, "exit");
     child.kill(signal);
     await ended;
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
 
 export class Fleet {
   readonly servers: readonly Server[];
@@ -98,7 +117,7 @@ export class Fleet {
     const own = { graphs: { chain: `${GRAPH}:graph` }, log_level: "warn", shutdown_grace_seconds: 1 };
     await writeFile(config, JSON.stringify({ ...own, ...settings }));
     const servers: Server[] = [];
-    // One after the other: the first makes the tables.
+    const fleet = new Fleet(servers, folder);
     for (const role of roles) {
       const port = await freePort();
       const command = role === "worker" ? ["worker"] : ["start", "--role", role];
@@ -109,9 +128,15 @@ export class Fleet {
         }),
       );
       servers.push(server);
-      await server.ready();
     }
-    return new Fleet(servers, folder);
+    try {
+      // One after the other: the first makes the tables.
+      for (const server of servers) await server.start();
+    } catch (error) {
+      await fleet.stop();
+      throw error;
+    }
+    return fleet;
   }
 
   /** What the nodes wrote down, in order. */

@@ -15,6 +15,8 @@ export interface Turn {
   run: string;
   node: string;
   pid: number;
+  /** By the clock of the machine. */
+  at: number;
   /** Which attempt of the run it is of. */
   attempt: number;
 }
@@ -30,7 +32,15 @@ async function turn(node: string, tag: string, config: LangGraphRunnableConfig) 
   const attempt = Number(metadata?.run_attempt ?? 1);
   const write = (what: Turn["what"]) => {
     const { thread_id, run_id } = configurable as { thread_id: string; run_id: string };
-    const line: Turn = { what, thread: thread_id, run: run_id, node, pid: process.pid, attempt };
+    const line: Turn = {
+      what,
+      thread: thread_id,
+      run: run_id,
+      node,
+      pid: process.pid,
+      at: Date.now(),
+      attempt,
+    };
     appendFileSync(process.env.CHAOS_LOG ?? "", `${JSON.stringify(line)}\n`);
   };
   write("begin");

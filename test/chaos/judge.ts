@@ -31,10 +31,12 @@ export interface Evidence {
   turns: readonly Turn[];
   /** Processes that were killed, or stood still for a while: what they did at the end is nobody's. */
   disturbed: ReadonlySet<number>;
+  /** Those of them that ended. */
+  ended: ReadonlySet<number>;
   /** The rows of runs, by id, read twice. */
   rows: ReadonlyMap<string, readonly [Run | undefined, Run | undefined]>;
-  /** Whether what carries the frames may have lost some: of the last attempt, all have to be there even then. */
-  losesFrames: boolean;
+  /** When what carries the frames lost all it had. */
+  lossesAt: readonly number[];
   /** `trail` of each thread. */
   trails: ReadonlyMap<string, readonly string[]>;
 }
@@ -51,7 +53,7 @@ export function judge(evidence: Evidence): Verdict {
     state: [],
     order: orderBroken(evidence),
     inFlight: overlapping(evidence),
-    frames: evidence.followed.flatMap((one) => framesMissing(one, nodesTold(one, evidence))),
+    frames: evidence.followed.flatMap((one) => framesMissing(one, toldOf(one, evidence))),
   };
   for (const { run, thread, tag } of accepted) {
     const [first, second] = evidence.rows.get(run) ?? [];
@@ -132,21 +134,35 @@ const SUMMARY = 3;
 const follow = (id: number, next: number): boolean =>
   next === id + 1 || (next > id && (next % IDS === 0 || next % IDS >= IDS - SUMMARY));
 
-/** Nodes whose frames a reader has to have: all of them, or those that the last attempt executed. */
-function nodesTold({ run }: Followed, { turns, losesFrames }: Evidence): string[] {
-  if (!losesFrames) return [...NODES];
-  const ended = turns.filter((turn) => turn.run === run && turn.what === "end");
-  const last = Math.max(...ended.map(({ attempt }) => attempt));
-  return ended.filter(({ attempt }) => attempt === last).map(({ node }) => node);
+interface Told {
+  /** Nodes whose frames a reader has to have. */
+  nodes: readonly string[];
+  /** Whether a summary does in their place. */
+  mayBeSummary: boolean;
 }
 
+/**
+ * All of them; where frames were lost, those that the last attempt executed. A process that lives puts them there again:
+ * they are gone for good where it ended too.
+ */
+function toldOf({ run }: Followed, { turns, rows, lossesAt, ended }: Evidence): Told {
+  if (lossesAt.length === 0) return { nodes: NODES, mayBeSummary: false };
+  const last = turns.filter((turn) => turn.run === run && turn.attempt === rows.get(run)?.[1]?.attempt);
+  const nodes = last.flatMap(({ what, node }) => (what === "end" ? node : []));
+  const mayBeSummary = last.some(({ pid, at }) => ended.has(pid) && lossesAt.some((loss) => at < loss));
+  return { nodes, mayBeSummary };
+}
+
+const isSummary = (ids: readonly number[]): boolean => ids.some((id) => id % IDS >= IDS - SUMMARY);
+
 /** What the reader of a run was told wrongly, or not at all. */
-function framesMissing({ events, isWhole, tag, run }: Followed, nodes: readonly string[]): string[] {
+function framesMissing({ events, isWhole, tag, run }: Followed, { nodes, mayBeSummary }: Told): string[] {
   const name = `${tag} (${run})`;
   if (!isWhole) return [`${name}: the end did not come`];
   const ids = events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
   const gap = ids.findIndex((id, index) => index > 0 && !follow(ids[index - 1] ?? -1, id));
   if (gap >= 0) return [`${name}: after the frame ${ids[gap - 1]} came ${ids[gap]}`];
+  if (mayBeSummary && isSummary(ids)) return [];
   const frames = new Set(events.flatMap(frameOf));
   const wanted = nodes.flatMap((node) =>
     Array.from({ length: FRAMES }, (_, index) => `${tag}:${node}:${index}`),

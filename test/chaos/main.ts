@@ -17,6 +17,8 @@ const { values } = parseArgs({
 });
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const database = await PostgresCluster.start();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => void database.stop().finally(() => process.exit(1)));
 try {
   const verdict = await chaos({
     database,
@@ -28,7 +30,7 @@ try {
     seconds: Number(values.seconds),
     seed: Number(values.seed),
     restarts: Number(values.restarts),
-    settleSeconds: 90,
+    settleSeconds: 30,
     say,
   });
   for (const [name, found] of Object.entries(verdict)) {

@@ -1,4 +1,5 @@
 /** Clients: runs are made one after another on each thread, and most are followed, wherever they execute. */
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../../src/support/ids.js";
 import { readEvents, type SseEvent } from "../helpers/sse.js";
@@ -27,8 +28,6 @@ export interface TrafficOptions {
   random: Random;
   /** Time over which the runs are made. */
   ms: number;
-  /** Readers go on until then at the latest. */
-  patienceMs: number;
 }
 
 const FOLLOWED = 0.7;
@@ -42,10 +41,13 @@ export class Traffic {
   readonly unknown: string[] = [];
   readonly #options: TrafficOptions;
   readonly #readers: Promise<void>[] = [];
+  readonly #over = new AbortController();
   #made = 0;
 
   constructor(options: TrafficOptions) {
     this.#options = options;
+    // Every connection of a reader listens.
+    setMaxListeners(0, this.#over.signal);
   }
 
   /** Resolves when all runs have been made. */
@@ -54,8 +56,11 @@ export class Traffic {
     await Promise.all(Array.from({ length: threads }, () => this.#thread(newId())));
   }
 
-  /** Resolves when those who follow the runs are done. */
-  async followers(): Promise<void> {
+  /** Resolves when those who follow the runs are done; they go on until `end` at the latest. */
+  async followers(end: AbortSignal): Promise<void> {
+    const leave = () => this.#over.abort();
+    end.addEventListener("abort", leave);
+    if (end.aborted) leave();
     await Promise.all(this.#readers);
   }
 
@@ -94,8 +99,7 @@ export class Traffic {
   async #follow(accepted: Accepted): Promise<void> {
     const followed: Followed = { ...accepted, events: [], connections: 0, isWhole: false };
     this.followed.push(followed);
-    const end = performance.now() + this.#options.patienceMs;
-    while (!followed.isWhole && performance.now() < end) {
+    while (!followed.isWhole && !this.#over.signal.aborted) {
       followed.connections += 1;
       await this.#read(followed).catch(() => undefined);
       if (!followed.isWhole) await sleep(PAUSE_MS);
@@ -107,7 +111,7 @@ export class Traffic {
     const last = events.findLast(({ id }) => id !== undefined)?.id ?? "-1";
     const answer = await fetch(`${this.#anyUrl()}/threads/${thread}/runs/${run}/stream`, {
       headers: { "last-event-id": last },
-      signal: AbortSignal.timeout(this.#options.patienceMs),
+      signal: this.#over.signal,
     });
     if (!answer.ok) return void (await answer.body?.cancel());
     for await (const event of readEvents(answer)) {

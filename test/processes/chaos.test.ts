@@ -15,7 +15,7 @@ describe.skipIf(noCluster)(`runs under faults (seed ${seed})${noCluster ? `: ${n
   }, 120_000);
   afterAll(() => database?.stop());
 
-  const load = { servers: 4, runs: 200, threads: 20, seconds: 30, restarts: 1, settleSeconds: 120 };
+  const load = { servers: 4, runs: 200, threads: 20, seconds: 30, restarts: 1, settleSeconds: 30 };
 
   it("are not lost, end once, and are whole in their threads", LONG, async () => {
     const verdict = await chaos({ database, seed, ...load });
@@ -32,11 +32,10 @@ describe.skipIf(noCluster)(`runs under faults (seed ${seed})${noCluster ? `: ${n
     ...{ accepted: 0, notSurvived: [], lost: [], unended: [] },
     ...{ state: [], order: [], inFlight: [], frames: [] },
   };
-  const few = { ...load, settleSeconds: 60 };
 
   it("that wait in a queue also keep their order, survive, and are told whole: all", LONG, async () => {
     const settings = { queue: "postgres", stream: "postgres" } as const;
-    const verdict = await chaos({ database, seed, settings, ...few });
+    const verdict = await chaos({ database, seed, settings, ...load });
     expect(verdict.accepted).toBeGreaterThan(30);
     expect({ ...verdict, accepted: 0 }).toEqual(unharmed);
   });
@@ -44,7 +43,7 @@ describe.skipIf(noCluster)(`runs under faults (seed ${seed})${noCluster ? `: ${n
   withRedis("with redis", ({ uri }) => {
     it("that wait in a queue do so with roles too: 2 api, 4 worker", LONG, async () => {
       const settings = { queue: "postgres", stream: "redis", stream_uri: uri } as const;
-      const verdict = await chaos({ database, seed, settings, ...few, servers: 6, workers: 4 });
+      const verdict = await chaos({ database, seed, settings, ...load, servers: 6, workers: 4 });
       expect(verdict.accepted).toBeGreaterThan(30);
       expect({ ...verdict, accepted: 0 }).toEqual(unharmed);
     });
