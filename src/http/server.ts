@@ -12,7 +12,8 @@ export interface RunningServer {
   host: string;
   port: number;
   /**
-   * Accept no more, close the service (which ends runs and streams within its grace), then every connection.
+   * Accept no more, close the service (which ends runs and streams within its grace), then every connection. A worker's
+   * port closes with the connections.
    * Safe to repeat.
    */
   close(graceSeconds?: number): Promise<void>;
@@ -116,10 +117,13 @@ async function close(
 ): Promise<void> {
   // Connections that stay open would keep the server from closing.
   server.prependListener("request", (_req, res) => (res.shouldKeepAlive = false));
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closePort = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  // Nobody sends a worker runs: probes and scrapers are answered until its own have ended.
+  let closed = service.settings.role === "worker" ? undefined : closePort();
   try {
     await service.close(graceSeconds);
   } finally {
+    closed ??= closePort();
     upgrades.end();
     const deadline = setTimeout(() => {
       server.closeAllConnections();

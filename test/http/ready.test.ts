@@ -59,6 +59,25 @@ describe("readiness", () => {
 });
 
 withPostgres("readiness on postgres", (postgres) => {
+  it("a worker that ends answers that it is not, until its runs have ended", async () => {
+    const { max_queued_runs: _, ...storage } = postgres.options();
+    const settings = { ...storage, queue: "postgres", stream: "postgres", metrics: true } as const;
+    const api = await startTestServer({ graphs: { gate }, settings: { ...settings, role: "api" } });
+    const worker = await startTestServer({ graphs: { gate }, settings: { ...settings, role: "worker" } });
+    const name = newId();
+    const body = { assistant_id: "gate", input: { gate: name }, if_not_exists: "create" };
+    const run = api.request("POST", `/threads/${newId()}/runs`, body);
+    await gateOf(name).entered;
+    const closed = worker.close(60);
+    const ready = await worker.request("GET", "/ready");
+    expect(ready).toMatchObject({ status: 503, body: { code: "shutting_down" } });
+    expect((await worker.request("GET", "/metrics")).text).toMatch(/^graph_serve_runs_active 1$/m);
+    gateOf(name).open();
+    expect((await run).body).toMatchObject({ status: "success" });
+    await closed;
+    await expect(worker.request("GET", "/ok")).rejects.toThrow();
+  });
+
   it("the storage goes away and comes back", { timeout: OUTAGE_TEST_MS }, async () => {
     const { relay, uri } = await TcpRelay.before(postgres.uri, 5432);
     const { checkpointer_options } = postgres.options();
