@@ -1,6 +1,5 @@
 /** The runs of this process that have not ended. The server owns them: a response is only a subscriber. */
 import { EventEmitter, once, setMaxListeners } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { INTERRUPT_KEY } from "../graphs/output-filter.js";
 import type { RunWatch } from "../graphs/run-watch.js";
 import type { JsonObject } from "../models/common.js";
@@ -8,6 +7,7 @@ import type { Run, RunTasks } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
 import type { Resumption, RunHolder, ThreadLease } from "../storage/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
+import { atMost } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
 import type { Execution } from "./execute.js";
 import type { Queue } from "./queue.js";
@@ -47,6 +47,8 @@ interface End {
   error?: Error;
   /** Another process has the run: this is not how it ends. */
   isTaken?: boolean;
+  /** This one left it to others by itself. */
+  isGivenBack?: boolean;
 }
 
 /** One run: queued until it has its thread, then running, then ended. */
@@ -151,8 +153,8 @@ export class LiveRun {
     const { results } = this.#context.live;
     const result = await results.endQueued(this.run, error, this.#resumable());
     // Not always what kept it: in a shutdown its row says that instead.
-    const { thrown = error, stored, isTaken } = result;
-    const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, isTaken };
+    const { thrown = error, stored, isTaken, isGivenBack } = result;
+    const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, isTaken, isGivenBack };
     // Its log, which ends with this, must not look like all of it.
     if (isTaken) this.#finish(end);
     else this.#pushLast(result);
@@ -229,7 +231,7 @@ export class LiveRun {
 
   /** Who has seen the last frame finds the row settled and the thread free. */
   #tell(result: RunResult): void {
-    const { thrown, stored, usage, isTaken } = result;
+    const { thrown, stored, usage, isTaken, isGivenBack } = result;
     const hasStarted = this.#execution?.hasStarted;
     if (!isTaken) this.#pushLast(result);
     // Should nobody have the thread, it is set right as soon as it can be had again.
@@ -238,6 +240,7 @@ export class LiveRun {
       answer: thrown === undefined ? (this.#execution?.answer ?? {}) : failedAnswer(thrown),
       run: { ...this.run, ...stored, usage },
       isTaken,
+      isGivenBack,
       ...(!hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
     });
   }
@@ -381,10 +384,7 @@ export class LiveRuns {
   /** Wait for all runs, at most `graceSeconds`, then stop those that are left: they end, or are given back. */
   async stop(graceSeconds: number): Promise<void> {
     const ended = () => Promise.all([...this.#runs.values()].map((live) => live.answer()));
-    const cancel = new AbortController();
-    const grace = sleep(graceSeconds * 1000, undefined, { signal: cancel.signal }).catch(() => undefined);
-    if (this.#runs.size > 0) await Promise.race([ended(), grace]);
-    cancel.abort();
+    if (this.#runs.size > 0) await atMost(graceSeconds * 1000, ended());
     for (const live of this.#runs.values()) live.stop(RunAborted.because("shutdown"));
     await ended();
     this.follower?.stop();

@@ -116,13 +116,13 @@ export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event:
 /** Count a run that has ended here, after `ms`. */
 export function countEnd(
   metrics: Metrics,
-  { run: { metadata, status, usage }, isTaken }: { run: Run; isTaken?: boolean },
+  { run: { metadata, status, usage }, ...end }: { run: Run; isTaken?: boolean; isGivenBack?: boolean },
   ms: number | undefined,
 ): void {
   const { input_tokens, output_tokens } = reportedTokens(usage);
   metrics.runEnded({
     graph: String(metadata.graph_id),
-    status: isTaken ? "lost" : status,
+    status: end.isGivenBack ? "given_back" : end.isTaken ? "lost" : status,
     seconds: ms === undefined ? undefined : ms / 1000,
     inputTokens: input_tokens,
     outputTokens: output_tokens,
@@ -142,6 +142,8 @@ export interface RunResult extends Ending {
   isLost: boolean;
   /** True when another process has the run, or is to have it: how it ends is told there. */
   isTaken: boolean;
+  /** True when this process left it to others by itself. */
+  isGivenBack?: boolean;
 }
 
 /** What a run was when its graph had ended. */
@@ -282,7 +284,7 @@ export class RunResults {
     if (!(await this.#store(outcome))) this.#defer(outcome);
     const reason = thrownMessage(ending.thrown);
     this.#context.logger.info({ run_id, thread_id, reason }, "the run was given back");
-    return { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
+    return { ...ending, usage, stored: storedOf(run, outcome), isTaken: true, isGivenBack: true };
   }
 
   /** Undefined for a run that ends here. */

@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
 import { openMemory } from "../../src/storage/memory/open.js";
@@ -100,6 +103,22 @@ describe("/metrics", () => {
     const tokens = await figures("tokens");
     expect(tokens['tokens_total{graph="chat",kind="input"}']).toBeGreaterThanOrEqual(2 * usage.input_tokens);
     expect(tokens['tokens_total{graph="fail",kind="input"}']).toBe(0);
+  });
+
+  it("counts apart what the process gives back when it ends", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "graph-serve-metrics-"));
+    onTestFinished(() => rmSync(cwd, { recursive: true }));
+    const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: "store.sqlite" };
+    const service = await openService({ graphs: { gate }, settings: { metrics: true, ...stored }, cwd });
+    const { thread_id } = await service.threads.create({});
+    const name = newId();
+    await service.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    await service.close(0);
+    const text = (await service.metrics?.text()) ?? "";
+    expect(text.match(/^graph_serve_runs_total.*$/gm)).toEqual([
+      'graph_serve_runs_total{graph="gate",status="given_back"} 1',
+    ]);
   });
 
   it("follows streams and runs in flight", async () => {
