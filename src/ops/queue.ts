@@ -1,8 +1,8 @@
 /** A queue that processes share: what operations ask of it (see ./shared-queue.ts). */
 import { setMaxListeners } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { ShuttingDownError } from "../support/errors.js";
+import { atMost } from "../support/pause.js";
 
 /** A run that was accepted; `live` where it began in this process. */
 export interface Accepted<Live> {
@@ -36,10 +36,7 @@ export class Callers {
   }
 
   async dismiss(graceSeconds: number): Promise<void> {
-    const end = new AbortController();
-    const grace = sleep(graceSeconds * 1000, undefined, { signal: end.signal }).catch(() => undefined);
-    if (this.#waiting.size > 0) await Promise.race([Promise.all(this.#waiting), grace]);
-    end.abort();
+    if (this.#waiting.size > 0) await atMost(graceSeconds * 1000, Promise.all(this.#waiting));
     this.#dismissed.abort(new ShuttingDownError());
   }
 }

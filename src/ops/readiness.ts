@@ -1,6 +1,6 @@
 /** Whether runs can be taken: for those who decide where requests go. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { StorageUnavailableError } from "../support/errors.js";
+import { atMost } from "../support/pause.js";
 import type { Storage } from "../storage/storage.js";
 import type { EngineContext } from "./live-runs.js";
 
@@ -31,16 +31,9 @@ export class Readiness {
    */
   async check(): Promise<void> {
     this.#context.live.stopping.throwIfAborted();
-    const waiting = new AbortController();
-    const late = sleep(DEADLINE_MS, undefined, { signal: waiting.signal }).then(() => {
+    const hasAnswered = look(this.#context.storage).then(() => true);
+    if (!(await atMost(DEADLINE_MS, hasAnswered)))
       throw new StorageUnavailableError(`the storage has not answered within ${DEADLINE_MS / 1000} s`);
-    });
-    try {
-      await Promise.race([look(this.#context.storage), late]);
-    } finally {
-      late.catch(() => undefined);
-      waiting.abort();
-    }
     this.#context.live.stopping.throwIfAborted();
   }
 }

@@ -14,7 +14,7 @@ import type { RunHolder } from "../storage/storage.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
-import { pauseUntil } from "../support/pause.js";
+import { atMost, pauseUntil } from "../support/pause.js";
 import { HeldCheckpoints, HOLD_MS } from "./held-checkpoints.js";
 import type { LogTail, RunLog } from "./run-log.js";
 
@@ -132,13 +132,10 @@ export class SharedFrames {
 
   /** Wait for what has yet to be put there, for a while. */
   async close(): Promise<void> {
-    const end = new AbortController();
-    const late = sleep(LAST_MS, undefined, { signal: end.signal }).catch(() => undefined);
     const all = async () => {
       while (this.#due.size > 0 && !this.#isClosed) await this.#next();
     };
-    await Promise.race([all(), late]);
-    end.abort();
+    await atMost(LAST_MS, all());
     this.#isClosed = true;
     clearInterval(this.#renewal);
     clearTimeout(this.#timer);
@@ -360,8 +357,10 @@ export class SharedFrames {
 
   /** As a page; undefined also where the bus does not say in time. */
   async read(runId: string, after: number): Promise<FramePage | undefined> {
-    const late = sleep(READ_MS, undefined, { ref: false });
-    return Promise.race([this.#read(runId, after).catch(() => undefined), late]);
+    return atMost(
+      READ_MS,
+      this.#read(runId, after).catch(() => undefined),
+    );
   }
 
   async #read(runId: string, after: number): Promise<FramePage | undefined> {

@@ -203,7 +203,7 @@ export interface ThreadTable {
 }
 
 export interface RunTable {
-  /** Insert a row and apply a patch to its thread, both or neither. False when the thread is gone. */
+  /** Insert a row and apply a patch to its thread, both or neither. False when the thread is gone. Rejects when the id is taken. */
   insert(row: RunRow, thread: ThreadPatch): Promise<boolean>;
   /** A run of this thread; undefined when the run is unknown or belongs to another thread. */
   get(threadId: string, runId: string): Promise<RunRow | undefined>;

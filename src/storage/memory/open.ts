@@ -99,6 +99,7 @@ const withoutTasks = ({ tasks: _, ...run }: RunRow): RunRow => run;
 
 const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
   async insert(row, thread) {
+    if (runs.get(row.run_id)) throw new Error(`a run ${row.run_id} is stored already`);
     if (!threads.patch(row.thread_id, thread)) return false;
     runs.insert(copyJson(row));
     return true;

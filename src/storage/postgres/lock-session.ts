@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
+import { atMost } from "../../support/pause.js";
 import { Stopwatch } from "../../support/stopwatch.js";
 import { type ExplainError, storageError } from "../driver-errors.js";
 import { CONNECT_TIMEOUT } from "./options.js";
@@ -288,14 +289,8 @@ export class LockConnection {
    * @throws StorageUnavailableError when there is none within 10 s (`storage_unavailable`)
    */
   async session(): Promise<LockSession> {
-    const late = new AbortController();
-    const deadline = sleep(CONNECT_TIMEOUT, undefined, { signal: late.signal }).catch(() => undefined);
-    try {
-      const session = await Promise.race([this.#current, deadline]);
-      if (session) return session;
-    } finally {
-      late.abort();
-    }
+    const session = await atMost(CONNECT_TIMEOUT, this.#current);
+    if (session) return session;
     const explained = this.#options.explain(this.#fault);
     throw new StorageUnavailableError(explained?.message ?? "the thread locks cannot be reached", {
       hint: explained?.hint,

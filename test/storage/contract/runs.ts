@@ -84,6 +84,16 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.unfinished()).toEqual([]);
     });
 
+    it("a run whose id is taken is not stored, and changes nothing", async () => {
+      const thread = await seedThread();
+      const run = await seedRun(thread.thread_id);
+      const again = { ...run, metadata: { again: true } };
+      await expect(storage().runs.insert(again, { updated_at: tick(), status: "idle" })).rejects.toThrow();
+      expect(await storage().runs.get(thread.thread_id, run.run_id)).toEqual(run);
+      expect(await storage().threads.get(thread.thread_id)).toMatchObject({ status: "busy" });
+      expect(await storage().runs.list({ threadId: thread.thread_id, limit: 10, offset: 0 })).toHaveLength(1);
+    });
+
     it("a run is unknown under another thread", async () => {
       const [thread, other] = [await seedThread(), await seedThread()];
       const run = await seedRun(thread.thread_id);
