@@ -87,12 +87,7 @@ export function openMetrics(cwd: string): Metrics {
     ...(buckets && { buckets }),
     registers: [registry],
   });
-  const runs = new Counter(
-    define("runs_total", "Runs that have ended here, were given back, or lost to another process.", [
-      "graph",
-      "status",
-    ]),
-  );
+  const runs = new Counter(define("runs_total", "Runs that have ended here.", ["graph", "status"]));
   const active = new Gauge(define("runs_active", "Runs that have their thread."));
   const duration = new Histogram(
     define("run_duration_seconds", "Time of runs, waiting not counted.", ["graph", "status"], RUN_BUCKETS),
