@@ -1,5 +1,5 @@
 /** Checks settings against the schema and words what is wrong. */
-import type { Ajv, ErrorObject } from "ajv";
+import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
 import { didYouMean } from "../support/nearest.js";
@@ -31,11 +31,22 @@ function schemaOf(names: readonly string[]) {
   return { ...SettingsSchema, properties: Object.fromEntries(given) };
 }
 
+const validators = new Map<string, ValidateFunction<SettingsInput>>();
+
+/** Compiled once for each set of settings: what a process loads again has mostly the same ones. */
+async function validatorOf(names: readonly string[]): Promise<ValidateFunction<SettingsInput>> {
+  const known = names.filter((name) => name in SettingsSchema.properties).sort();
+  const key = known.join();
+  const compiled = validators.get(key) ?? (await schemaValidator()).compile<SettingsInput>(schemaOf(known));
+  validators.set(key, compiled);
+  return compiled;
+}
+
 /** Every fault of `values`, one for each place. */
 export async function settingFaults(values: object): Promise<SettingFault[]> {
   const names = Object.keys(values);
   if (names.length === 0) return [];
-  const validate = (await schemaValidator()).compile<SettingsInput>(schemaOf(names));
+  const validate = await validatorOf(names);
   if (validate(values)) return [];
   const errors = validate.errors ?? [];
   const unions = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);

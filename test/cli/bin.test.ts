@@ -79,17 +79,12 @@ describe("what a graph prints", () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ values: { n: 2 } });
     expect(run.stderr).toContain("print  loaded\n");
     expect(run.stderr).toContain("print  counts\nprint  on from 1\nprint  half a line, and the rest\n");
-    const schemas = await finish(graphServe("schemas", "./printing.ts", "--json"));
-    expect(() => JSON.parse(schemas.stdout) as unknown).not.toThrow();
-    expect(schemas.stderr).toContain("print  loaded\n");
   });
 
-  it.each(["json", "junit"])("names its case beside the %s report", async (reporter) => {
-    const { code, stdout, stderr } = await finish(
-      graphServe("test", "printing.graph.yaml", "--reporter", reporter),
-    );
-    expect({ code, begins: stdout[0] }).toEqual({ code: 0, begins: reporter === "json" ? "{" : "<" });
-    expect(stdout).not.toContain("half a line");
+  it("names its case beside the report", async () => {
+    const { code, stdout, stderr } = await finish(graphServe("test", "printing.graph.yaml", "--json"));
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toHaveProperty("cases");
     expect(stderr).toContain("print  adds: counts\nprint  adds: on from 1\n");
   });
 });

@@ -120,6 +120,30 @@ describe("reading without a loadable graph", () => {
     const State = Annotation.Root({ messages: Annotation<number>, topic: other, n: other, other });
     export const graph = new StateGraph(State).addNode("renamed", () => ({})).addEdge(START, "renamed").compile();`;
 
+  const readingOne = (thread: string): string[][] => [
+    ["inspect", "thread", thread],
+    ["inspect", "thread", thread, "--full"],
+    ["runs", "list", thread],
+    ["inspect", "checkpoint", thread, "--writes"],
+    ["inspect", "state", thread],
+    ["inspect", "state", thread, "--checkpoint", "-2"],
+    ["history", thread],
+    ["replay", thread],
+    ["replay", thread, "--format", "html"],
+    ["diff", `${thread}@-2`, thread],
+    ["export", thread],
+  ];
+  const readingMore = (): string[][] => [
+    ["threads", "list"],
+    ["threads", "list", "--status", "interrupted"],
+    ["threads", "prune", "--older-than", "30d", "--dry-run"],
+    ["inspect", "run", seeded.run],
+    ["inspect", "run", seeded.run, "--thread", seeded.chat],
+    ["inspect", "checkpoint", seeded.chat, seeded.fork],
+    ["history", seeded.chat, "--run", seeded.run],
+    ["recover"],
+  ];
+
   describe.each<[string, () => Promise<void>]>([
     ["do not load", every("syntax error")],
     ["throw", every("throw new Error('at import');")],
@@ -132,37 +156,15 @@ describe("reading without a loadable graph", () => {
   ])("when the graphs %s", (_, spoil) => {
     it("every reading command goes on", async () => {
       await spoil();
-      for (const thread of [seeded.chat, seeded.asking, seeded.failed]) {
-        for (const argv of [
-          ["threads", "list"],
-          ["threads", "list", "--status", "interrupted"],
-          ["inspect", "thread", thread],
-          ["threads", "prune", "--older-than", "30d", "--dry-run"],
-          ["runs", "list", thread],
-          ["inspect", "run", seeded.run, "--thread", seeded.chat],
-          ["inspect", "thread", thread],
-          ["inspect", "thread", thread, "--full"],
-          ["inspect", "run", seeded.run],
-          ["inspect", "checkpoint", thread, "--writes"],
-          ["inspect", "checkpoint", seeded.chat, seeded.fork],
-          ["inspect", "state", thread],
-          ["inspect", "state", thread, "--checkpoint", "-2"],
-          ["history", thread],
-          ["history", seeded.chat, "--run", seeded.run],
-          ["replay", thread],
-          ["replay", thread, "--format", "html"],
-          ["diff", `${thread}@-2`, thread],
-          ["export", thread],
-          ["recover"],
-        ]) {
-          for (const raw of /^(recover|runs)$/.test(argv[0] ?? "") || argv[1] === "prune"
-            ? [[]]
-            : [[], ["--raw"]]) {
-            const call = [...argv, ...raw, "--json"];
-            const { code, stdout } = await read(call);
-            expect({ call, code, stdout: code === 0 ? "" : stdout }).toEqual({ call, code: 0, stdout: "" });
-            expect(() => JSON.parse(stdout) as unknown, call.join(" ")).not.toThrow();
-          }
+      const threads = [seeded.chat, seeded.asking, seeded.failed];
+      for (const argv of [...threads.flatMap(readingOne), ...readingMore()]) {
+        for (const raw of /^(recover|runs)$/.test(argv[0] ?? "") || argv[1] === "prune"
+          ? [[]]
+          : [[], ["--raw"]]) {
+          const call = [...argv, ...raw, "--json"];
+          const { code, stdout } = await read(call);
+          expect({ call, code, stdout: code === 0 ? "" : stdout }).toEqual({ call, code: 0, stdout: "" });
+          expect(() => JSON.parse(stdout) as unknown, call.join(" ")).not.toThrow();
         }
       }
     });

@@ -25,6 +25,14 @@ export interface Backend {
   cwd: string;
 }
 
+/** For rules that no backend has a part in. */
+export const MEMORY: Backend = {
+  name: "memory",
+  durable: false,
+  settings: { checkpointer_scheme: "memory", checkpointer_options: {} },
+  cwd: ".",
+};
+
 const CUSTOM = fileURLToPath(new URL("../fixtures/storage", import.meta.url));
 
 /**

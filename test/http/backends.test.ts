@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../src/http/server.js";
 import { openService } from "../../src/service.js";
 import { client } from "../helpers/app.js";
-import { onEveryBackend, type Backend } from "../helpers/backends.js";
+import { MEMORY, onEveryBackend, type Backend } from "../helpers/backends.js";
 import { Recorder } from "./promises/recorder.js";
 import { takeTour, TOUR_GRAPHS } from "./promises/tour.js";
 
@@ -16,13 +16,6 @@ async function start({ settings, cwd }: Backend) {
   };
   return { ...client(server.url), stop };
 }
-
-const MEMORY: Backend = {
-  name: "memory",
-  durable: false,
-  settings: { checkpointer_scheme: "memory", checkpointer_options: {} },
-  cwd: ".",
-};
 
 /** Only a storage that outlives its process is opened anew on the way. */
 async function tour(backend: Backend): Promise<string[]> {

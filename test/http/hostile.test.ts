@@ -45,6 +45,11 @@ const withBody = ROUTES.filter((route) => route.body).map((route) => ({
   path: route.path,
   route,
 }));
+const byBody = [...new Set(withBody.map(({ route }) => route.body))].map((body) => {
+  const routes = withBody.filter(({ route }) => route.body === body);
+  const names = routes.map(({ method, path }) => `${method} ${path}`).join(", ");
+  return { names, routes, fields: Object.keys((body?.properties ?? {}) as object) };
+});
 const withId = ROUTES.filter(({ path }) => path.includes("{")).map(({ method, path }) => ({
   method: method.toUpperCase(),
   path,
@@ -79,14 +84,18 @@ describe("hostile bodies", () => {
 
   const wrong = [0, -1, 1.5, "", "x", true, [], [[]], [null], {}, { a: {} }, { $ne: 1 }, 1e300];
 
-  it.each(withBody)("with wrong fields break nothing in $method $path", async ({ method, path, route }) => {
+  // Routes of one body refuse the same; what the first lets through, the others get as well.
+  it.each(byBody)("with wrong fields break nothing in $names", async ({ routes, fields }) => {
     const server = await open();
-    for (const name of Object.keys((route.body?.properties ?? {}) as object)) {
+    for (const name of fields) {
       for (const value of wrong) {
         const body = { assistant_id: "chat", values: {}, [name]: value };
-        const answer = await server.request(method, fill(path), body);
-        expectSafe(`${name}: ${JSON.stringify(value)}`, answer);
-        if (answer.status >= 400) expectDocumented(method, fill(path), answer);
+        for (const { method, path } of routes) {
+          const answer = await server.request(method, fill(path), body);
+          expectSafe(`${method} ${path} ${name}: ${JSON.stringify(value)}`, answer);
+          if (answer.status >= 400) expectDocumented(method, fill(path), answer);
+          if (answer.status === 422) break;
+        }
       }
     }
     await expectAlive(server);

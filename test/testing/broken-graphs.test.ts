@@ -45,9 +45,9 @@ const CAUGHT: [string, string, object][] = [
     {
       expectation: "tokens",
       expected: { max: 200 },
-      actual: 5000,
+      actual: 500,
       line: 6,
-      message: /5000 tokens, expected at most 200/,
+      message: /500 tokens, expected at most 200/,
     },
   ],
   [
@@ -55,9 +55,9 @@ const CAUGHT: [string, string, object][] = [
     "comes to an end",
     {
       expectation: "timeout",
-      expected: "at most 2 s",
+      expected: "at most 0.5 s",
       line: 3,
-      message: /did not end within 2 s: it was in the node wait/,
+      message: /did not end within 0\.5 s: it was in the node wait/,
     },
   ],
   [
@@ -99,9 +99,9 @@ describe("a broken graph is caught", () => {
   it("the list shows expected, actual and line", async () => {
     const { stdout } = await test("spender");
     expect(stdout).toContain(
-      "FAIL  spender.graph.yaml > is brief\n  tokens: 5000 tokens, expected at most 200\n",
+      "FAIL  spender.graph.yaml > is brief\n  tokens: 500 tokens, expected at most 200\n",
     );
-    expect(stdout).toMatch(/expected {2}\{"max":200\}\n {4}actual {4}5000\n {4}at {8}spender\.graph\.yaml:6/);
+    expect(stdout).toMatch(/expected {2}\{"max":200\}\n {4}actual {4}500\n {4}at {8}spender\.graph\.yaml:6/);
     expect(stdout).toContain("> 6 |       tokens: { max: 200 }");
   });
 

@@ -21,7 +21,7 @@ describe("runCases", () => {
       {
         name: "is brief",
         status: "failed",
-        failures: [{ expectation: "tokens", actual: 5000, location: { line: 6 } }],
+        failures: [{ expectation: "tokens", actual: 500, location: { line: 6 } }],
       },
     ]);
   });
