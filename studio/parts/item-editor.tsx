@@ -6,9 +6,10 @@ import { type ApiError, isReadOnly } from "../api.js";
 import { go, withQuery } from "../router.js";
 import { jsonFault } from "../state/json-fault.js";
 import { load, loading } from "../state/loading.js";
-import { namespace, readItem, removeItem, storeHref, writeItem } from "../state/memory.js";
+import { namespace, readItem, removeItem, storeHref, writeAction, writeItem } from "../state/memory.js";
 import { words } from "../words.js";
 import { Empty, Fault, Waiting } from "./common.js";
+import { CopyAs } from "./copy-as.js";
 import { Ago, jsonText, visible } from "./text.js";
 
 /** `itemKey` is undefined for an item that is to be made. */
@@ -60,13 +61,18 @@ function Form({ item }: { item: StoreItem | undefined }) {
   const value = valueOf(draft.text);
   const isReady = value.json !== undefined && draft.key !== "" && draft.namespace !== "";
   const change = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
+  const written = isReady &&
+    value.json && {
+      namespace: draft.namespace.split("."),
+      key: draft.key,
+      value: value.json,
+      ttl: draft.minutes === "" ? null : Number(draft.minutes),
+    };
   const save = async () => {
-    if (!isReady || !value.json) return;
-    const labels = draft.namespace.split(".");
-    const ttl = draft.minutes === "" ? null : Number(draft.minutes);
+    if (!written) return;
     try {
-      await writeItem({ namespace: labels, key: draft.key, value: value.json, ttl });
-      go(storeHref(labels));
+      await writeItem(written);
+      go(storeHref(written.namespace));
     } catch (refused) {
       setError(refused as ApiError);
     }
@@ -98,6 +104,7 @@ function Form({ item }: { item: StoreItem | undefined }) {
               {words.memory.remove}
             </button>
           )}
+          {written && <CopyAs action={() => writeAction(written)} />}
         </div>
       )}
     </form>

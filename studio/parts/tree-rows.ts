@@ -19,6 +19,17 @@ const MOST_FOUND = 1000;
 
 export const pathKey = (path: readonly PathStep[]): string => JSON.stringify(path);
 
+/** The path that a key names; undefined where it is none. */
+export function pathOfKey(key: string): PathStep[] | undefined {
+  try {
+    const steps: unknown = JSON.parse(key);
+    const isStep = (step: unknown) => typeof step === "string" || typeof step === "number";
+    return Array.isArray(steps) && steps.every(isStep) ? steps : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The entries of an object or a list, in their order; undefined for anything else. */
 export function entriesOf(value: unknown): [PathStep, unknown][] | undefined {
   if (Array.isArray(value)) return value.map((item: unknown, index): [PathStep, unknown] => [index, item]);

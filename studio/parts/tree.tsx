@@ -11,6 +11,7 @@ import {
   entriesOf,
   findInTree,
   pathKey,
+  pathOfKey,
   pathText,
   type TreeRow,
   treeRows,
@@ -28,9 +29,23 @@ function firstOpen(root: unknown): ReadonlySet<string> {
   return new Set(entries.length > MOST_OPEN ? [] : short.map(([step]) => pathKey([step])));
 }
 
-export function Tree({ root, label }: { root: unknown; label: string }) {
-  const [open, setOpen] = useState(() => firstOpen(root));
-  const [active, setActive] = useState<string | undefined>(undefined);
+interface TreeProps {
+  root: unknown;
+  label: string;
+  /** Key of the value that is chosen at first, and who is told of another choice. */
+  at?: string | undefined;
+  onChoose?: (key: string | undefined) => void;
+}
+
+export function Tree({ root, label, at, onChoose }: TreeProps) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(
+    () => new Set([...firstOpen(root), ...ancestorKeys(pathOfKey(at ?? "") ?? [])]),
+  );
+  const [active, choose] = useState(at);
+  const setActive = (key: string | undefined) => {
+    choose(key);
+    onChoose?.(key);
+  };
   const [text, setText] = useState("");
   useEffect(() => setOpen((before) => (before.size > 0 ? before : firstOpen(root))), [root]);
   const rows = useMemo(() => treeRows(root, open), [root, open]);

@@ -2,6 +2,7 @@
 import { goOn, hold, refusedRemoval, removals, undo } from "../state/undo.js";
 import { words } from "../words.js";
 import { Fault } from "./common.js";
+import { CopyAs } from "./copy-as.js";
 import { visible } from "./text.js";
 
 export function UndoBar() {
@@ -10,12 +11,13 @@ export function UndoBar() {
     <div class="undo" onPointerEnter={hold} onPointerLeave={goOn} onFocusIn={hold} onFocusOut={goOn}>
       {refused && <Fault error={refused} />}
       <div role="status" aria-label={words.undo.title}>
-        {removals.value.map(({ id, text }) => (
+        {removals.value.map(({ id, text, action }) => (
           <p key={id}>
             <span class="one-line">{visible(text)}</span>
             <button type="button" onClick={() => undo(id)}>
               {words.undo.button}
             </button>
+            <CopyAs action={() => action} />
           </p>
         ))}
       </div>

@@ -5,6 +5,7 @@ import { isRecord } from "../../src/models/json.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { contentText } from "../../src/view/text.js";
 import { Fault, Section } from "../parts/common.js";
+import { CopyAs } from "../parts/copy-as.js";
 import type { MessageLike } from "../parts/message.js";
 import { jsonText, LongText, visible } from "../parts/text.js";
 import { href } from "../router.js";
@@ -20,11 +21,13 @@ import {
   isSending,
   readKeys,
   reset,
+  runAction,
   runUnchanged,
   setDraft,
   statePath,
   undo,
   write,
+  writeAction,
   written,
 } from "../state/fork.js";
 import { chosenId, chosenStep, namespace, row, stepHref, threadId } from "../state/thread.js";
@@ -77,6 +80,7 @@ export function Fork({ state }: { state: ThreadState }) {
             </button>
           </>
         )}
+        {isEmpty ? !isInner && <CopyAs action={runAction} /> : body.value && <CopyAs action={writeAction} />}
       </p>
     </section>
   );

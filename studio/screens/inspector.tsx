@@ -10,7 +10,7 @@ import { Fault, Section, Waiting } from "../parts/common.js";
 import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
-import { go, href, place } from "../router.js";
+import { go, href, place, withQuery } from "../router.js";
 import { chosenId, type Looked, looked, namespace, stepHref, steps, threadId } from "../state/thread.js";
 import { words } from "../words.js";
 import { isForking } from "../state/fork.js";
@@ -146,6 +146,8 @@ function State({ values }: { values: unknown }) {
     <Tree
       root={isRecord(values) || Array.isArray(values) ? values : { value: values }}
       label={words.state.tree}
+      at={place.value.query.path}
+      onChoose={(path) => go(withQuery({ path }), { replace: true })}
     />
   );
 }

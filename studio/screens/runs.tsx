@@ -4,6 +4,7 @@ import type { RunStatus } from "../../src/models/run.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
 import { type ApiError, isReadOnly } from "../api.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
+import { CopyAs } from "../parts/copy-as.js";
 import { RunActions, useRecordings } from "../parts/run-actions.js";
 import { EndOfList } from "../parts/end-of-list.js";
 import { ListHead, MetaField, StatusChoices } from "../parts/list-head.js";
@@ -22,6 +23,7 @@ import {
   runs,
   SINCE,
 } from "../state/all-runs.js";
+import { cancelAction } from "../state/live-run.js";
 import { words } from "../words.js";
 
 export function Runs() {
@@ -141,10 +143,13 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
       </a>
       {isOver(run) && <RunActions threadId={thread_id} runId={run_id} onFault={onFault} />}
       {!isOver(run) && !isReadOnly && (
-        <button type="button" class="small" onClick={stop}>
-          {words.allRuns.cancel}
-          <span class="visually-hidden"> {run_id}</span>
-        </button>
+        <span class="run-actions">
+          <button type="button" class="small" onClick={stop}>
+            {words.allRuns.cancel}
+            <span class="visually-hidden"> {run_id}</span>
+          </button>
+          <CopyAs action={() => cancelAction({ threadId: thread_id, runId: run_id })} />
+        </span>
       )}
     </li>
   );

@@ -5,6 +5,7 @@ import type { GraphSchema } from "../../src/models/assistant.js";
 import type { StateWriteResult } from "../../src/models/state.js";
 import { type ApiError, ask, isReadOnly } from "../api.js";
 import { go, place } from "../router.js";
+import { type Action, args } from "./copy-as.js";
 import { jsonFault } from "./json-fault.js";
 import { chosenId, namespace, refresh, row, stepHref, steps, threadId } from "./thread.js";
 import { graphOf } from "./threads.js";
@@ -107,6 +108,35 @@ async function sending(work: () => Promise<void>): Promise<void> {
   } finally {
     isSending.value = false;
   }
+}
+
+/** What will be sent, for others to do. */
+export function writeAction(): Action {
+  const { values, as_node: asNode, checkpoint } = body.value ?? {};
+  const node = asNode === undefined ? [] : ["--as-node", asNode];
+  const cli = ["state", "set", threadId.value, "--checkpoint", chosenId.value ?? ""];
+  return {
+    method: "POST",
+    path: statePath(),
+    body: body.value,
+    sdk: `await client.threads.updateState(${args(threadId.value, { values, asNode, checkpoint })});`,
+    // Commands write to the graph itself alone.
+    ...(namespace.value === "" && { cli: [...cli, "--values", JSON.stringify(values), ...node] }),
+  };
+}
+
+/** The run from the chosen step as it is, for others to do. */
+export function runAction(): Action {
+  const id = chosenId.value ?? "";
+  const graph = row.value.value ? graphOf(row.value.value) : "";
+  const request = { input: null, checkpoint: checkpointOf(id) };
+  return {
+    method: "POST",
+    path: `${path()}/runs`,
+    body: { assistant_id: graph, ...request },
+    sdk: `await client.runs.create(${args(threadId.value, graph, request)});`,
+    cli: ["fork", threadId.value, "--checkpoint", id, "--branch", "--run"],
+  };
 }
 
 /** Write, and look at what came of it; with `andRun`, go on from there. */

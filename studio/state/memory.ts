@@ -3,6 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import type { StoreItem } from "../../src/models/store.js";
 import { ask } from "../api.js";
 import { href, place } from "../router.js";
+import { type Action, args } from "./copy-as.js";
 import { load, loading } from "./loading.js";
 import { parseMeta } from "./threads.js";
 import { isLeaving, removeLater } from "./undo.js";
@@ -103,10 +104,24 @@ export async function writeItem(item: Written): Promise<void> {
   await reloadMemory();
 }
 
+/** The same, for others to do. */
+export const writeAction = (item: Written): Action => ({
+  method: "PUT",
+  path: "/store/items",
+  body: item,
+  sdk: `await client.store.putItem(${args(item.namespace, item.key, item.value, { ttl: item.ttl })});`,
+});
+
 export function removeItem({ namespace: labels, key }: StoreItem, text: string): void {
   const send = async () => {
     await ask("DELETE", "/store/items", { body: { namespace: labels, key } });
     await reloadMemory();
   };
-  removeLater({ id: idOf({ namespace: labels, key }), text, send });
+  const action = {
+    method: "DELETE",
+    path: "/store/items",
+    body: { namespace: labels, key },
+    sdk: `await client.store.deleteItem(${args(labels, key)});`,
+  };
+  removeLater({ id: idOf({ namespace: labels, key }), text, send, action });
 }

@@ -260,7 +260,8 @@ export function refreshSoon(): Promise<void> {
 /** Address of a step with the tab, and the namespace, that are shown. */
 export function stepHref(id: string | undefined, query: Record<string, string | undefined> = {}): string {
   const path = ["threads", threadId.value, ...(id === undefined ? [] : ["at", id])];
-  return href(path, { tab: place.value.query.tab, ns: place.value.query.ns, ...query });
+  const { tab, ns, path: value } = place.value.query;
+  return href(path, { tab, ns, path: value, ...query });
 }
 
 /** Look at the step in this row, which may have to be read first. */

@@ -6,6 +6,7 @@ import { reportedTokens } from "../../src/models/token-counts.js";
 import { messageLine } from "../../src/view/text.js";
 import { type Answer, ApiError, ask } from "../api.js";
 import { place } from "../router.js";
+import { args } from "./copy-as.js";
 import { loading, load } from "./loading.js";
 import { isLeaving, removeLater } from "./undo.js";
 
@@ -151,7 +152,13 @@ export function removeThread({ thread_id }: ListedThread, text: string): void {
     if (total.value !== null) total.value -= 1;
     await countAll(generation);
   };
-  removeLater({ id: thread_id, text, send });
+  const action = {
+    method: "DELETE",
+    path: `/threads/${thread_id}`,
+    sdk: `await client.threads.delete(${args(thread_id)});`,
+    cli: ["threads", "delete", thread_id],
+  };
+  removeLater({ id: thread_id, text, send, action });
 }
 
 /** One thread, by a search, which can leave the values out. */

@@ -1,6 +1,7 @@
 /** What is taken away is sent some seconds later: until then it can be had back. */
 import { signal } from "@preact/signals";
 import type { ApiError } from "../api.js";
+import type { Action } from "./copy-as.js";
 
 /** Time to think again. It does not pass while the offer to undo is pointed at, or has the focus. */
 const UNDO_MS = 5000;
@@ -12,6 +13,8 @@ interface Removal {
   text: string;
   /** Sends it; a list that shows what goes takes it out here. */
   send: () => Promise<unknown>;
+  /** The same, for others to do. */
+  action: Action;
 }
 
 interface Pending extends Removal {

@@ -5,7 +5,7 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import type { Service } from "../../src/service.js";
-import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
 
@@ -38,6 +38,18 @@ describeWithChromium("a fork", () => {
     await editor.fill((await editor.inputValue()).replace("The sum is 5", "The sum is six"));
     await page.getByText("Will be sent:").click();
     await page.getByText('"type": "remove"').last().waitFor();
+    const others = page.getByRole("group", { name: "Copy as" }).first();
+    await expectCopied(others, "curl", new RegExp(`POST .*/threads/${id}/state .*The sum is six`, "s"));
+    await expectCopied(
+      others,
+      "SDK call",
+      new RegExp(`client.threads.updateState\\("${id}", {.*The sum is six`, "s"),
+    );
+    await expectCopied(
+      others,
+      "graph-serve",
+      new RegExp(`state set ${id} --checkpoint [\\w-]+ --values '.*six`),
+    );
     expect(await violationsOf(page)).toEqual([]);
     await button(page, "Write").click();
     await page.getByText("Written.").waitFor();
@@ -90,6 +102,9 @@ describeWithChromium("a fork", () => {
     await page.getByRole("listbox", { name: "Steps" }).focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("f");
+    const others = page.getByRole("group", { name: "Copy as" }).first();
+    await expectCopied(others, "curl", new RegExp(`POST .*/threads/${id}/runs .*"checkpoint_id"`));
+    await expectCopied(others, "graph-serve", new RegExp(`fork ${id} --checkpoint [\\w-]+ --branch --run`));
     await button(page, "Run unchanged").click();
     // A copy of the step, and the one after it.
     await expect.poll(() => stepsOf(page).count()).toBe(before + 7);

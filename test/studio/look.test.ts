@@ -9,7 +9,7 @@ import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer } from "./open.js";
+import { expectCopied, ranThread, useBrowser, useServer } from "./open.js";
 
 const stepsOf = (page: Page, which: Parameters<Page["getByRole"]>[1] = {}) =>
   page.getByRole("listbox", { name: "Steps" }).getByRole("option", which);
@@ -83,6 +83,23 @@ describeWithChromium("the list of threads without any", () => {
     await visit("#/nowhere");
     await page.getByText("There is no such page").waitFor();
   });
+
+  it("is light or dark as the system is, or as it is chosen, for good", async () => {
+    const { page, visit } = await open(server().url, { scheme: "dark" });
+    await visit("#/threads");
+    const ink = () => page.evaluate<string>("getComputedStyle(document.body).color");
+    const dark = await ink();
+    await page.getByLabel("Colours").selectOption("light");
+    await expect.poll(ink).not.toBe(dark);
+    const light = await ink();
+    await page.reload();
+    await page.getByLabel("Colours").waitFor();
+    expect(await ink()).toBe(light);
+    await page.getByLabel("Colours").selectOption("system");
+    await expect.poll(ink).toBe(dark);
+    await page.emulateMedia({ colorScheme: "light" });
+    await expect.poll(ink).toBe(light);
+  });
 });
 
 describeWithChromium("a thread", () => {
@@ -127,8 +144,13 @@ describeWithChromium("a thread", () => {
     await page.keyboard.type("call_add");
     await page.getByText(/^\d matches$/).waitFor();
     await page.keyboard.press("Enter");
-    await page.getByLabel("Chosen value").getByText("messages[1].tool_calls[0].id").waitFor();
-    await page.keyboard.press("Escape");
+    const chosen = page.getByLabel("Chosen value");
+    await chosen.getByText("messages[1].tool_calls[0].id").waitFor();
+    await expectCopied(chosen, "Copy path", /^messages\[1\]\.tool_calls\[0\]\.id$/);
+    await expectCopied(chosen, "Copy value", /^call_add$/);
+    await page.reload();
+    await chosen.getByText("messages[1].tool_calls[0].id").waitFor();
+    expect(await page.getByRole("treeitem", { selected: true }).textContent()).toContain("call_add");
     await page.keyboard.press("Escape");
     await page.getByRole("heading", { name: "Threads" }).waitFor();
     await page.keyboard.press("?");

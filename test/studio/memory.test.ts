@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const rows = (page: Page) => page.locator("[data-list] li");
 const tree = (page: Page) => page.getByRole("navigation", { name: "Namespaces" }).getByRole("link");
@@ -56,6 +56,9 @@ describeWithChromium("the memory", () => {
     await json.fill("[1]");
     await page.getByText("The value has to be an object").waitFor();
     await json.fill('{ "tone": "calm" }');
+    const others = page.getByRole("group", { name: "Copy as" });
+    await expectCopied(others, "curl", /PUT .*\/store\/items .*"tone":"calm"},"ttl":90/);
+    await expectCopied(others, "SDK call", /client\.store\.putItem\(\[.*"users",.*"prefs",.*"ttl": 90/s);
     await page.getByRole("button", { name: "Save" }).press("Enter");
     await expect.poll(() => rows(page).first().textContent()).toContain("calm");
     expect(await store.get(ada, "prefs")).toMatchObject({ value: { tone: "calm" }, ttl_minutes: 90 });
@@ -91,6 +94,8 @@ describeWithChromium("the memory", () => {
       await page.getByRole("button", { name: "Delete" }).click();
       await page.getByRole("status", { name: "Deleted" }).getByText("old is deleted").waitFor();
       expect(await rows(page).count()).toBe(0);
+      const others = page.getByRole("group", { name: "Copy as" });
+      await expectCopied(others, "curl", /DELETE .*\/store\/items .*"namespace":\["bin"\],"key":"old"/);
     };
     await remove();
     await page.getByRole("button", { name: "Undo" }).click();
@@ -152,6 +157,10 @@ describeWithChromium("the list of threads", () => {
       .getByRole("button", { name: /^Delete/ })
       .press("Enter");
     await expect.poll(() => rows(page).count()).toBe(0);
+    const others = page.getByRole("group", { name: "Copy as" });
+    await expectCopied(others, "SDK call", new RegExp(`client.threads.delete\\("${id}"\\)`));
+    await expectCopied(others, "graph-serve", new RegExp(`threads delete ${id} --url`));
+    await page.mouse.move(1, 1);
     await page.getByRole("button", { name: "Undo" }).press("Enter");
     await expect.poll(() => rows(page).count()).toBe(1);
     await rows(page)

@@ -1,5 +1,5 @@
 /** The Studio in a real browser, over a real server. What no page may ever do is looked at in every test. */
-import type { Page, Request } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService, type Service, type ServiceOptions } from "../../src/service.js";
@@ -91,4 +91,12 @@ export async function ranThread(
   const { thread_id } = await threads.create({ metadata: { ...metadata } });
   await runs.create(thread_id, { assistant_id, input: { ...input } });
   return thread_id;
+}
+
+/** Presses a button that copies; what the page's clipboard holds then fits. */
+export async function expectCopied(place: Locator, name: string, what: RegExp): Promise<void> {
+  const page = place.page();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await place.getByRole("button", { name, exact: true }).click();
+  await expect.poll(() => page.evaluate<string>("navigator.clipboard.readText()")).toMatch(what);
 }

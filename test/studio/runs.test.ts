@@ -7,7 +7,7 @@ import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { newId } from "../../src/support/ids.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const rows = (page: Page) => page.locator("[data-list] li");
 
@@ -70,6 +70,7 @@ describeWithChromium("the runs of all threads", () => {
     await gateOf(name).entered;
     const { page, visit } = await open(url);
     await visit("#/runs?status=running");
+    await expectCopied(page.getByRole("group", { name: "Copy as" }), "SDK call", /client\.runs\.cancel\(/);
     await page.getByRole("button", { name: /^Cancel/ }).click();
     await page.getByText("No run fits").waitFor();
     await page.getByRole("link", { name: "interrupted", exact: true }).click();
