@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { ConfigError, errorMessage } from "../support/errors.js";
 import type { Service } from "../service.js";
 import { createApp } from "./app.js";
@@ -47,6 +47,7 @@ export async function startServer(service: Service, options: ListenOptions): Pro
   let closing: Promise<void> | undefined;
   const server = createServer(app);
   const upgrades = takeUpgrades(server, app);
+  const endUnused = watchUnused(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS + 1_000;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -55,7 +56,7 @@ export async function startServer(service: Service, options: ListenOptions): Pro
     url: `http://${reachable(options.host)}:${port}`,
     host: options.host,
     port,
-    close: (graceSeconds) => (closing ??= close(server, service, upgrades, graceSeconds)),
+    close: (graceSeconds) => (closing ??= close(server, service, upgrades, endUnused, graceSeconds)),
   };
 }
 
@@ -109,10 +110,26 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
+/**
+ * What browsers and clients open ahead of a request, Node does not count as idle: gives what ends the connections on
+ * which nothing has come.
+ */
+function watchUnused(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
+}
+
 async function close(
   server: Server,
   service: Service,
   upgrades: Upgrades,
+  endUnused: () => void,
   graceSeconds: number | undefined,
 ): Promise<void> {
   // Connections that stay open would keep the server from closing.
@@ -129,7 +146,10 @@ async function close(
       server.closeAllConnections();
       upgrades.destroy();
     }, DRAIN_MS);
-    const idle = setInterval(() => server.closeIdleConnections(), DRAIN_STEP_MS);
+    const idle = setInterval(() => {
+      server.closeIdleConnections();
+      endUnused();
+    }, DRAIN_STEP_MS);
     server.closeIdleConnections();
     await closed;
     clearTimeout(deadline);

@@ -91,6 +91,20 @@ describe("closing", () => {
     await ended;
   });
 
+  it("does not wait for connections on which nothing was asked", { timeout: 20_000 }, async () => {
+    const server = await serve(fakeService());
+    const socket = connect(server.port, "127.0.0.1");
+    const ended = once(socket, "close");
+    await once(socket, "connect");
+    // It has been accepted when a later one is answered.
+    await server.request("GET", "/ok");
+    onTestFinished(() => void vi.useRealTimers());
+    // No deadline passes.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    await server.close();
+    await ended;
+  });
+
   it("refuses new connections", async () => {
     const server = await serve(fakeService());
     await server.close();

@@ -55,9 +55,9 @@ const CAUGHT: [string, string, object][] = [
     "comes to an end",
     {
       expectation: "timeout",
-      expected: "at most 0.5 s",
+      expected: "at most 1 s",
       line: 3,
-      message: /did not end within 0\.5 s: it was in the node wait/,
+      message: /did not end within 1 s: it was in the node wait/,
     },
   ],
   [
