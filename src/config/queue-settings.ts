@@ -42,6 +42,13 @@ export const queueSettings = {
         "Runs of all threads that may wait in the queue; beyond it, 429. Any number when left out.",
     }),
   ),
+  max_waiting_runs_per_user: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        "The same for the runs of one user, who alone gets 429 then. Any number when left out, and without users.",
+    }),
+  ),
 };
 
 interface QueueSettings {

@@ -70,7 +70,7 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   graph_not_loaded: "what was asked for needs a graph that does not load",
   too_many_streams: "too many streams of the thread are open",
   too_many_runs:
-    "as many runs wait as the setting max_waiting_runs lets, or webhooks are to be sent as may be",
+    "as many runs wait as the setting max_waiting_runs, or max_waiting_runs_per_user, lets, or webhooks are to be sent as may be",
   payload_too_large: "the body is larger than the setting body_limit",
   storage_unavailable: "the storage does not answer",
   shutting_down: "the server is shutting down",

@@ -157,6 +157,8 @@ interface EndedRun {
   lease: ThreadLease;
   /** Whether the storage has refused a write of it. */
   isTaken: boolean;
+  /** Whether its thread was lost. */
+  isLost?: boolean;
   /** What is left to do while its thread is held. */
   atEnd: LiveRunOptions["atEnd"];
 }
@@ -182,7 +184,7 @@ export class RunResults {
     const isLost = ended.isTaken || (lease.lost?.aborted ?? false);
     const final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
     const resumption = ended.isTaken ? undefined : ended.resumption;
-    const own = { ...ended, ending: final, resumption };
+    const own = { ...ended, ending: final, resumption, isLost };
     const result = (await this.#giveBack(own)) ?? (await this.#storeOrDefer(own, isLost));
     if (result.isTaken) return { ...result, isLost };
     if (!isLost) await atEnd?.(this.#leftOf({ ...own, ending: result }) !== undefined);
@@ -272,11 +274,12 @@ export class RunResults {
 
   /** Where the run has not ended here, it is whoever's that takes it; undefined for one that has. */
   async #giveBack(
-    { run, holder, usage, ending, resumption }: Omit<EndedRun, "lease" | "isTaken" | "atEnd">,
+    ended: Omit<EndedRun, "lease" | "isTaken" | "atEnd">,
     hasBegun = true,
   ): Promise<Omit<RunResult, "isLost"> | undefined> {
-    const left = this.#leftOf({ ending, holder, resumption }, hasBegun);
+    const left = this.#leftOf(ended, hasBegun);
     if (!left || left.isDead) return undefined;
+    const { run, holder, usage, ending } = ended;
     const { run_id, thread_id } = run;
     const updated_at = now();
     const patch = { updated_at, owner: NOBODY, attempt: left.attempt, resumption: left.resumption };
@@ -288,7 +291,7 @@ export class RunResults {
   }
 
   /** Undefined for a run that ends here. */
-  #leftOf(ended: Pick<EndedRun, "ending" | "holder" | "resumption">, hasBegun = true): RunLeft | undefined {
+  #leftOf(ended: LeavingRun, hasBegun = true): RunLeft | undefined {
     const { settings, storage } = this.#context;
     const left = leftOf(ended, hasBegun, settings.max_attempts);
     return left?.isDead && !storage.deadRuns ? undefined : left;
@@ -330,22 +333,25 @@ export class RunResults {
 /** What the row of a run says that can go on: one that was given back, or is dead until somebody asks for it. */
 type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: boolean };
 
+type LeavingRun = Pick<EndedRun, "ending" | "holder" | "resumption" | "isLost">;
+
 /**
- * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere; but a run under which the
- * storage fails time and again may be the reason.
+ * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere. A process that ends, or
+ * that the storage lost, is no death; but a run under which the storage fails time and again may be the reason.
  */
 function leftOf(
-  { ending: { thrown }, holder, resumption }: Pick<EndedRun, "ending" | "holder" | "resumption">,
+  { ending: { thrown }, holder, resumption, isLost }: LeavingRun,
   hasBegun: boolean,
   mostAttempts: number,
 ): RunLeft | undefined {
   if (!resumption) return undefined;
   const { given_back = 0 } = resumption;
-  if (isShutDown(thrown)) {
+  const isCutOff = isAborted(thrown, "lost") || thrown instanceof StorageUnavailableError;
+  if (isShutDown(thrown) || (isCutOff && isLost)) {
     const left = hasBegun ? { ...resumption, given_back: given_back + 1 } : resumption;
     return { attempt: holder.attempt, resumption: left, isDead: false };
   }
-  if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
+  if (!isCutOff) return undefined;
   const tried = hasBegun ? holder.attempt : holder.attempt + 1;
   return { attempt: tried, resumption, isDead: deathsOf({ attempt: tried, resumption }) >= mostAttempts };
 }

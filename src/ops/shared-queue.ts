@@ -25,6 +25,7 @@ export interface QueueSettings {
   max_concurrent_runs: number;
   max_queued_runs: number;
   max_waiting_runs?: number;
+  max_waiting_runs_per_user?: number;
 }
 
 /** Callers who come later than all others, in the order in which they were served. */
@@ -155,11 +156,19 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     const queued = queuedOf(context, checked.request, options);
     const from = checked.known?.from;
     // Who waited for its time has been accepted before: the bound is for those who ask now.
-    const mostWaiting = from ? undefined : this.#settings.max_waiting_runs;
+    const { max_waiting_runs: mostWaiting, max_waiting_runs_per_user: mostOfCaller } = from
+      ? {}
+      : this.#settings;
     let accepted: Acceptance;
     try {
       const row = { ...run, owner, resumption };
-      accepted = await this.#table.accept(row, thread, { queued, mostBefore, mostWaiting, from });
+      accepted = await this.#table.accept(row, thread, {
+        queued,
+        mostBefore,
+        mostWaiting,
+        mostOfCaller,
+        from,
+      });
     } catch (error) {
       // It may have been stored all the same.
       context.live.results.suspect(run, checked.known !== undefined);
@@ -179,6 +188,14 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         throw new GraphServeError("too_many_runs", `${mostWaiting} runs already wait for a process`, {
           hint: "try again later, start further workers, or raise the setting max_waiting_runs",
         });
+      case "caller_full":
+        throw new GraphServeError(
+          "too_many_runs",
+          `${mostOfCaller} of your runs already wait for a process`,
+          {
+            hint: "try again when some have begun, or raise the setting max_waiting_runs_per_user",
+          },
+        );
       case "queued":
         // Whoever ends the run before it looks by itself.
         if (accepted.before === 0) this.ring();

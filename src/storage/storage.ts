@@ -264,7 +264,7 @@ export interface OwnerTable {
 /** What becomes of a run that is to be accepted, and how many unfinished ones of its thread came before it. */
 export type Acceptance =
   | { became: "begun" | "queued"; before: number }
-  | { became: "no_thread" | "thread_full" | "queue_full" | "not_held" };
+  | { became: "no_thread" | "thread_full" | "queue_full" | "caller_full" | "not_held" };
 
 /** A run that waits, and nothing of its thread before it. */
 export interface WaitingHead extends RunKey {
@@ -279,6 +279,8 @@ export interface AcceptOptions {
   mostBefore: number;
   /** Runs of all threads that may wait; any number when left out. */
   mostWaiting?: number;
+  /** Of those, runs of its caller, where one is known. */
+  mostOfCaller?: number;
   /** Its row is there already, as this one's: it is taken over, or the run is `not_held`. */
   from?: RunHolder;
 }

@@ -1,5 +1,6 @@
 /** Runs of several callers that wait for a process: whose come first. */
 import { expect, it, onTestFinished } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -8,9 +9,9 @@ import { withPostgres } from "../helpers/postgres.js";
 import { byHeader } from "../helpers/two-users.js";
 
 withPostgres("in the queue", (postgres) => {
-  async function open(max_concurrent_runs: number) {
+  async function open(max_concurrent_runs: number, more: Partial<Settings> = {}) {
     const { max_queued_runs: _, ...storage } = postgres.options();
-    const settings = { ...storage, queue: "postgres" as const, max_concurrent_runs };
+    const settings = { ...storage, queue: "postgres" as const, max_concurrent_runs, ...more };
     const server = await startTestServer({ graphs: { gate }, authenticate: byHeader, settings });
     onTestFinished(() => server.close());
     const names = new Map<string, string>();
@@ -20,14 +21,34 @@ withPostgres("in the queue", (postgres) => {
       const key = newId();
       names.set(name, key);
       void gateOf(key).entered.then(() => order.push(name));
+      expect((await ask(name, key, thread)).status).toBe(200);
+    };
+    const ask = (name: string, key = newId(), thread = newId()) => {
       const body = { assistant_id: "gate", input: { gate: key }, if_not_exists: "create" };
       const headers = { user: name.split(" ")[0] ?? "", prefer: "respond-async" };
-      const { status } = await server.request("POST", `/threads/${thread}/runs`, body, headers);
-      expect(status).toBe(200);
+      return server.request("POST", `/threads/${thread}/runs`, body, headers);
     };
     const pass = (name: string) => gateOf(names.get(name) ?? "").open();
-    return { start, pass, order };
+    return { start, ask, pass, order };
   }
+
+  it("who has as many waiting as may be is refused, and nobody else is", async () => {
+    const { start, pass, order, ask } = await open(1, { max_waiting_runs_per_user: 2, max_waiting_runs: 5 });
+    await start("ann 1");
+    await expect.poll(() => order).toEqual(["ann 1"]);
+    for (const name of ["ann 2", "ann 3", "bea 1"]) await start(name);
+    const refused = await ask("ann");
+    expect(refused).toMatchObject({ status: 429, body: { code: "too_many_runs" } });
+    expect(refused.text).toContain("2 of your runs already wait for a process");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    for (const name of ["bea 2", "dora 1"]) await start(name);
+    expect((await ask("cleo")).text).toContain("5 runs already wait for a process");
+    for (const name of ["ann 1", "ann 2", "ann 3", "bea 1", "bea 2", "dora 1"]) pass(name);
+    await expect.poll(() => order, { timeout: 20_000 }).toHaveLength(6);
+    await start("ann 4");
+    pass("ann 4");
+    await expect.poll(() => order, { timeout: 20_000 }).toHaveLength(7);
+  });
 
   it("callers take turns where there is one place", async () => {
     const { start, pass, order } = await open(1);

@@ -160,6 +160,23 @@ withPostgres("a service on postgres", (postgres) => {
     expect((await threads.get(thread_id)).status).toBe("idle");
   });
 
+  it("a run that lost its lock goes on, and nobody has died over it", async () => {
+    const service = await serve(postgres, {}, { max_attempts: 1 });
+    const { thread_id } = await service.threads.create({});
+    const name = newId();
+    const request = { assistant_id: "gate", input: { gate: name } };
+    const { run_id } = await service.runs.background(thread_id, request);
+    await gateOf(name).entered;
+    for (const times of [2, 3]) {
+      await postgres.terminate("locks");
+      await expect.poll(() => gateOf(name).entries, { timeout: 20_000 }).toBe(times);
+    }
+    gateOf(name).open();
+    await expect
+      .poll(() => service.runs.get(thread_id, run_id))
+      .toMatchObject({ status: "success", error: null, attempt: 3 });
+  });
+
   it("the end of a superseded run leaves the thread alone", async () => {
     const storage = await postgres.open();
     const { threads, runs } = await serve(postgres);

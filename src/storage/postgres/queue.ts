@@ -14,7 +14,7 @@ import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { storePatch, storeRun, threadAssignments, toJson } from "./rows.js";
 import { runValue } from "./runs.js";
-import { CALLER } from "./schema.js";
+import { CALLER, callerOf } from "./schema.js";
 
 /** Callers with a run that can begin who are looked at: those that follow the one who was served last. */
 const MOST_CALLERS = 50;
@@ -27,6 +27,7 @@ interface Place {
   fits: boolean;
   begins: boolean;
   has_room: boolean;
+  caller_has_room: boolean;
   stored: boolean;
 }
 
@@ -56,10 +57,10 @@ export class PostgresQueue implements RunQueue {
   }
 
   async accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance> {
-    const { queued, mostBefore, mostWaiting = null, from } = options;
+    const { queued, mostBefore, mostWaiting = null, mostOfCaller = null, from } = options;
     const stored = storeRun(row);
     const own = from ? TAKEN_COLUMNS.map((column) => stored[STORED_RUN_COLUMNS.indexOf(column)]) : stored;
-    const values = [...own, storePatch(thread), toJson(queued), mostBefore, mostWaiting];
+    const values = [...own, storePatch(thread), toJson(queued), mostBefore, mostWaiting, mostOfCaller];
     if (from) values.push(from.owner, from.attempt);
     const sql = from ? this.#sql.acceptHeld : this.#sql.accept;
     const [place] = await this.#pool.query<Place>(sql, values);
@@ -132,10 +133,11 @@ export class PostgresQueue implements RunQueue {
   }
 }
 
-function acceptanceOf({ before, fits, begins, has_room, stored }: Place): Acceptance {
+function acceptanceOf({ before, fits, begins, has_room, caller_has_room, stored }: Place): Acceptance {
   if (stored) return { became: begins ? "begun" : "queued", before };
   if (!fits) return { became: "thread_full" };
-  return { became: begins || has_room ? "not_held" : "queue_full" };
+  if (begins || (has_room && caller_has_room)) return { became: "not_held" };
+  return { became: has_room ? "caller_full" : "queue_full" };
 }
 
 function statements(schema: string) {
@@ -181,7 +183,13 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
   store: (values: Record<Column, string>, next: number) => string,
 ): string {
   const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
-  const [patch, queued, mostBefore, mostWaiting] = [1, 2, 3, 4].map((place) => `$${columns.length + place}`);
+  const [patch, queued, mostBefore, mostWaiting, mostOfCaller] = [1, 2, 3, 4, 5].map(
+    (place) => `$${columns.length + place}`,
+  );
+  const caller = callerOf(`${queued}::json`);
+  const roomFor = (most: string | undefined, which: string) =>
+    `${most}::integer IS NULL OR ${most} > (SELECT count(*) FROM (
+          SELECT FROM ${runs} WHERE ${which} LIMIT ${most}::integer) AS waiting)`;
   const whileQueued: Partial<Record<string, string>> = {
     owner: "''",
     attempt: "0",
@@ -199,18 +207,18 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
       SELECT "${schema}".gs_unfinished(thread_id)::integer AS before FROM thread
     ), place AS MATERIALIZED (
       SELECT before, before <= ${mostBefore}::integer AS fits, before = 0 AND ${given("owner")} <> '' AS begins,
-        ${mostWaiting}::integer IS NULL OR ${mostWaiting} > (SELECT count(*) FROM (
-          SELECT FROM ${runs} WHERE ${WAITS} LIMIT ${mostWaiting}::integer) AS waiting) AS has_room
+        ${roomFor(mostWaiting, WAITS)} AS has_room,
+        ${caller} = '' OR ${roomFor(mostOfCaller, `${WAITS} AND ${CALLER} = ${caller}`)} AS caller_has_room
       FROM earlier
     ), stored AS (
-      ${store(values as Record<Column, string>, columns.length + 5)}
+      ${store(values as Record<Column, string>, columns.length + 6)}
     ), patch AS MATERIALIZED (
       SELECT CASE WHEN begins THEN ${patch}::json
         ELSE json_build_object('updated_at', ${patch}::json -> 'updated_at') END AS it
       FROM place, stored
     ), patched AS (
       UPDATE ${threads} AS t SET ${threadAssignments("patch.it")} FROM patch WHERE t.thread_id = $2
-    ) SELECT before, fits, begins, has_room, EXISTS (SELECT FROM stored) AS stored FROM place`;
+    ) SELECT place.*, EXISTS (SELECT FROM stored) AS stored FROM place`;
 }
 
 /** From one caller who waits to the next, by the index: however many runs each has. `isFirst` is of `r`. */
@@ -245,7 +253,7 @@ function headsOf(runs: string, isFirst: string): string {
 /** The caller who was served last, of the third parameter. */
 const LAST_SERVED = "coalesce(($3::text[])[cardinality($3::text[])], '')";
 /** The place of a run that is accepted. */
-const ACCEPTED = "fits AND (begins OR has_room)";
+const ACCEPTED = "fits AND (begins OR (has_room AND caller_has_room))";
 /** As the indexes of those that wait, and of those in flight, have it. */
 const WAITS = "owner = '' AND status IN ('pending', 'running')";
 const IN_FLIGHT = "owner <> '' AND status = 'running'";

@@ -10,7 +10,9 @@ const SETUP_TIMEOUT = 300_000;
  * On whose behalf a run of `gs_runs` is executed, as its indexes have it: of one length, whatever the scope's, and the same
  * in whatever order its fields are. The expression of the index stands by itself in MIGRATIONS.
  */
-export const CALLER = "(coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), ''))";
+export const callerOf = (resumption: string): string =>
+  `(coalesce(md5((${resumption} -> 'caller' -> 'scope')::jsonb::text), ''))`;
+export const CALLER = callerOf("resumption");
 
 /**
  * One entry a version, never changed once released; `s` is the quoted schema. Tables of ours begin with `gs_`: the
