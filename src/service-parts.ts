@@ -48,9 +48,15 @@ export const settingsOfWorker = (settings: Settings): Settings => ({
 /** What makes the queue of a service; undefined where runs wait in none. @throws ConfigError (`config_invalid`) */
 export async function queueMaker(
   settings: Settings,
+  logger: Logger,
 ): Promise<((context: EngineContext) => EngineContext["queue"]) | undefined> {
   assertQueue(settings);
   if (settings.queue === "none") return undefined;
+  if (settings.stream === "memory")
+    logger.warn(
+      { queue: settings.queue, stream: settings.stream },
+      "a run that waits may be executed by another process, and its client here gets none of its frames but the last: set stream to redis or postgres, unless this is the only process",
+    );
   const { SharedQueue } = await import("./ops/shared-queue.js");
   return (context) => {
     const { queue, scheme } = context.storage;

@@ -306,7 +306,7 @@ async function open(
   const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
   const mcpSdk = settings.mcp && serves ? await mcpSdkOf(cwd) : undefined;
   const a2aSdk = settings.a2a && serves ? await a2aSdkOf(cwd) : undefined;
-  const makeQueue = serves && !passive ? await queueMaker(settings) : undefined;
+  const makeQueue = serves && !passive ? await queueMaker(settings, logger) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
   let frames: OpsContext["frames"];

@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
-import { silentLogger } from "../../src/support/log.js";
+import { type Logger, silentLogger } from "../../src/support/log.js";
 import { openService, type Service } from "../../src/service.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -69,6 +69,34 @@ withPostgres("a service on postgres", (postgres) => {
     expect(await threads.get(thread_id)).toEqual(accepted);
     await service.sweep(new Date(Date.now() + 3_600_000).toISOString());
     expect(await runs.get(thread_id, run_id)).toMatchObject({ status: "pending", attempt: 0 });
+  });
+
+  it("a process that frees a thread takes the next run of it at once, each time", async () => {
+    // Time stands still: a thread that was passed over would stay so.
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { threads, runs } = await serve(postgres, {}, { queue: "postgres", stream: "postgres" });
+    const { thread_id } = await threads.create({});
+    const ends = Array.from({ length: 24 }, () => runs.create(thread_id, hello));
+    expect((await Promise.all(ends)).map(({ status }) => status)).toEqual(Array(24).fill("success"));
+  });
+
+  it("a queue whose frames stay in their process says so at its start", async () => {
+    const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options();
+    const stored = {
+      checkpointer_scheme,
+      checkpointer_uri,
+      checkpointer_options,
+      queue: "postgres",
+    } as const;
+    const said: string[] = [];
+    const warn: Logger["warn"] = (...words: unknown[]) => void said.push(String(words.at(-1)));
+    for (const stream of ["postgres", "memory"] as const) {
+      const logger = { ...silentLogger, warn };
+      services.push(await openService({ graphs: { chat }, settings: { ...stored, stream }, logger }));
+      expect(said.length).toBe(stream === "memory" ? 1 : 0);
+    }
+    expect(said[0]).toContain("none of its frames");
   });
 
   it("200 runs at once share three connections", async () => {
