@@ -277,9 +277,8 @@ export interface AcceptOptions {
   queued: Resumption;
   /** Unfinished runs of its thread that may come before it. */
   mostBefore: number;
-  /** Runs of all threads that may wait; any number when left out. */
+  /** Runs of all threads that may wait, and of its caller's where one is known; any number when left out. */
   mostWaiting?: number;
-  /** Of those, runs of its caller, where one is known. */
   mostOfCaller?: number;
   /** Its row is there already, as this one's: it is taken over, or the run is `not_held`. */
   from?: RunHolder;
