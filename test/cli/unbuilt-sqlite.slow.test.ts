@@ -9,6 +9,7 @@ import { createProject, echoGraph, type Project } from "./harness.js";
 
 const MAIN = join(process.cwd(), "src/cli/main.ts");
 const UNBUILT = join(process.cwd(), "test/fixtures/storage/unbuilt-sqlite.mjs");
+const NEWER = join(process.cwd(), "test/fixtures/storage/newer-sqlite.mjs");
 const PNPM = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
 
 let project: Project;
@@ -23,8 +24,12 @@ afterEach(async () => {
 });
 
 function graphServe(env: Record<string, string>, ...argv: string[]) {
+  return graphServeWith(UNBUILT, env, ...argv);
+}
+
+function graphServeWith(fixture: string, env: Record<string, string>, ...argv: string[]) {
   const { npm_config_user_agent: _, ...inherited } = process.env;
-  const flags = ["--import", UNBUILT, "--import", import.meta.resolve("tsx"), MAIN];
+  const flags = ["--import", fixture, "--import", import.meta.resolve("tsx"), MAIN];
   const child = spawn(process.execPath, [...flags, ...argv], {
     cwd: project.dir,
     env: { ...inherited, ...env },
@@ -81,4 +86,13 @@ describe("without the native part of better-sqlite3", () => {
       fix: "run: npm rebuild better-sqlite3",
     });
   });
+});
+
+it("a better-sqlite3 that is for a later Node.js is named, and not loaded", async () => {
+  const { code, stderr } = await finished(
+    graphServeWith(NEWER, PNPM, "run", "./graph.ts", "--message", "hi", "--db", "./threads.db"),
+  );
+  expect(code).toBe(3);
+  expect(stderr).toContain("better-sqlite3, which needs Node.js 22 as of version 13");
+  expect(stderr).toContain("fix  run: pnpm add better-sqlite3@12");
 });

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
@@ -149,26 +150,39 @@ interface SqliteDriver {
   open: (location: string, options?: Options) => Database;
 }
 
+/** The first major version that is made with Node-API 10; a Node.js without it dies when it loads that. */
+const FIRST_ON_NODE_API_10 = 13;
+
 /**
  * The package of this backend, loaded when it is first opened.
- * @throws StorageUnavailableError when it is missing or was not built for this Node.js (`storage_unavailable`)
+ * @throws StorageUnavailableError when it is missing, or not for this Node.js (`storage_unavailable`)
  */
 export async function loadSqliteDriver({
   cwd = process.cwd(),
 }: Pick<SqliteOptions, "cwd">): Promise<SqliteDriver> {
+  const unusable = (why: string, command: "add" | "build", version = "", cause?: unknown) =>
+    new StorageUnavailableError(`checkpointer_scheme sqlite needs better-sqlite3, which ${why}`, {
+      hint: `run: ${MANAGERS[managerOf(cwd)][command]} better-sqlite3${version}`,
+      cause,
+    });
   try {
+    if (Number(process.versions.napi) < 10 && driverMajor() >= FIRST_ON_NODE_API_10)
+      throw unusable("needs Node.js 22 as of version 13", "add", "@12");
     const { default: Driver } = await import("better-sqlite3");
     // The native part loads with the first database, not with the import.
     new Driver(":memory:").close();
     return { open: (location, options) => new Driver(location, { timeout: BUSY_TIMEOUT, ...options }) };
   } catch (cause) {
+    if (cause instanceof StorageUnavailableError) throw cause;
     const isMissing = /_?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code));
-    const { add, build } = MANAGERS[managerOf(cwd)];
-    throw new StorageUnavailableError(
-      `checkpointer_scheme sqlite needs better-sqlite3, which ${isMissing ? "is not installed" : "was not built for this Node.js"}`,
-      { hint: `run: ${isMissing ? add : build} better-sqlite3`, cause },
-    );
+    if (isMissing) throw unusable("is not installed", "add", "", cause);
+    throw unusable("was not built for this Node.js", "build", "", cause);
   }
+}
+
+function driverMajor(): number {
+  const { version } = createRequire(import.meta.url)("better-sqlite3/package.json") as { version: string };
+  return Number.parseInt(version, 10);
 }
 
 /** What lets several processes use one file: a write-ahead log, and patience when it is locked. */
