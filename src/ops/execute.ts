@@ -186,15 +186,19 @@ export class Execution {
 
   /** Another process may hold the thread by now: what this run still writes must not count. */
   #loseThread(): void {
-    // Later, it could be the next attempt, in this process, that is refused.
-    if (this.#isWatched) this.#context.storage.checkpointer.fence(this.#options.run.run_id);
+    this.#fence();
     this.abort(RunAborted.because("lost"));
   }
 
   /** The graph did not heed its signal: it may go on computing, but nothing that it writes counts any more. */
   #leaveBehind(reason: Error): never {
-    this.#context.storage.checkpointer.fence(this.#options.run.run_id);
+    this.#fence();
     throw reason;
+  }
+
+  /** Once the graph has settled, it could be the next attempt, in this process, that is refused. */
+  #fence(): void {
+    if (this.#isWatched) this.#context.storage.checkpointer.fence(this.#options.run.run_id);
   }
 
   /** For as long as the graph may still write, hear of writes that fail. */

@@ -1,0 +1,52 @@
+/** Writes of a graph that was left behind are refused, and those of nobody else. */
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
+import { openService } from "../../src/service.js";
+import { openStorage } from "../../src/storage/open.js";
+import { newId } from "../../src/support/ids.js";
+import { Gate, gateOf } from "../fixtures/gates.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+
+const ABORT_GRACE_MS = 2000;
+
+afterEach(() => void vi.useRealTimers());
+
+it("a run whose graph has settled is not fenced while its end waits for the storage", async () => {
+  const storage = await openStorage({
+    checkpointer_scheme: "memory",
+    checkpointer_options: {},
+    max_queued_runs: 10,
+  });
+  const { checkpointer, locks } = storage;
+  const lost = new AbortController();
+  const acquire = locks.acquire.bind(locks);
+  vi.spyOn(locks, "acquire").mockImplementation(async (...args) => {
+    const lease = await acquire(...args);
+    return lease && { release: () => lease.release(), lost: lost.signal };
+  });
+  const service = await openService({ graphs: { gate }, storage });
+  onTestFinished(() => service.close(0));
+  const { thread_id } = await service.threads.create({});
+  const name = newId();
+  const ended = service.runs.wait(thread_id, { assistant_id: "gate", input: { gate: name } });
+  await gateOf(name).entered;
+
+  const away = new Gate();
+  const getTuple = checkpointer.getTuple.bind(checkpointer);
+  vi.spyOn(checkpointer, "getTuple").mockImplementation(async (config) => {
+    await away.wait(undefined, true);
+    return getTuple(config);
+  });
+  const fences = vi.spyOn(checkpointer, "fence");
+  const unfences = vi.spyOn(checkpointer, "unfence");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  lost.abort();
+  // The place where it failed is read, which the storage keeps waiting.
+  await away.entered;
+  expect(fences).toHaveBeenCalledOnce();
+  expect(unfences).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(ABORT_GRACE_MS);
+  away.open();
+  vi.useRealTimers();
+  await ended;
+  expect(fences).toHaveBeenCalledOnce();
+});
