@@ -197,10 +197,10 @@ export class RunResults {
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
     const holder = { owner: this.#context.ownerId, attempt: run.attempt };
     const hasBegun = run.status === "running";
-    const left = await this.#giveBack({ run, holder, usage, ending, resumption }, hasBegun);
+    // Nothing of its graph was at work, so that the storage was away is nothing that it did.
+    const left = await this.#giveBack({ run, holder, usage, ending, resumption, isLost: true }, hasBegun);
     if (left) return { ...left, isLost: false };
-    const dead = this.#leftOf({ ending, holder, resumption }, hasBegun);
-    const outcome = withoutThread(outcomeOf(run, ending, { usage, holder, dead }));
+    const outcome = withoutThread(outcomeOf(run, ending, { usage, holder, dead: undefined }));
     if (!(await this.#store(outcome))) this.#defer(outcome);
     return { ...ending, usage, stored: storedOf(run, outcome), isLost: false, isTaken: false };
   }
@@ -352,8 +352,8 @@ function leftOf(
     return { attempt: holder.attempt, resumption: left, isDead: false };
   }
   if (!isCutOff) return undefined;
-  const tried = hasBegun ? holder.attempt : holder.attempt + 1;
-  return { attempt: tried, resumption, isDead: deathsOf({ attempt: tried, resumption }) >= mostAttempts };
+  const { attempt } = holder;
+  return { attempt, resumption, isDead: deathsOf({ attempt, resumption }) >= mostAttempts };
 }
 
 /** Loaded when a run fails. */
