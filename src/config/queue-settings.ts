@@ -46,7 +46,7 @@ export const queueSettings = {
     Type.Integer({
       minimum: 1,
       description:
-        "The same for the runs of one user, who alone gets 429 then. Any number when left out, and without users.",
+        "The same for the runs of one user, or of users with one scope, who alone get 429 then. Any number when left out, and without users.",
     }),
   ),
 };

@@ -37,25 +37,28 @@ interface Inside extends Partial<Record<Side, string[]>> {
 /**
  * The graph with the request's breakpoints inside of its graphs; itself where there are none. LangGraph refuses names of
  * no node when it compiles a graph, and of a run takes them for nothing: whoever wants to look first would see it pass.
+ * For a run that was accepted, perhaps when the graph was another, they are nothing here, too.
  * @throws InvalidRequestError for a name that leads to no node that a run could stop at (`invalid_request`)
  */
-export function withInnerBreakpoints(graph: ServedGraph, request: Asked): ServedGraph {
+export function withInnerBreakpoints(graph: ServedGraph, request: Asked, isAccepted = false): ServedGraph {
   const root: Inside = { graphs: new Map() };
   for (const [field, side] of SIDES)
     for (const [index, name] of [...(request[field] ?? [])].entries()) {
-      // Another server's graph does not tell its nodes.
-      if (!graph.nodes && !name.includes(":")) continue;
+      if (!tellsNodes(graph) && !name.includes(":")) continue;
       const fault = note(root, graph, name.split(":"), side);
-      if (fault !== undefined)
+      if (fault !== undefined && !isAccepted)
         throw InvalidRequestError.at(["body", field, index], `${JSON.stringify(name)}: ${fault}`);
     }
   return root.graphs.size > 0 ? copyOf(graph, root) : graph;
 }
 
+/** Another server's graph does not tell its nodes, nor a workflow of functions its tasks. */
+const tellsNodes = ({ nodes = {} }: ServedGraph): boolean => Object.hasOwn(nodes, "__start__");
+
 /** Why no run can stop there; undefined where it is noted. */
 function note(inside: Inside, graph: ServedGraph, path: string[], side: Side): string | undefined {
   const [name = "", ...deeper] = path;
-  const names = Object.keys(graph.nodes ?? {}).filter((node) => !node.startsWith("__"));
+  const names = Object.keys(graph.nodes ?? {});
   if (deeper.length === 0) {
     if (name !== "*" && !names.includes(name)) return unknown(name, names);
     (inside[side] ??= []).push(name);
@@ -74,7 +77,7 @@ function note(inside: Inside, graph: ServedGraph, path: string[], side: Side): s
 
 function unknown(name: string, names: readonly string[]): string {
   const meant = didYouMean(name, names);
-  return `there is no node ${JSON.stringify(name)}${meant ? `, ${meant}` : ""}; there are ${names.join(", ")}`;
+  return `there is no node ${JSON.stringify(name)}${meant ? `, ${meant}` : ""}; there are ${names.filter((node) => node !== "__start__").join(", ")}`;
 }
 
 /** The graph that a node is. */

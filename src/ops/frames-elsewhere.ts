@@ -20,7 +20,7 @@ import { runModel } from "./thread-origin.js";
 
 /** How often the row of a run is looked at while its frames come, and when they could have an end and have none. */
 const LOOK_MS = 2_000;
-/** A run that has ended: so long its last frames may be on their way. */
+/** A run that has ended: so long its last frames may be on their way, and so long those that were lost are put back. */
 const LATE_MS = 5_000;
 
 /** What has to be known of a run to follow it. */
@@ -181,7 +181,8 @@ class RowLook {
   /** Whether the run has ended, or is gone, and its last frames do not come any more. */
   async isOver(): Promise<boolean> {
     const now = performance.now();
-    if (this.#endedAt !== undefined) return now - this.#endedAt >= LATE_MS;
+    const { lostAt = -Infinity } = this.#context.frames ?? {};
+    if (this.#endedAt !== undefined) return now - Math.max(this.#endedAt, lostAt) >= LATE_MS;
     if (now - this.#lookedAt < LOOK_MS) return false;
     this.#lookedAt = now;
     const row = await this.#row();

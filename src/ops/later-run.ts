@@ -7,7 +7,7 @@ import { newId } from "../support/ids.js";
 import { type OpsContext, withParts } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { isStorable, storable } from "./resumption.js";
-import { graphInput, readRequest, refuseUnfiltered, refuseUnsupported } from "./run-request.js";
+import { boundFor, graphInput, readRequest, refuseUnfiltered, refuseUnsupported } from "./run-request.js";
 import { enqueueRun } from "./start-run.js";
 import { onOwnThread } from "./stateless-runs.js";
 
@@ -24,7 +24,7 @@ export async function checkLater(
   const call = readRequest(context, threadId, request);
   const graphId = context.registry.resolve(request.assistant_id);
   await refuseUnsupported(context, request);
-  const bound = await context.registry.graph(graphId, { configurable: call.configurable });
+  const bound = await boundFor(context, graphId, call, request);
   await graphInput(request, bound.graph);
   refuseUnfiltered(context, call, bound);
   for (const field of ["config", "context"] as const) if (!isStorable(request[field])) throw secretIn(field);

@@ -64,7 +64,7 @@ export async function callAgain(
   const request = requestOf(row);
   const call = readRequest(own, row.thread_id, request);
   const graphId = context.registry.resolve(request.assistant_id);
-  const bound = await boundFor(context, graphId, call, request);
+  const bound = await boundFor(context, graphId, call, request, true);
   const input = await graphInput(request, bound.graph);
   const since = performance.now();
   return { context: own, checked: { ...call, threadId: row.thread_id, request, bound, input, since } };

@@ -184,7 +184,8 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
 }
 
 /**
- * The graph to call, with the request's breakpoints inside of its graphs.
+ * The graph to call, with the request's breakpoints inside of its graphs; of one that was accepted, those that lead nowhere
+ * are left out.
  * @throws InvalidRequestError for a breakpoint that leads nowhere (`invalid_request`)
  * @throws GraphNotLoadedError (`graph_not_loaded`)
  * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
@@ -194,10 +195,11 @@ export async function boundFor(
   graphId: string,
   { configurable }: CallOptions,
   request: RunCreateRequest,
+  isAccepted = false,
 ): Promise<BoundGraph> {
   const bound = await registry.graph(graphId, { configurable });
   if (!request.interrupt_before && !request.interrupt_after) return bound;
-  const graph = withInnerBreakpoints(bound.graph, request);
+  const graph = withInnerBreakpoints(bound.graph, request, isAccepted);
   return graph === bound.graph ? bound : { ...bound, graph };
 }
 

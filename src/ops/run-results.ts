@@ -197,10 +197,11 @@ export class RunResults {
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
     const holder = { owner: this.#context.ownerId, attempt: run.attempt };
     const hasBegun = run.status === "running";
-    // Nothing of its graph was at work, so that the storage was away is nothing that it did.
-    const left = await this.#giveBack({ run, holder, usage, ending, resumption, isLost: true }, hasBegun);
+    // Its graph has not been at work: mostly it is the storage that was away.
+    const own = { run, holder, usage, ending, resumption, isLost: true };
+    const left = await this.#giveBack(own, hasBegun);
     if (left) return { ...left, isLost: false };
-    const outcome = withoutThread(outcomeOf(run, ending, { usage, holder, dead: undefined }));
+    const outcome = withoutThread(outcomeOf(run, ending, { ...own, dead: this.#leftOf(own, hasBegun) }));
     if (!(await this.#store(outcome))) this.#defer(outcome);
     return { ...ending, usage, stored: storedOf(run, outcome), isLost: false, isTaken: false };
   }
@@ -335,6 +336,9 @@ type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: bo
 
 type LeavingRun = Pick<EndedRun, "ending" | "holder" | "resumption" | "isLost">;
 
+/** Of one attempt that counts, how many may be cut off by the storage for nothing. */
+const FREE_TRIES = 10;
+
 /**
  * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere. A process that ends, or
  * that the storage lost, is no death; but a run under which the storage fails time and again may be the reason.
@@ -345,15 +349,17 @@ function leftOf(
   mostAttempts: number,
 ): RunLeft | undefined {
   if (!resumption) return undefined;
-  const { given_back = 0 } = resumption;
-  const isCutOff = isAborted(thrown, "lost") || thrown instanceof StorageUnavailableError;
-  if (isShutDown(thrown) || (isCutOff && isLost)) {
-    const left = hasBegun ? { ...resumption, given_back: given_back + 1 } : resumption;
-    return { attempt: holder.attempt, resumption: left, isDead: false };
-  }
-  if (!isCutOff) return undefined;
+  const givenBack = (tried: number): RunLeft => ({
+    attempt: tried,
+    resumption: { ...resumption, given_back: (resumption.given_back ?? 0) + 1 },
+    isDead: false,
+  });
   const { attempt } = holder;
-  return { attempt, resumption, isDead: deathsOf({ attempt, resumption }) >= mostAttempts };
+  if (isShutDown(thrown)) return hasBegun ? givenBack(attempt) : { attempt, resumption, isDead: false };
+  if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
+  const tried = hasBegun ? attempt : attempt + 1;
+  if (isLost && tried < FREE_TRIES * mostAttempts) return givenBack(tried);
+  return { attempt: tried, resumption, isDead: deathsOf({ attempt: tried, resumption }) >= mostAttempts };
 }
 
 /** Loaded when a run fails. */

@@ -79,6 +79,8 @@ export class SharedFrames {
   /** Calls of each kind that failed one after the other. */
   readonly #failures = { append: 0, read: 0 };
   #isClosed = false;
+  /** When the bus may have lost frames last: processes put them there again. */
+  lostAt = -Infinity;
 
   constructor(bus: FrameBus, logger: Logger, metrics?: Metrics) {
     this.#bus = bus;
@@ -287,10 +289,11 @@ export class SharedFrames {
 
   /** What the bus has of each run is looked at again, and what it has lost is put there anew. */
   #refill(): void {
+    this.lostAt = performance.now();
     this.#renew();
     for (const { log: kept, at, ...facts } of this.#kept.values()) {
       const log = kept?.deref();
-      if ((kept && !log) || performance.now() - at > ENDED_MS) continue;
+      if ((kept && !log) || performance.now() - at > ENDED_MS || this.#written.has(facts.run_id)) continue;
       const written: Written = { ...facts, log, tail: undefined };
       written.tail = log?.tail(() => undefined);
       if (written.tail && log) written.tail.next = log.next;

@@ -45,7 +45,8 @@ export async function load(url, context, next) {
   const loaded = await next(url, context);
   const found = modules.find(({ ending }) => url.endsWith(ending));
   if (!found || loaded.format !== "module" || !loaded.source) return loaded;
-  const line = "globalThis[Symbol.for('graph-serve.told')]?.(" + JSON.stringify(found.name) + "," + found.name + ");";
+  const { name } = found;
+  const line = "typeof " + name + "==='undefined'||globalThis[Symbol.for('graph-serve.told')]?.('" + name + "'," + name + ");";
   return { ...loaded, source: Buffer.from(loaded.source).toString() + "\\n" + line };
 }`;
 

@@ -93,6 +93,6 @@ it("a better-sqlite3 that is for a later Node.js is named, and not loaded", asyn
     graphServeWith(NEWER, PNPM, "run", "./graph.ts", "--message", "hi", "--db", "./threads.db"),
   );
   expect(code).toBe(3);
-  expect(stderr).toContain("better-sqlite3, which needs Node.js 22 as of version 13");
+  expect(stderr).toContain("better-sqlite3, which needs Node.js 22.14 as of version 13");
   expect(stderr).toContain("fix  run: pnpm add better-sqlite3@12");
 });

@@ -1,6 +1,7 @@
 /** Runs that end while the database is away for longer than anybody waits for it. */
 import { expect, it, onTestFinished } from "vitest";
 import { openService } from "../../src/service.js";
+import type { Settings } from "../../src/config/settings.js";
 import type { ThreadLocks } from "../../src/storage/locks.js";
 import { openStorage } from "../../src/storage/open.js";
 import { newId } from "../../src/support/ids.js";
@@ -15,7 +16,7 @@ const TRIES = 3;
 
 withPostgres("a run whose end cannot be stored", (postgres) => {
   /** @param refusals what is refused while the database is away */
-  async function open(refusals = ["settle"]) {
+  async function open(refusals = ["settle"], settings: Partial<Settings> = {}) {
     const inner = await openStorage({ ...postgres.options(), max_queued_runs: 10 });
     onTestFinished(() => inner.close());
     let refused = 0;
@@ -38,6 +39,7 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
     const locks = { acquire, waiting: (id: string) => inner.locks.waiting(id) };
     const service = await openService({
       graphs: { gate },
+      settings,
       storage: { ...inner, runs, checkpointer, locks, close: async () => {} },
     });
     onTestFinished(() => service.close(0));
@@ -53,6 +55,7 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
         gateOf(name).open();
         await expect.poll(() => refused).toBeGreaterThanOrEqual(times);
       },
+      goAway: () => (isAway = true),
       comeBack: () => (isAway = false),
       loseThreads: () => {
         for (const one of lost) one.abort();
@@ -97,5 +100,18 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
     await expect
       .poll(() => service.runs.get(thread_id, stream.run.run_id))
       .toMatchObject({ status: "error", error: expect.stringContaining("could not be stored") as string });
+  });
+
+  it("is dead in the end, where it is this run for which the storage is away", async () => {
+    const { service, thread_id, name, request, goAway, loseThreads } = await open(["getTuple"], {
+      max_attempts: 1,
+    });
+    const { run_id } = await service.runs.background(thread_id, request);
+    await gateOf(name).entered;
+    goAway();
+    loseThreads();
+    await expect
+      .poll(() => service.runs.get(thread_id, run_id))
+      .toMatchObject({ status: "error", error: expect.stringContaining("is away") as string });
   });
 });

@@ -9,14 +9,7 @@ import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as glass, shell } from "../fixtures/graphs/glass.js";
 import { CLASSIFIED, graph as vault } from "../fixtures/graphs/vault.js";
 import { serve, type TestServer } from "../helpers/app.js";
-import {
-  keptStorage,
-  MEMORY,
-  onEveryBackend,
-  openBackend,
-  withoutRows,
-  type Backend,
-} from "../helpers/backends.js";
+import { keptStorage, onEveryBackend, openBackend, withoutRows, type Backend } from "../helpers/backends.js";
 
 const STREAM_MODES = ["values", "updates", "tasks", "checkpoints", "debug", "messages", "custom"];
 const HIDDEN = new RegExp(`secret|private_note|${CLASSIFIED}|graph_serve`);
@@ -45,6 +38,13 @@ async function open(
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
+
+const memory: Backend = {
+  name: "memory",
+  durable: false,
+  settings: { checkpointer_scheme: "memory", checkpointer_options: {} },
+  cwd: ".",
+};
 
 async function stop(server: Opened): Promise<void> {
   await server.close(0);
@@ -92,6 +92,40 @@ onEveryBackend("a thread that another graph hides keys of", (backend) => {
     expect(found.body).toMatchObject([{ values: { topic: "cats" }, metadata: { graph_id: "glass" } }]);
     const copy = (await server.hides("POST", `/threads/${thread}/copy`)).body as Created;
     await readEverything(server, copy.thread_id);
+  });
+
+  it("shows them to no run of another graph", async () => {
+    const server = await open(backend());
+    const thread = await heldThread(server);
+    for (const stream_mode of STREAM_MODES) {
+      const body = { ...look, stream_mode, stream_subgraphs: true };
+      expect((await server.hides("POST", `/threads/${thread}/runs/stream`, body)).text).toContain(
+        "event: end",
+      );
+    }
+    const answer = await server.hides("POST", `/threads/${thread}/runs/wait`, look);
+    expect(answer.body).toEqual({ topic: "dogs" });
+    const events = { ...look, stream_mode: ["values", "events"] };
+    const refused = await server.request("POST", `/threads/${thread}/runs/stream`, events);
+    expect(refused).toMatchObject({ status: 400, body: { code: "unsupported_option" } });
+    await readEverything(server, thread);
+  });
+
+  it("shows them to no run that goes on where another graph stands", async () => {
+    const server = await open(backend());
+    const thread = await heldThread(server);
+    const body = { assistant_id: "glass", command: { resume: "yes" }, stream_subgraphs: true };
+    const stream_mode = STREAM_MODES;
+    await server.hides("POST", `/threads/${thread}/runs/stream`, { ...body, stream_mode });
+    await readEverything(server, thread);
+  });
+
+  it("hides them after writes to its state through another graph", async () => {
+    const server = await open(backend());
+    const thread = await heldThread(server);
+    await server.hides("POST", `/threads/${thread}/state`, { values: { note: "mine" } });
+    await server.hides("POST", `/threads/${thread}/state`, { values: null });
+    await readEverything(server, thread);
   });
 
   it("keeps that for the processes after it", async () => {
@@ -145,42 +179,6 @@ onEveryBackend("a thread that another graph hides keys of", (backend) => {
   });
 });
 
-describe("a thread that another graph hides keys of", () => {
-  it("shows them to no run of another graph", async () => {
-    const server = await open(MEMORY);
-    const thread = await heldThread(server);
-    for (const stream_mode of STREAM_MODES) {
-      const body = { ...look, stream_mode, stream_subgraphs: true };
-      expect((await server.hides("POST", `/threads/${thread}/runs/stream`, body)).text).toContain(
-        "event: end",
-      );
-    }
-    const answer = await server.hides("POST", `/threads/${thread}/runs/wait`, look);
-    expect(answer.body).toEqual({ topic: "dogs" });
-    const events = { ...look, stream_mode: ["values", "events"] };
-    const refused = await server.request("POST", `/threads/${thread}/runs/stream`, events);
-    expect(refused).toMatchObject({ status: 400, body: { code: "unsupported_option" } });
-    await readEverything(server, thread);
-  });
-
-  it("shows them to no run that goes on where another graph stands", async () => {
-    const server = await open(MEMORY);
-    const thread = await heldThread(server);
-    const body = { assistant_id: "glass", command: { resume: "yes" }, stream_subgraphs: true };
-    const stream_mode = STREAM_MODES;
-    await server.hides("POST", `/threads/${thread}/runs/stream`, { ...body, stream_mode });
-    await readEverything(server, thread);
-  });
-
-  it("hides them after writes to its state through another graph", async () => {
-    const server = await open(MEMORY);
-    const thread = await heldThread(server);
-    await server.hides("POST", `/threads/${thread}/state`, { values: { note: "mine" } });
-    await server.hides("POST", `/threads/${thread}/state`, { values: null });
-    await readEverything(server, thread);
-  });
-});
-
 /** As if the thread's row were of a release that did not note the graphs. */
 async function forget({ threads }: Storage, threadId: string): Promise<void> {
   const row = await threads.get(threadId);
@@ -190,7 +188,7 @@ async function forget({ threads }: Storage, threadId: string): Promise<void> {
 
 describe("a thread of several graphs", () => {
   it("shows all that they write when none of them hides anything", async () => {
-    const { request } = await open(MEMORY, { graphs: { chat, talk: chat } });
+    const { request } = await open(memory, { graphs: { chat, talk: chat } });
     const { thread_id } = (await request("POST", "/threads", {})).body as Created;
     const say = { assistant_id: "talk", input: { messages: ["hi"] } };
     await request("POST", `/threads/${thread_id}/runs/wait`, { ...say, assistant_id: "chat" });
@@ -211,7 +209,7 @@ describe("a thread of several graphs", () => {
   });
 
   it("shows nothing that was written while it was read", async () => {
-    const storage = await openBackend(MEMORY);
+    const storage = await openBackend(memory);
     let meanwhile = async () => undefined as unknown;
     const { checkpointer } = storage;
     const getTuple = checkpointer.getTuple.bind(checkpointer);
@@ -221,7 +219,7 @@ describe("a thread of several graphs", () => {
       await work();
       return getTuple(config);
     };
-    const server = await open(MEMORY, { storage });
+    const server = await open(memory, { storage });
     const { thread_id } = (await server.request("POST", "/threads", GLASS)).body as Created;
     const thread = `/threads/${thread_id}`;
     await server.request("POST", `${thread}/runs`, look);
@@ -234,7 +232,7 @@ describe("a thread of several graphs", () => {
   });
 
   it("queues a run of events that is refused when its turn comes", async () => {
-    const server = await open(MEMORY);
+    const server = await open(memory);
     const thread = await heldThread(server);
     const run = await server.service.runs
       .background(thread, { ...look, stream_mode: ["events"] })
@@ -248,7 +246,7 @@ describe("a client's metadata", () => {
   const planted = { graph_serve: { graphs: ["glass"], scope: null }, graphs: ["glass"] };
 
   it("does not say which graphs wrote", async () => {
-    const server = await open(MEMORY);
+    const server = await open(memory);
     const thread_id = newId();
     const config = { metadata: planted, configurable: planted };
     await server.request("POST", "/threads", { thread_id, metadata: planted });
@@ -264,7 +262,7 @@ describe("a client's metadata", () => {
   });
 
   it("does not find what the server notes", async () => {
-    const server = await open(MEMORY);
+    const server = await open(memory);
     const thread = await heldThread(server);
     for (const graph_serve of [{ scope: null }, { graphs: ["vault"] }, {}]) {
       const { body } = await server.request("POST", `/threads/${thread}/history`, {
@@ -277,11 +275,11 @@ describe("a client's metadata", () => {
 
 describe("a graph that is not served any more", () => {
   it("goes on hiding what no other shows", async () => {
-    const storage = await keptStorage(MEMORY);
-    const first = await open(MEMORY, { storage });
+    const storage = await keptStorage(memory);
+    const first = await open(memory, { storage });
     const thread = await heldThread(first);
     await stop(first);
-    const second = await open(MEMORY, { storage, graphs: { shell } });
+    const second = await open(memory, { storage, graphs: { shell } });
     const shown = await second.hides("GET", `/threads/${thread}/state?subgraphs=true`);
     expect(shown.body).toMatchObject({ values: { topic: "cats" }, tasks: [{ state: { values: {} } }] });
     await readEverything(second, thread);
@@ -295,7 +293,7 @@ describe("a graph that is not served any more", () => {
     await second.hides("POST", `/threads/${thread_id}/runs/stream`, on);
     await stop(second);
     // Under another name it shows what it showed before.
-    const third = await open(MEMORY, { storage, graphs: { safe: vault } });
+    const third = await open(memory, { storage, graphs: { safe: vault } });
     await readEverything(third, thread);
     expect((await third.request("GET", `/threads/${thread}`)).body).toMatchObject({
       values: { topic: "cats" },
@@ -328,8 +326,8 @@ describe("copies of a thread", () => {
     ["with its checkpoints alone", (file: ThreadFile) => ({ ...file, runs: [], states: [] })],
     ["as clients see it", ({ checkpoints: _, ...file }: ThreadFile) => file],
   ])("hide the same when they come from a file %s", async (_what, cut) => {
-    const storage = await openBackend(MEMORY);
-    const server = await open(MEMORY, { storage });
+    const storage = await openBackend(memory);
+    const server = await open(memory, { storage });
     const thread = await heldThread(server);
     const raw = await openService({ graphs: { glass, vault }, storage, unfiltered: true, passive: true });
     const file = await fileOf(raw, thread);
@@ -340,11 +338,11 @@ describe("copies of a thread", () => {
   });
 
   it("hide the same in another storage", async () => {
-    const [from, to] = [await openBackend(MEMORY), await openBackend(MEMORY)];
-    const first = await open(MEMORY, { storage: from });
+    const [from, to] = [await openBackend(memory), await openBackend(memory)];
+    const first = await open(memory, { storage: from });
     const thread = await heldThread(first);
     const report = await copyStorage({ from, to, overwrite: false });
     expect(report.left).toEqual([]);
-    await readEverything(await open(MEMORY, { storage: to }), thread);
+    await readEverything(await open(memory, { storage: to }), thread);
   });
 });

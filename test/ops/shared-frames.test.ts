@@ -6,7 +6,7 @@ import { RunLog } from "../../src/ops/run-log.js";
 import { SharedFrames } from "../../src/ops/shared-frames.js";
 import { FramesLostError } from "../../src/models/run-stream.js";
 import type { Run } from "../../src/models/run.js";
-import type { FrameBus, FramePart } from "../../src/storage/frame-bus.js";
+import type { FrameBus, FramePage, FramePart } from "../../src/storage/frame-bus.js";
 import { GraphServeError, StorageUnavailableError } from "../../src/support/errors.js";
 import { nextTurn } from "../../src/support/event-loop.js";
 import { deferred } from "../helpers/deferred.js";
@@ -30,9 +30,17 @@ class TestBus implements FrameBus {
     await this.gate;
     return parts.map(({ from, frames }) => from + frames.length);
   }
-  read = () => Promise.resolve(undefined);
-  listen = () => () => undefined;
-  onLoss = () => undefined;
+  /** What is known of any run. */
+  page: FramePage | undefined;
+  read = () => Promise.resolve(this.page);
+  /** Tells readers to look, and writers that all may be gone. */
+  hint = () => {};
+  lose = () => {};
+  listen = (_name: string, hear: () => void) => {
+    this.hint = hear;
+    return () => undefined;
+  };
+  onLoss = (hear: () => void) => void (this.lose = hear);
   close = () => Promise.resolve();
 
   get parts(): FramePart[] {
@@ -177,12 +185,28 @@ it("is waited for once while it is slow, until it takes frames in time again", a
   await shared.close();
 });
 
+/** What a reader gets first of a run that has long ended. */
+function readOld(shared: SharedFrames) {
+  const context = { live: { logOf: () => undefined }, frames: shared } as unknown as EngineContext;
+  const run = { run_id: "r", thread_id: "t", attempt: 1, status: "success", kwargs: {} } as unknown as Run;
+  const old = { ...run, updated_at: "2026-01-01T10:00:00.000Z" };
+  return wideFrames(context, shared, old, new AbortController().signal).next();
+}
+
 it("is not waited for where a run has long ended", async () => {
   const { shared } = open();
-  const context = { live: { logOf: () => undefined } } as unknown as EngineContext;
-  const run = { run_id: "r", thread_id: "t", attempt: 1, status: "success", kwargs: {} } as unknown as Run;
-  const left = new AbortController();
-  const old = { ...run, updated_at: "2026-01-01T10:00:00.000Z" };
-  await expect(wideFrames(context, shared, old, left.signal).next()).rejects.toThrow(FramesLostError);
+  await expect(readOld(shared)).rejects.toThrow(FramesLostError);
+  await shared.close();
+});
+
+it("is waited for where it has lost what it had: who told it puts it there again", async () => {
+  const { bus, shared } = open();
+  bus.lose();
+  const read = readOld(shared);
+  await nextTurn();
+  const frames = [{ id: 0, event: "end", data: "{}" }];
+  bus.page = { about: { thread_id: "t", is_wide: true }, frames, next: 1, is_ended: true };
+  bus.hint();
+  expect(await read).toEqual({ done: false, value: frames });
   await shared.close();
 });

@@ -309,7 +309,7 @@ class Hints {
   areHeard = false;
   readonly #create: () => Client;
   readonly #send: (channel: string, text: string) => Promise<unknown>;
-  readonly #onRenewed: () => void;
+  readonly #onLoss: () => void;
   readonly #heard = new Map<string, Set<() => void>>();
   readonly #self = `self:${crypto.randomUUID()}`;
   #client: Client | undefined;
@@ -319,12 +319,12 @@ class Hints {
     create: () => Client,
     channel: string,
     send: (channel: string, text: string) => Promise<unknown>,
-    onRenewed: () => void,
+    onLoss: () => void,
   ) {
     this.#create = create;
     this.channel = channel;
     this.#send = send;
-    this.#onRenewed = onRenewed;
+    this.#onLoss = onLoss;
     void this.#keepConnected();
   }
 
@@ -346,10 +346,11 @@ class Hints {
     for (let failures = 0, isFirst = true; !this.#isClosed;) {
       try {
         const { over } = await this.#connect();
-        if (!isFirst) this.#onRenewed();
+        if (!isFirst) this.#onLoss();
         isFirst = false;
         failures = 0;
         await over;
+        if (!this.#isClosed) this.#onLoss();
       } catch {
         failures += 1;
       }

@@ -165,9 +165,10 @@ export async function loadSqliteDriver({
       hint: `run: ${MANAGERS[managerOf(cwd)][command]} better-sqlite3${version}`,
       cause,
     });
+  const lacksNodeApi10 = Number(process.versions.napi) < 10;
   try {
-    if (Number(process.versions.napi) < 10 && driverMajor() >= FIRST_ON_NODE_API_10)
-      throw unusable("needs Node.js 22 as of version 13", "add", "@12");
+    if (lacksNodeApi10 && driverMajor() >= FIRST_ON_NODE_API_10)
+      throw unusable("needs Node.js 22.14 as of version 13", "add", "@12");
     const { default: Driver } = await import("better-sqlite3");
     // The native part loads with the first database, not with the import.
     new Driver(":memory:").close();
@@ -175,7 +176,7 @@ export async function loadSqliteDriver({
   } catch (cause) {
     if (cause instanceof StorageUnavailableError) throw cause;
     const isMissing = /_?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code));
-    if (isMissing) throw unusable("is not installed", "add", "", cause);
+    if (isMissing) throw unusable("is not installed", "add", lacksNodeApi10 ? "@12" : "", cause);
     throw unusable("was not built for this Node.js", "build", "", cause);
   }
 }
