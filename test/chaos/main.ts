@@ -1,4 +1,4 @@
-/** `npm run test:all:chaos -- [--runs 1000] [--threads 100] [--seconds 60] [--seed 31] [--servers 4] [--workers 0] [--restarts 2]` */
+/** `npm run test:all:chaos -- [--runs 1000] [--threads 100] [--seconds 60] [--seed 31] [--servers 4] [--workers 0] [--restarts 2] [--settings JSON]` */
 import { parseArgs } from "node:util";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { chaos } from "./chaos.js";

@@ -1,6 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import type { LoadedConfig } from "../../config/load.js";
 import type { JsonObject } from "../../models/common.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import { errorMessage, GraphServeError } from "../../support/errors.js";
@@ -70,9 +71,8 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   const closers = new Closers();
   const settings = settingsOfFlags(listenSettings(flags));
   const helpers = flags.studio ? await helpersOf(session, flags, () => server) : undefined;
-  if (flags.record !== undefined || existsSync(transcriptsOf(session.io.cwd)))
-    (await import("../../testing/recording/patch.js")).hearOfCopies();
-  const server: DevServer = await DevServer.open(session, { graphs, settings, helpers });
+  const beforeGraphs = ({ baseDir }: LoadedConfig) => hearIfRecorded(baseDir, flags);
+  const server: DevServer = await DevServer.open(session, { graphs, settings, helpers, beforeGraphs });
   const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
   closers.add(() => server.close());
   try {
@@ -160,6 +160,13 @@ async function announce(
       storage: facts.storage,
     });
   return hasKeys;
+}
+
+/** Runs are recorded, or may be answered from recordings: then all copies of the library have to be known. */
+async function hearIfRecorded(baseDir: string, { record }: DevFlags): Promise<void> {
+  if (record === undefined && !existsSync(transcriptsOf(baseDir))) return;
+  const { hearOfCopies } = await import("../../testing/recording/patch.js");
+  hearOfCopies();
 }
 
 /** Null where the default graph does not say what it takes. */

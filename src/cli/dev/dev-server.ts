@@ -28,6 +28,8 @@ interface DevRequest {
   settings: SettingsInput;
   /** What the Studio is helped with; undefined where it is not served. */
   helpers: StudioHelpers | undefined;
+  /** Called when it is known what is to be served, before any graph is loaded. */
+  beforeGraphs: (config: LoadedConfig) => Promise<void>;
 }
 
 export class DevServer {
@@ -175,11 +177,16 @@ interface Opened {
   service: Service;
 }
 
-async function open(session: Session, { graphs, settings }: DevRequest, lines: RunLines): Promise<Opened> {
+async function open(
+  session: Session,
+  { graphs, settings, beforeGraphs }: DevRequest,
+  lines: RunLines,
+): Promise<Opened> {
   const config = await withDevStorage(await loadServableSettings(session, { graphs, settings }), (message) =>
     session.print.warn(message),
   );
   if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
+  await beforeGraphs(config);
   const logger = createConsoleLogger(session.print, config.settings.log_level);
   const service = await openConfigured(config, logger, {
     serves: true,
