@@ -181,8 +181,8 @@ class RowLook {
   /** Whether the run has ended, or is gone, and its last frames do not come any more. */
   async isOver(): Promise<boolean> {
     const now = performance.now();
-    const { lostAt = -Infinity } = this.#context.frames ?? {};
-    if (this.#endedAt !== undefined) return now - Math.max(this.#endedAt, lostAt) >= LATE_MS;
+    const { msSinceLoss = Infinity } = this.#context.frames ?? {};
+    if (this.#endedAt !== undefined) return Math.min(now - this.#endedAt, msSinceLoss) >= LATE_MS;
     if (now - this.#lookedAt < LOOK_MS) return false;
     this.#lookedAt = now;
     const row = await this.#row();

@@ -79,8 +79,7 @@ export class SharedFrames {
   /** Calls of each kind that failed one after the other. */
   readonly #failures = { append: 0, read: 0 };
   #isClosed = false;
-  /** When the bus may have lost frames last: processes put them there again. */
-  lostAt = -Infinity;
+  #lostAt = -Infinity;
 
   constructor(bus: FrameBus, logger: Logger, metrics?: Metrics) {
     this.#bus = bus;
@@ -98,6 +97,11 @@ export class SharedFrames {
   /** Whether the bus could not be reached when it was last needed. */
   get isAway(): boolean {
     return this.#failures.append + this.#failures.read > 0;
+  }
+
+  /** Milliseconds since the bus may have lost frames last, which processes put there again. */
+  get msSinceLoss(): number {
+    return performance.now() - this.#lostAt;
   }
 
   // What this process writes.
@@ -289,7 +293,7 @@ export class SharedFrames {
 
   /** What the bus has of each run is looked at again, and what it has lost is put there anew. */
   #refill(): void {
-    this.lostAt = performance.now();
+    this.#lostAt = performance.now();
     this.#renew();
     for (const { log: kept, at, ...facts } of this.#kept.values()) {
       const log = kept?.deref();
