@@ -26,7 +26,8 @@ const slow = { extends: true as const, test: { name: "slow", include: SLOW, excl
 const browser = { extends: true as const, test: { name: "browser", include: BROWSER, exclude: NEVER } };
 
 /** Files that take longest by far: one that begins last keeps a worker when all others are done. */
-const LONG = /\/(mongodb|postgres|thread-writers|broken-graphs|url|hostile|every-command)\.test\.ts$/;
+const LONG =
+  /\/(backends|mongodb|postgres|thread-writers|two-users|scopes|broken-graphs|url|hostile|every-command)\.test\.ts$/;
 
 /** Where it is not known from runs before how long files take, the larger ones come first. */
 class LongFirst extends BaseSequencer {

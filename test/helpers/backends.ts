@@ -35,11 +35,20 @@ export const MEMORY: Backend = {
 
 const CUSTOM = fileURLToPath(new URL("../fixtures/storage", import.meta.url));
 
+/** Declares tests of some backends. `backend()` is for hooks and tests, and gives the same storage each time. */
+export type OnBackends = (title: string, declare: (backend: () => Backend) => void) => void;
+
 /**
- * Declare tests of every backend: memory, SQLite, PostgreSQL, MongoDB, Redis, and a storage of one's own. `backend()`
- * is for hooks and tests, and gives the same storage each time. What this machine lacks is skipped loudly.
+ * Declare tests of every backend: memory, SQLite, PostgreSQL, MongoDB, Redis, and a storage of one's own. What this
+ * machine lacks is skipped loudly.
  */
-export function onEveryBackend(title: string, declare: (backend: () => Backend) => void): void {
+export const onEveryBackend: OnBackends = (title, declare) => {
+  onBackendsButMongodb(title, declare);
+  onMongodb(title, declare);
+};
+
+/** For long walks, which take MongoDB's double as long as all the others: `onMongodb` is in a slow test then. */
+export const onBackendsButMongodb: OnBackends = (title, declare) => {
   const plain = (name: string, settings: Partial<StorageSettings>, cwd = ".") =>
     describe(`${title} on ${name}`, () => {
       const all = { checkpointer_scheme: name, checkpointer_options: {}, ...settings };
@@ -50,14 +59,16 @@ export function onEveryBackend(title: string, declare: (backend: () => Backend) 
   withPostgres(`${title} on postgres`, (postgres) =>
     declare(() => ({ name: "postgres", durable: true, settings: postgres.options(), cwd: "." })),
   );
-  withMongodb(`${title} on mongodb`, (mongodb) =>
-    declare(() => ({ name: "mongodb", durable: true, settings: mongodb().options(), cwd: "." })),
-  );
   withRedis(`${title} on redis`, (redis) =>
     declare(() => ({ name: "redis", durable: false, settings: redis.options(), cwd: "." })),
   );
   plain("a storage of one's own", { checkpointer_scheme: "./map-storage.ts" }, CUSTOM);
-}
+};
+
+export const onMongodb: OnBackends = (title, declare) =>
+  withMongodb(`${title} on mongodb`, (mongodb) =>
+    declare(() => ({ name: "mongodb", durable: true, settings: mongodb().options(), cwd: "." })),
+  );
 
 function onSqlite(title: string, declare: (backend: () => Backend) => void): void {
   describe(title, () => {

@@ -1,0 +1,358 @@
+/** What one graph hides of a thread no other graph shows, whichever a client names, on every backend. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { newId } from "../../../src/support/ids.js";
+import type { ThreadFile } from "../../../src/models/thread-file.js";
+import { openService, type Service, type ServiceOptions } from "../../../src/service.js";
+import { copyStorage } from "../../../src/storage/copy/storage.js";
+import type { Storage } from "../../../src/storage/storage.js";
+import { graph as chat } from "../../fixtures/graphs/chat.js";
+import { graph as glass, shell } from "../../fixtures/graphs/glass.js";
+import { CLASSIFIED, graph as vault } from "../../fixtures/graphs/vault.js";
+import { serve, type TestServer } from "../../helpers/app.js";
+import {
+  keptStorage,
+  openBackend,
+  withoutRows,
+  type Backend,
+  type OnBackends,
+} from "../../helpers/backends.js";
+
+const STREAM_MODES = ["values", "updates", "tasks", "checkpoints", "debug", "messages", "custom"];
+const HIDDEN = new RegExp(`secret|private_note|${CLASSIFIED}|graph_serve`);
+
+const asked = { assistant_id: "vault", input: { topic: "cats" } };
+const look = { assistant_id: "glass", input: { topic: "dogs" } };
+interface Created {
+  thread_id: string;
+}
+const GLASS = { metadata: { graph_id: "glass" } };
+
+async function open(
+  { settings, cwd }: Backend,
+  options: Partial<ServiceOptions> = {},
+): Promise<TestServer & { hides: TestServer["request"] }> {
+  const service = await openService({ graphs: { glass, vault, chat }, settings, cwd, ...options });
+  onTestFinished(() => service.close(0));
+  const server = await serve(service);
+  const hides: TestServer["request"] = async (method, path, body) => {
+    const answer = await server.request(method, path, body);
+    expect([answer.status, path]).toEqual([200, path]);
+    expect(answer.text, `${method} ${path}`).not.toMatch(HIDDEN);
+    return answer;
+  };
+  return { ...server, hides };
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+const memory: Backend = {
+  name: "memory",
+  durable: false,
+  settings: { checkpointer_scheme: "memory", checkpointer_options: {} },
+  cwd: ".",
+};
+
+async function stop(server: Opened): Promise<void> {
+  await server.close(0);
+  await server.service.close(0);
+}
+
+/** A thread on which the vault waits, named after another graph. */
+async function heldThread({ request }: Opened): Promise<string> {
+  const thread_id = newId();
+  await request("POST", "/threads", { thread_id });
+  const run = await request("POST", `/threads/${thread_id}/runs`, asked);
+  expect(run.body).toMatchObject({ status: "interrupted" });
+  await request("PATCH", `/threads/${thread_id}`, GLASS);
+  return thread_id;
+}
+
+/** Every way to read a thread. */
+async function readEverything({ hides }: Opened, threadId: string): Promise<void> {
+  const thread = `/threads/${threadId}`;
+  await hides("PATCH", thread, GLASS);
+  await hides("GET", thread);
+  const state = await hides("GET", `${thread}/state?subgraphs=true`);
+  const history = (await hides("POST", `${thread}/history`, { limit: 100 })).body as { checkpoint: object }[];
+  expect(history.length).toBeGreaterThan(0);
+  for (const { checkpoint } of history)
+    await hides("POST", `${thread}/state/checkpoint`, { checkpoint, subgraphs: true });
+  const { tasks } = state.body as { tasks: { checkpoint: object | null }[] };
+  for (const { checkpoint } of tasks)
+    if (checkpoint) await hides("POST", `${thread}/history`, { checkpoint });
+  await hides("POST", "/threads/search", { ids: [threadId], extract: { all: "values" } });
+  const secret = { ids: [threadId], values: { secret: `${CLASSIFIED} facts` } };
+  expect((await hides("POST", "/threads/count", secret)).body).toBe(0);
+  for (const { run_id } of (await hides("GET", `${thread}/runs`)).body as { run_id: string }[]) {
+    await hides("GET", `${thread}/runs/${run_id}/join`);
+    await hides("GET", `${thread}/runs/${run_id}/stream`);
+  }
+}
+
+export function hiddenKeys(on: OnBackends): void {
+  on("a thread that another graph hides keys of", (backend) => {
+    it("shows them to nobody who names another graph", async () => {
+      const server = await open(backend());
+      const thread = await heldThread(server);
+      await readEverything(server, thread);
+      const found = await server.request("POST", "/threads/search", { ids: [thread], ...GLASS });
+      expect(found.body).toMatchObject([{ values: { topic: "cats" }, metadata: { graph_id: "glass" } }]);
+      const copy = (await server.hides("POST", `/threads/${thread}/copy`)).body as Created;
+      await readEverything(server, copy.thread_id);
+    });
+
+    it("shows them to no run of another graph", async () => {
+      const server = await open(backend());
+      const thread = await heldThread(server);
+      for (const stream_mode of STREAM_MODES) {
+        const body = { ...look, stream_mode, stream_subgraphs: true };
+        expect((await server.hides("POST", `/threads/${thread}/runs/stream`, body)).text).toContain(
+          "event: end",
+        );
+      }
+      const answer = await server.hides("POST", `/threads/${thread}/runs/wait`, look);
+      expect(answer.body).toEqual({ topic: "dogs" });
+      const events = { ...look, stream_mode: ["values", "events"] };
+      const refused = await server.request("POST", `/threads/${thread}/runs/stream`, events);
+      expect(refused).toMatchObject({ status: 400, body: { code: "unsupported_option" } });
+      await readEverything(server, thread);
+    });
+
+    it("shows them to no run that goes on where another graph stands", async () => {
+      const server = await open(backend());
+      const thread = await heldThread(server);
+      const body = { assistant_id: "glass", command: { resume: "yes" }, stream_subgraphs: true };
+      const stream_mode = STREAM_MODES;
+      await server.hides("POST", `/threads/${thread}/runs/stream`, { ...body, stream_mode });
+      await readEverything(server, thread);
+    });
+
+    it("hides them after writes to its state through another graph", async () => {
+      const server = await open(backend());
+      const thread = await heldThread(server);
+      await server.hides("POST", `/threads/${thread}/state`, { values: { note: "mine" } });
+      await server.hides("POST", `/threads/${thread}/state`, { values: null });
+      await readEverything(server, thread);
+    });
+
+    it("keeps that for the processes after it", async () => {
+      const storage = await keptStorage(backend());
+      const first = await open(backend(), { storage });
+      const thread = await heldThread(first);
+      await stop(first);
+      const second = await open(backend(), backend().durable ? {} : { storage });
+      await readEverything(second, thread);
+      await second.hides("POST", `/threads/${thread}/runs/wait`, look);
+      await readEverything(second, thread);
+    });
+
+    it("keeps that when its row is lost", async () => {
+      const storage = await keptStorage(backend());
+      const first = await open(backend(), { storage: await withoutRows(storage) });
+      const thread = await heldThread(first);
+      await stop(first);
+      const second = await open(backend(), { storage: await withoutRows(storage) });
+      await second.hides("POST", "/threads", { thread_id: thread, ...GLASS });
+      await readEverything(second, thread);
+      await second.hides("POST", `/threads/${thread}/runs/wait`, look);
+      await stop(second);
+      const third = await open(backend(), { storage: await withoutRows(storage) });
+      await third.hides("POST", `/threads/${thread}/runs/wait`, { ...look, if_not_exists: "create" });
+      await readEverything(third, thread);
+    });
+
+    it("is known by its runs where its row says nothing", async () => {
+      const storage = await openBackend(backend());
+      const server = await open(backend(), { storage });
+      const thread = await heldThread(server);
+      await forget(storage, thread);
+      await readEverything(server, thread);
+      const [run] = (await server.request("GET", `/threads/${thread}/runs`)).body as { run_id: string }[];
+      const path = `/threads/${thread}/runs/${run?.run_id}`;
+      expect((await server.request("DELETE", path)).status).toBe(204);
+      await readEverything(server, thread);
+    });
+
+    it("may have been written by any graph where nothing says which", async () => {
+      const storage = await openBackend(backend());
+      const server = await open(backend(), { storage });
+      const thread = await heldThread(server);
+      const [run] = (await server.request("GET", `/threads/${thread}/runs`)).body as { run_id: string }[];
+      await server.request("DELETE", `/threads/${thread}/runs/${run?.run_id}`);
+      await forget(storage, thread);
+      await readEverything(server, thread);
+      await server.hides("POST", `/threads/${thread}/runs/wait`, look);
+      await readEverything(server, thread);
+    });
+  });
+
+  /** As if the thread's row were of a release that did not note the graphs. */
+  async function forget({ threads }: Storage, threadId: string): Promise<void> {
+    const row = await threads.get(threadId);
+    await threads.update(threadId, { updated_at: row?.updated_at ?? "", graphs: null });
+    expect((await threads.get(threadId))?.graphs).toBeNull();
+  }
+}
+
+export function severalGraphs(): void {
+  describe("a thread of several graphs", () => {
+    it("shows all that they write when none of them hides anything", async () => {
+      const { request } = await open(memory, { graphs: { chat, talk: chat } });
+      const { thread_id } = (await request("POST", "/threads", {})).body as Created;
+      const say = { assistant_id: "talk", input: { messages: ["hi"] } };
+      await request("POST", `/threads/${thread_id}/runs/wait`, { ...say, assistant_id: "chat" });
+      const { body } = await request("POST", `/threads/${thread_id}/runs/wait`, say);
+      const said = [{ content: "hi" }, { content: "You said: hi" }];
+      expect(body).toMatchObject({ messages: [...said, ...said] });
+      const events = await request("POST", `/threads/${thread_id}/runs/stream`, {
+        ...say,
+        stream_mode: "events",
+      });
+      expect(events.text).toContain("on_chain_start");
+      const runs = (await request("GET", `/threads/${thread_id}/runs`)).body as { metadata: object }[];
+      expect(runs.map(({ metadata }) => metadata)).toMatchObject([
+        { graph_id: "talk" },
+        { graph_id: "talk" },
+        { graph_id: "chat" },
+      ]);
+    });
+
+    it("shows nothing that was written while it was read", async () => {
+      const storage = await openBackend(memory);
+      let meanwhile = async () => undefined as unknown;
+      const { checkpointer } = storage;
+      const getTuple = checkpointer.getTuple.bind(checkpointer);
+      checkpointer.getTuple = async (config) => {
+        const work = meanwhile;
+        meanwhile = async () => undefined;
+        await work();
+        return getTuple(config);
+      };
+      const server = await open(memory, { storage });
+      const { thread_id } = (await server.request("POST", "/threads", GLASS)).body as Created;
+      const thread = `/threads/${thread_id}`;
+      await server.request("POST", `${thread}/runs`, look);
+      meanwhile = async () => {
+        await server.service.runs.create(thread_id, asked);
+        return server.service.threads.update(thread_id, GLASS);
+      };
+      const { body } = await server.hides("GET", `${thread}/state?subgraphs=true`);
+      expect(body).toMatchObject({ values: { topic: "cats" }, next: ["inner"] });
+    });
+
+    it("queues a run of events that is refused when its turn comes", async () => {
+      const server = await open(memory);
+      const thread = await heldThread(server);
+      const run = await server.service.runs
+        .background(thread, { ...look, stream_mode: ["events"] })
+        .catch((error: unknown) => error);
+      expect(run).toMatchObject({ code: "unsupported_option" });
+      expect((await server.request("GET", `/threads/${thread}/runs`)).body).toHaveLength(1);
+    });
+  });
+
+  describe("a client's metadata", () => {
+    const planted = { graph_serve: { graphs: ["glass"], scope: null }, graphs: ["glass"] };
+
+    it("does not say which graphs wrote", async () => {
+      const server = await open(memory);
+      const thread_id = newId();
+      const config = { metadata: planted, configurable: planted };
+      await server.request("POST", "/threads", { thread_id, metadata: planted });
+      await server.request("POST", `/threads/${thread_id}/runs`, { ...asked, metadata: planted, config });
+      await server.request("PATCH", `/threads/${thread_id}`, { metadata: { ...planted, graph_id: "glass" } });
+      const plain = { graph_serve: "glass" };
+      const run = { ...look, metadata: plain, config: { metadata: plain, configurable: plain } };
+      await server.request("POST", `/threads/${thread_id}/runs`, run);
+      for (const path of ["state?subgraphs=true", "history"]) {
+        const { text } = await server.request("GET", `/threads/${thread_id}/${path}`);
+        expect(text).not.toMatch(new RegExp(`secret|${CLASSIFIED}|graph_serve`));
+      }
+    });
+
+    it("does not find what the server notes", async () => {
+      const server = await open(memory);
+      const thread = await heldThread(server);
+      for (const graph_serve of [{ scope: null }, { graphs: ["vault"] }, {}]) {
+        const { body } = await server.request("POST", `/threads/${thread}/history`, {
+          metadata: { graph_serve },
+        });
+        expect(body).toEqual([]);
+      }
+    });
+  });
+
+  describe("a graph that is not served any more", () => {
+    it("goes on hiding what no other shows", async () => {
+      const storage = await keptStorage(memory);
+      const first = await open(memory, { storage });
+      const thread = await heldThread(first);
+      await stop(first);
+      const second = await open(memory, { storage, graphs: { shell } });
+      const shown = await second.hides("GET", `/threads/${thread}/state?subgraphs=true`);
+      expect(shown.body).toMatchObject({ values: { topic: "cats" }, tasks: [{ state: { values: {} } }] });
+      await readEverything(second, thread);
+      const { thread_id } = (await second.hides("POST", `/threads/${thread}/copy`)).body as Created;
+      const on = {
+        assistant_id: "shell",
+        command: { resume: 1 },
+        stream_mode: STREAM_MODES,
+        stream_subgraphs: true,
+      };
+      await second.hides("POST", `/threads/${thread_id}/runs/stream`, on);
+      await stop(second);
+      // Under another name it shows what it showed before.
+      const third = await open(memory, { storage, graphs: { safe: vault } });
+      await readEverything(third, thread);
+      expect((await third.request("GET", `/threads/${thread}`)).body).toMatchObject({
+        values: { topic: "cats" },
+      });
+    });
+  });
+
+  describe("copies of a thread", () => {
+    async function fileOf(service: Service, threadId: string): Promise<ThreadFile> {
+      const [thread, runs, states] = [
+        await service.threads.get(threadId),
+        await service.runs.list(threadId, {}),
+        await service.state.history(threadId, { limit: 100 }),
+      ];
+      const checkpoints: ThreadFile["checkpoints"] = [];
+      for await (const stored of service.threads.stored(threadId)) checkpoints.push(stored);
+      return {
+        format: "graph-serve/thread",
+        version: 1,
+        thread,
+        runs,
+        states: states.reverse(),
+        subgraphs: [],
+        checkpoints,
+      };
+    }
+
+    it.each([
+      ["with its checkpoints", (file: ThreadFile) => file],
+      ["with its checkpoints alone", (file: ThreadFile) => ({ ...file, runs: [], states: [] })],
+      ["as clients see it", ({ checkpoints: _, ...file }: ThreadFile) => file],
+    ])("hide the same when they come from a file %s", async (_what, cut) => {
+      const storage = await openBackend(memory);
+      const server = await open(memory, { storage });
+      const thread = await heldThread(server);
+      const raw = await openService({ graphs: { glass, vault }, storage, unfiltered: true, passive: true });
+      const file = await fileOf(raw, thread);
+      expect(JSON.stringify(file)).toContain(CLASSIFIED);
+      const restored = await server.service.threads.restore(cut(file), newId());
+      await readEverything(server, restored.thread_id);
+      await server.hides("POST", `/threads/${restored.thread_id}/runs/wait`, look);
+    });
+
+    it("hide the same in another storage", async () => {
+      const [from, to] = [await openBackend(memory), await openBackend(memory)];
+      const first = await open(memory, { storage: from });
+      const thread = await heldThread(first);
+      const report = await copyStorage({ from, to, overwrite: false });
+      expect(report.left).toEqual([]);
+      await readEverything(await open(memory, { storage: to }), thread);
+    });
+  });
+}

@@ -1,0 +1,52 @@
+/** The same promises on every backend: what the service answers does not tell what it stores its threads in. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { startServer } from "../../../src/http/server.js";
+import { openService } from "../../../src/service.js";
+import { client } from "../../helpers/app.js";
+import { MEMORY, type Backend, type OnBackends } from "../../helpers/backends.js";
+import { Recorder } from "../promises/recorder.js";
+import { takeTour, TOUR_GRAPHS } from "../promises/tour.js";
+
+async function start({ settings, cwd }: Backend) {
+  const service = await openService({ graphs: TOUR_GRAPHS, settings, cwd });
+  const server = await startServer(service, { host: "127.0.0.1", port: 0 });
+  const stop = async () => {
+    await server.close(0);
+    await service.close(0);
+  };
+  return { ...client(server.url), stop };
+}
+
+/** Only a storage that outlives its process is opened anew on the way. */
+async function tour(backend: Backend): Promise<string[]> {
+  let server = await start(backend);
+  const recorder = new Recorder(server);
+  const restart = async () => {
+    if (!backend.durable) return;
+    await server.stop();
+    server = await start(backend);
+    recorder.use(server);
+  };
+  try {
+    return await takeTour(recorder, restart);
+  } finally {
+    await server.stop();
+  }
+}
+
+export function tours(on: OnBackends): void {
+  describe("the tour", () => {
+    let golden: string[];
+    beforeAll(async () => {
+      golden = await tour(MEMORY);
+    });
+
+    on("answers the same", (backend) => {
+      it("as on memory, before and after a restart", { timeout: 120_000 }, async () => {
+        const transcript = await tour(backend());
+        for (const [index, line] of golden.entries()) expect(transcript[index]).toBe(line);
+        expect(transcript).toHaveLength(golden.length);
+      });
+    });
+  });
+}
