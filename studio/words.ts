@@ -300,7 +300,16 @@ export const words = {
     before: (name: string) => `Stop before ${name}`,
     after: (name: string) => `Stop after ${name}`,
   },
-  copyAs: { title: "Copy as", curl: "curl", sdk: "SDK call", cli: "graph-serve" },
+  copyAs: {
+    title: "Copy as",
+    of: (what: string) => `Copy ${what} as`,
+    step: "one superstep",
+    rollback: "roll back",
+    undo: "undo",
+    curl: "curl",
+    sdk: "SDK call",
+    cli: "graph-serve",
+  },
   times: {
     title: "What ran, and when",
     noRun: "No run made this step: it is an edit, or a copy.",

@@ -68,6 +68,9 @@ function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
         {words.questions.step}
       </button>
       <CopyAs action={() => runAction(graphId.value, id, goOn())} />
+      {!isUnread && (
+        <CopyAs of={words.copyAs.step} action={() => runAction(graphId.value, id, step(places))} />
+      )}
     </section>
   );
 }

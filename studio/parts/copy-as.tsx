@@ -3,12 +3,19 @@ import { type Action, asCommand, asCurl, asSdk } from "../state/copy-as.js";
 import { words } from "../words.js";
 import { Copy } from "./text.js";
 
-export function CopyAs({ action }: { action: () => Action }) {
+interface CopyAsProps {
+  action: () => Action;
+  /** What is copied, where several buttons stand together. */
+  of?: string;
+}
+
+export function CopyAs({ action, of }: CopyAsProps) {
   const { cli, files } = action();
+  const title = of === undefined ? words.copyAs.title : words.copyAs.of(of);
   return (
-    <span class="copy-as" role="group" aria-label={words.copyAs.title}>
+    <span class={of === undefined ? "copy-as" : "copy-as is-named"} role="group" aria-label={title}>
       <span class="dim small-text" aria-hidden="true">
-        {words.copyAs.title}
+        {title}
       </span>
       <Copy label={words.copyAs.curl} text={() => asCurl(action())} />
       <Copy label={words.copyAs.sdk} text={() => asSdk(action())} />

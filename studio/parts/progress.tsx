@@ -84,6 +84,7 @@ function Stop({ onFault }: { onFault: (error: ApiError) => void }) {
         {words.runs.rollback}
       </button>
       <CopyAs action={() => cancelAction(run)} />
+      <CopyAs of={words.copyAs.rollback} action={() => cancelAction(run, "rollback")} />
     </span>
   );
 }

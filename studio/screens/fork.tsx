@@ -26,6 +26,7 @@ import {
   setDraft,
   statePath,
   undo,
+  undoAction,
   write,
   writeAction,
   written,
@@ -236,6 +237,7 @@ export function WrittenNote() {
       <button type="button" class="small" disabled={isSending.value} onClick={() => void undo()}>
         {words.fork.undo}
       </button>
+      {before !== undefined && <CopyAs of={words.copyAs.undo} action={() => undoAction(before)} />}
       <button type="button" class="small" onClick={() => (written.value = undefined)}>
         {words.close}
       </button>

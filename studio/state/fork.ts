@@ -179,12 +179,22 @@ function run(id: string): void {
     .then(() => (threadId.value === thread.thread_id ? refresh() : undefined));
 }
 
+const backTo = (id: string) => ({ values: null, checkpoint: { checkpoint_id: id } });
+
+/** The way back, for others to do. No command writes nothing. */
+export const undoAction = (before: string): Action => ({
+  method: "POST",
+  path: statePath(),
+  body: backTo(before),
+  sdk: `await client.threads.updateState(${args(threadId.value, backTo(before))});`,
+});
+
 /** Make the branch that was the newest before the newest again, by a copy of its last step. */
 export const undo = (): Promise<void> =>
   sending(async () => {
     const { before } = written.value ?? {};
     if (before === undefined) return;
-    await ask("POST", statePath(), { body: { values: null, checkpoint: { checkpoint_id: before } } });
+    await ask("POST", statePath(), { body: backTo(before) });
     written.value = undefined;
     await refresh();
     go(stepHref(undefined));

@@ -297,8 +297,8 @@ export const cancelRun = async (run: RunName, action: CancelAction): Promise<voi
   void (await ask("POST", cancelPath(run, action)));
 
 /** The same, for others to do. */
-export const cancelAction = (run: RunName): Action => ({
+export const cancelAction = (run: RunName, action: CancelAction = "interrupt"): Action => ({
   method: "POST",
-  path: cancelPath(run, "interrupt"),
-  sdk: `await client.runs.cancel(${args(run.threadId, run.runId)});`,
+  path: cancelPath(run, action),
+  sdk: `await client.runs.cancel(${args(run.threadId, run.runId, ...(action === "interrupt" ? [] : [false, action]))});`,
 });

@@ -10,7 +10,7 @@ import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const State = Annotation.Root({
   question: Annotation<unknown>,
@@ -201,6 +201,8 @@ describeWithChromium("a graph that asks", () => {
       .poll(async () => (await bottomOf("One superstep")) <= ((await composer.boundingBox())?.y ?? 0))
       .toBe(true);
     await page.setViewportSize({ width: 1280, height: 800 });
+    const step = page.getByRole("group", { name: "Copy one superstep as" });
+    await expectCopied(step, "curl", /POST .*\/runs\/stream .*"interrupt_after":/);
     await page.locator("main").press(".");
     await page.getByText("Stopped before ask").waitFor();
     await page.getByRole("button", { name: "Go on" }).click();

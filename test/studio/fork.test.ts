@@ -57,6 +57,13 @@ describeWithChromium("a fork", () => {
     await page.locator(".change.is-replace").getByText("The sum is six").waitFor();
     expect(await contents(service, id)).toEqual([...before.slice(0, 2), "The sum is six"]);
     expect(await violationsOf(page)).toEqual([]);
+    const way = page.getByRole("group", { name: "Copy undo as" });
+    await expectCopied(way, "curl", new RegExp(`POST .*/threads/${id}/state .*"values":null,"checkpoint":`));
+    await expectCopied(
+      way,
+      "SDK call",
+      new RegExp(`client.threads.updateState\\("${id}", .*"values": null`, "s"),
+    );
     await button(page, "Undo: back to the other branch").click();
     await expect.poll(() => contents(service, id)).toEqual(before);
     await expect.poll(() => stepsOf(page).count()).toBe(7);

@@ -15,7 +15,7 @@ import { graph as zod } from "../fixtures/graphs/schemas-zod.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { gatedChat, GatedModel } from "./gated-model.js";
-import { ranThread, useBrowser, useServer } from "./open.js";
+import { expectCopied, ranThread, useBrowser, useServer } from "./open.js";
 
 const box = (page: Page) => page.getByRole("textbox", { name: "Message to the graph" });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
@@ -288,6 +288,13 @@ describeWithChromium("running a graph", () => {
       .toEqual(["interrupted"]);
     await say(page, `gate back-${Date.now()}`);
     await expect.poll(() => page.getByText("first words").count()).toBe(1);
+    const back = page.getByRole("group", { name: "Copy roll back as" });
+    await expectCopied(back, "curl", new RegExp(`POST .*/threads/${id}/runs/.*/cancel\\?action=rollback`));
+    await expectCopied(
+      back,
+      "SDK call",
+      new RegExp(`client.runs.cancel\\("${id}", ".*", false, "rollback"\\)`),
+    );
     await button(page, "Roll back").click();
     await expect.poll(async () => (await service.runs.list(id, {})).length).toBe(1);
     await expect.poll(() => said(page).filter({ hasText: "back-" }).count()).toBe(0);
