@@ -11,6 +11,7 @@ import { CLASSIFIED, graph as vault } from "../../fixtures/graphs/vault.js";
 import { serve, type TestServer } from "../../helpers/app.js";
 import {
   keptStorage,
+  MEMORY,
   openBackend,
   withoutRows,
   type Backend,
@@ -44,13 +45,6 @@ async function open(
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
-
-const memory: Backend = {
-  name: "memory",
-  durable: false,
-  settings: { checkpointer_scheme: "memory", checkpointer_options: {} },
-  cwd: ".",
-};
 
 async function stop(server: Opened): Promise<void> {
   await server.close(0);
@@ -197,7 +191,7 @@ export function hiddenKeys(on: OnBackends): void {
 export function severalGraphs(): void {
   describe("a thread of several graphs", () => {
     it("shows all that they write when none of them hides anything", async () => {
-      const { request } = await open(memory, { graphs: { chat, talk: chat } });
+      const { request } = await open(MEMORY, { graphs: { chat, talk: chat } });
       const { thread_id } = (await request("POST", "/threads", {})).body as Created;
       const say = { assistant_id: "talk", input: { messages: ["hi"] } };
       await request("POST", `/threads/${thread_id}/runs/wait`, { ...say, assistant_id: "chat" });
@@ -218,7 +212,7 @@ export function severalGraphs(): void {
     });
 
     it("shows nothing that was written while it was read", async () => {
-      const storage = await openBackend(memory);
+      const storage = await openBackend(MEMORY);
       let meanwhile = async () => undefined as unknown;
       const { checkpointer } = storage;
       const getTuple = checkpointer.getTuple.bind(checkpointer);
@@ -228,7 +222,7 @@ export function severalGraphs(): void {
         await work();
         return getTuple(config);
       };
-      const server = await open(memory, { storage });
+      const server = await open(MEMORY, { storage });
       const { thread_id } = (await server.request("POST", "/threads", GLASS)).body as Created;
       const thread = `/threads/${thread_id}`;
       await server.request("POST", `${thread}/runs`, look);
@@ -241,7 +235,7 @@ export function severalGraphs(): void {
     });
 
     it("queues a run of events that is refused when its turn comes", async () => {
-      const server = await open(memory);
+      const server = await open(MEMORY);
       const thread = await heldThread(server);
       const run = await server.service.runs
         .background(thread, { ...look, stream_mode: ["events"] })
@@ -255,7 +249,7 @@ export function severalGraphs(): void {
     const planted = { graph_serve: { graphs: ["glass"], scope: null }, graphs: ["glass"] };
 
     it("does not say which graphs wrote", async () => {
-      const server = await open(memory);
+      const server = await open(MEMORY);
       const thread_id = newId();
       const config = { metadata: planted, configurable: planted };
       await server.request("POST", "/threads", { thread_id, metadata: planted });
@@ -271,7 +265,7 @@ export function severalGraphs(): void {
     });
 
     it("does not find what the server notes", async () => {
-      const server = await open(memory);
+      const server = await open(MEMORY);
       const thread = await heldThread(server);
       for (const graph_serve of [{ scope: null }, { graphs: ["vault"] }, {}]) {
         const { body } = await server.request("POST", `/threads/${thread}/history`, {
@@ -284,11 +278,11 @@ export function severalGraphs(): void {
 
   describe("a graph that is not served any more", () => {
     it("goes on hiding what no other shows", async () => {
-      const storage = await keptStorage(memory);
-      const first = await open(memory, { storage });
+      const storage = await keptStorage(MEMORY);
+      const first = await open(MEMORY, { storage });
       const thread = await heldThread(first);
       await stop(first);
-      const second = await open(memory, { storage, graphs: { shell } });
+      const second = await open(MEMORY, { storage, graphs: { shell } });
       const shown = await second.hides("GET", `/threads/${thread}/state?subgraphs=true`);
       expect(shown.body).toMatchObject({ values: { topic: "cats" }, tasks: [{ state: { values: {} } }] });
       await readEverything(second, thread);
@@ -302,7 +296,7 @@ export function severalGraphs(): void {
       await second.hides("POST", `/threads/${thread_id}/runs/stream`, on);
       await stop(second);
       // Under another name it shows what it showed before.
-      const third = await open(memory, { storage, graphs: { safe: vault } });
+      const third = await open(MEMORY, { storage, graphs: { safe: vault } });
       await readEverything(third, thread);
       expect((await third.request("GET", `/threads/${thread}`)).body).toMatchObject({
         values: { topic: "cats" },
@@ -335,8 +329,8 @@ export function severalGraphs(): void {
       ["with its checkpoints alone", (file: ThreadFile) => ({ ...file, runs: [], states: [] })],
       ["as clients see it", ({ checkpoints: _, ...file }: ThreadFile) => file],
     ])("hide the same when they come from a file %s", async (_what, cut) => {
-      const storage = await openBackend(memory);
-      const server = await open(memory, { storage });
+      const storage = await openBackend(MEMORY);
+      const server = await open(MEMORY, { storage });
       const thread = await heldThread(server);
       const raw = await openService({ graphs: { glass, vault }, storage, unfiltered: true, passive: true });
       const file = await fileOf(raw, thread);
@@ -347,12 +341,12 @@ export function severalGraphs(): void {
     });
 
     it("hide the same in another storage", async () => {
-      const [from, to] = [await openBackend(memory), await openBackend(memory)];
-      const first = await open(memory, { storage: from });
+      const [from, to] = [await openBackend(MEMORY), await openBackend(MEMORY)];
+      const first = await open(MEMORY, { storage: from });
       const thread = await heldThread(first);
       const report = await copyStorage({ from, to, overwrite: false });
       expect(report.left).toEqual([]);
-      await readEverything(await open(memory, { storage: to }), thread);
+      await readEverything(await open(MEMORY, { storage: to }), thread);
     });
   });
 }
