@@ -6,6 +6,7 @@ import { type Change, changesInSteps } from "../../src/view/changes.js";
 import { isMessageLike } from "../../src/view/text.js";
 import { words } from "../words.js";
 import { Waiting } from "./common.js";
+import { More } from "./end-of-list.js";
 import { Message } from "./message.js";
 import { inSlices, slice } from "./slices.js";
 import { Value, visible } from "./text.js";
@@ -99,9 +100,7 @@ function Group({ name, changes, writers }: { name: string; changes: Change[]; wr
         ))}
       </ul>
       {shown.length < changes.length && (
-        <button type="button" class="link" onClick={() => setMost(most + MOST)}>
-          {words.list.loaded(shown.length, changes.length)} · {words.more}
-        </button>
+        <More text={words.list.loaded(shown.length, changes.length)} more={() => setMost(most + MOST)} />
       )}
     </section>
   );

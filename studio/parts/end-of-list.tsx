@@ -1,4 +1,5 @@
-/** The foot of a list that goes on: it loads more when it comes into sight, and when it is pressed. */
+/** The foot of a list that goes on. */
+import type { Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Loading } from "../state/loading.js";
 import { words } from "../words.js";
@@ -12,16 +13,8 @@ interface EndOfListProps {
   text: string;
 }
 
+/** Loads more when it comes into sight, and when it is pressed. */
 export function EndOfList({ count, page, hasMore, more, text }: EndOfListProps) {
-  return (
-    <footer class="list-end dim">
-      <span role="status">{text}</span>
-      {hasMore ? <More count={count} page={page} more={more} /> : <span>{words.list.end}</span>}
-    </footer>
-  );
-}
-
-function More({ count, page, more }: Pick<EndOfListProps, "count" | "page" | "more">) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!button.current) return;
@@ -31,10 +24,28 @@ function More({ count, page, more }: Pick<EndOfListProps, "count" | "page" | "mo
     );
     observer.observe(button.current);
     return () => observer.disconnect();
-  }, [count]);
+  }, [count, hasMore]);
   return (
-    <button ref={button} type="button" class="small" onClick={more}>
-      {page.busy.value ? words.loading : words.more}
+    <footer class="list-end dim">
+      <span role="status">{text}</span>
+      {hasMore ? <More ref={button} isBusy={page.busy.value} more={more} /> : <span>{words.list.end}</span>}
+    </footer>
+  );
+}
+
+interface MoreProps {
+  more: () => void;
+  isBusy?: boolean;
+  /** How many of them are there. */
+  text?: string;
+  ref?: Ref<HTMLButtonElement>;
+}
+
+export function More({ more, isBusy = false, text, ref }: MoreProps) {
+  const label = isBusy ? words.loading : words.more;
+  return (
+    <button ref={ref} type="button" class="small" onClick={more}>
+      {text === undefined ? label : `${text} · ${label}`}
     </button>
   );
 }

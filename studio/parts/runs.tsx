@@ -8,6 +8,7 @@ import { load, loading } from "../state/loading.js";
 import { words } from "../words.js";
 import { Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
+import { More } from "./end-of-list.js";
 import { RunActions, useRecordings } from "./run-actions.js";
 import { Ago, msText, visible } from "./text.js";
 
@@ -60,11 +61,7 @@ export function RunList({ threadId }: { threadId: string }) {
           />
         ))}
       </ul>
-      {all.length >= most && (
-        <button type="button" class="small" onClick={() => void more().catch(setFault)}>
-          {words.more}
-        </button>
-      )}
+      {all.length >= most && <More more={() => void more().catch(setFault)} />}
     </>
   );
 }

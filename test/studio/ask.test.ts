@@ -130,6 +130,49 @@ describeWithChromium("a graph that asks", () => {
     await page.getByRole("region", { name: "calls send" }).getByText("not today").waitFor();
   });
 
+  it("is answered on each request of an agent inbox as that allows it: accepted, edited, responded to or ignored", async () => {
+    const { service, url } = server();
+    const request = (to: string, ...allowed: string[]) => ({
+      action_request: { action: "send", args: { to } },
+      config: Object.fromEntries(
+        ["accept", "edit", "respond", "ignore"].map((each) => [`allow_${each}`, allowed.includes(each)]),
+      ),
+      description: `A letter to **${to}**`,
+    });
+    const question = [
+      request("ada", "accept", "ignore"),
+      request("bo", "edit", "respond"),
+      request("cy", "respond"),
+      request("di", "accept", "ignore"),
+    ];
+    const id = await ranThread(service, "asker", { question });
+    const { page, visit } = await open(url);
+    await visit("#/inbox");
+    const asking = page.locator(".asker").filter({ hasText: id.slice(0, 13) });
+    const requests = asking.locator(".request");
+    await expect.poll(() => requests.count()).toBe(4);
+    expect(await requests.nth(0).getByRole("radio").count()).toBe(2);
+    expect(await requests.nth(1).textContent()).toMatch(/send.*A letter to.*bo.*Edit.*Respond/s);
+    expect(await violationsOf(page)).toEqual([]);
+    const send = asking.getByRole("button", { name: "Answer", exact: true });
+    await requests.nth(0).getByLabel("Approve").check();
+    await requests.nth(1).getByLabel("Edit").check();
+    await requests.nth(1).getByLabel("Arguments of send").fill('{"to": "bob"}');
+    await requests.nth(2).getByRole("radio").check();
+    await requests.nth(3).getByLabel("Ignore").check();
+    expect(await send.getAttribute("aria-disabled")).toBe("true");
+    await requests.nth(2).getByRole("textbox").fill("later");
+    await send.click();
+    await expect.poll(() => asking.count()).toBe(0);
+    const answers = [
+      { type: "accept", args: { action: "send", args: { to: "ada" } } },
+      { type: "edit", args: { action: "send", args: { to: "bob" } } },
+      { type: "response", args: "later" },
+      { type: "ignore", args: null },
+    ];
+    await expect.poll(async () => (await service.state.get(id)).values).toMatchObject({ answers: [answers] });
+  });
+
   it("is answered on several questions at once, by their ids", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "two", {});
