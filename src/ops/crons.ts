@@ -224,7 +224,16 @@ export async function fireCron(context: EngineContext, timer: TimerRow, at: stri
     caller: data.caller,
     isStateless: thread_id === null,
   });
-  if (refusal) context.logger.warn({ err: refusal, cron_id: id, slot }, "the run of a cron was refused");
+  if (refusal) {
+    const { assistant_id, last_error } = data;
+    const fields = { err: refusal, cron_id: id, assistant_id, thread_id, slot };
+    // One that is refused for the same reason slot after slot is told of once.
+    const isNews = refusal.message !== last_error;
+    context.logger[isNews ? "warn" : "debug"](
+      fields,
+      "the run of a cron was refused: fix what it says, or change, pause or delete the cron",
+    );
+  }
   if (refusal?.code === "thread_not_found") {
     // That of a single run was taken away before the run was there: there is a next time for it.
     if (thread_id === null) throw refusal;

@@ -1,11 +1,13 @@
-/** Which runs were cut off by the death of their process, and what their threads are. */
+/** Which runs were cut off, what is left of them to go on with, and what their threads are. */
 import { hostname } from "node:os";
 import { StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type {
   Owner,
+  Resumption,
   RunHolder,
+  RunPatch,
   RunRow,
   ThreadLease,
   UnfinishedQuery,
@@ -14,6 +16,7 @@ import type {
 import { isFinished, isHeldBy, now } from "../storage/rows.js";
 import { KEEPER } from "../storage/timers.js";
 import type { OpsContext } from "./context.js";
+import { isAborted, isShutDown } from "./run-aborted.js";
 import { latestSnapshot, readerOf } from "./thread-state.js";
 
 /** An owner that sent no heartbeat for so long is dead, wherever it runs. */
@@ -38,6 +41,41 @@ export const goesOnAfter = (row: Pick<RunRow, "attempt" | "owner" | "status">, a
 /** How many processes have died over a run; those that gave it back in order do not count. */
 export const deathsOf = ({ attempt = 1, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
   attempt - (resumption?.given_back ?? 0);
+
+/** What the row of a run says that can go on: one that was given back, or is dead until somebody asks for it. */
+export type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: boolean };
+
+interface CutOffRun {
+  thrown: unknown;
+  attempt: number;
+  resumption: Resumption;
+  /** Whether its thread was lost. */
+  isLost?: boolean;
+  hasBegun: boolean;
+}
+
+/** Of one attempt that counts, how many may be cut off by the storage for nothing. */
+const FREE_TRIES = 10;
+
+/**
+ * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere. A process that ends, or
+ * that the storage lost, is no death; but a run under which the storage fails time and again may be the reason.
+ */
+export function leftOf(
+  { thrown, attempt, resumption, isLost, hasBegun }: CutOffRun,
+  mostAttempts: number,
+): RunLeft | undefined {
+  const givenBack = (tried: number): RunLeft => ({
+    attempt: tried,
+    resumption: { ...resumption, given_back: (resumption.given_back ?? 0) + 1 },
+    isDead: false,
+  });
+  if (isShutDown(thrown)) return hasBegun ? givenBack(attempt) : { attempt, resumption, isDead: false };
+  if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
+  const tried = hasBegun ? attempt : attempt + 1;
+  if (isLost && tried < FREE_TRIES * mostAttempts) return givenBack(tried);
+  return { attempt: tried, resumption, isDead: deathsOf({ attempt: tried, resumption }) >= mostAttempts };
+}
 
 function processLives(pid: number): boolean {
   try {

@@ -1,4 +1,5 @@
 /** Why runs are stopped from outside. */
+import { ShuttingDownError } from "../support/errors.js";
 
 const MESSAGES = {
   disconnected: "the client disconnected",
@@ -31,3 +32,8 @@ export class RunAborted extends Error {
     return new RunAborted("timeout", `Run timed out after ${seconds} s`);
   }
 }
+
+export const isAborted = (thrown: unknown, ...causes: AbortCause[]): boolean =>
+  thrown instanceof RunAborted && causes.includes(thrown.abortCause);
+export const isShutDown = (thrown: unknown): boolean =>
+  thrown instanceof ShuttingDownError || isAborted(thrown, "shutdown", "unbegun");

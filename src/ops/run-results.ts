@@ -8,11 +8,10 @@ import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, reportedTokens } from "../models/token-counts.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { RunFault } from "../support/run-fault.js";
-import type { Resumption, RunHolder, RunKey, RunOutcome, RunPatch, ThreadLease } from "../storage/storage.js";
+import type { Resumption, RunHolder, RunKey, RunOutcome, RunTable, ThreadLease } from "../storage/storage.js";
 import {
   errorName,
   GraphServeError,
-  ShuttingDownError,
   StorageUnavailableError,
   UnknownInterruptError,
 } from "../support/errors.js";
@@ -20,9 +19,9 @@ import { isHeldBy, now } from "../storage/rows.js";
 import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "./context.js";
-import { deathsOf, NOBODY } from "./recovery.js";
+import { leftOf, NOBODY, type RunLeft } from "./recovery.js";
 import type { LiveRunOptions } from "./run-options.js";
-import { type AbortCause, RunAborted } from "./run-aborted.js";
+import { isShutDown, RunAborted } from "./run-aborted.js";
 import { UnconfirmedRuns } from "./unconfirmed-runs.js";
 
 export interface Ending {
@@ -66,11 +65,6 @@ async function endingOfQueued(error: unknown): Promise<Ending> {
   if (isShutDown(error)) return cutShort(RunAborted.because("unbegun"));
   return error instanceof RunAborted ? stopped : { ...failed(error), fault: await faultOf(error) };
 }
-
-const isAborted = (thrown: unknown, ...causes: AbortCause[]): boolean =>
-  thrown instanceof RunAborted && causes.includes(thrown.abortCause);
-const isShutDown = (thrown: unknown): boolean =>
-  thrown instanceof ShuttingDownError || isAborted(thrown, "shutdown", "unbegun");
 
 /** What is stored of an ending. */
 function outcomeOf(
@@ -163,6 +157,8 @@ interface EndedRun {
   atEnd: LiveRunOptions["atEnd"];
 }
 
+type CutOff = Pick<EndedRun, "ending" | "holder" | "resumption" | "isLost">;
+
 export class RunResults {
   readonly #context: OpsContext;
   /** Outcomes that could not be stored yet, by thread. */
@@ -240,14 +236,18 @@ export class RunResults {
     }
   }
 
-  /** Whether the run's row says that it is another's. Never rejects. */
-  async #isTaken({ run, holder }: EndedRun): Promise<boolean> {
+  /**
+   * Whether the run's row says that it is another's; not where it was given back as this attempt, the answer to which
+   * may have been lost. Never rejects.
+   */
+  async #isTaken({ run, holder }: Pick<EndedRun, "run" | "holder">, leftAs?: number): Promise<boolean> {
     const { runs } = this.#context.storage;
     const { run_id, thread_id } = run;
     if (!runs.take) return false;
     const row = await runs.get(thread_id, run_id).catch(() => undefined);
     if (row === undefined || isHeldBy(row, holder)) return false;
     const { owner, attempt } = row;
+    if (owner === NOBODY && attempt === leftAs) return false;
     const fields = { run_id, thread_id, attempt: holder.attempt, taken: { owner, attempt } };
     this.#context.logger.warn(fields, "the run was lost: another process has taken it over");
     return true;
@@ -285,34 +285,48 @@ export class RunResults {
     const updated_at = now();
     const patch = { updated_at, owner: NOBODY, attempt: left.attempt, resumption: left.resumption };
     const outcome = { runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } };
-    if (!(await this.#store(outcome))) this.#defer(outcome);
+    const isHeld = await this.#ask(outcome, (runs) => runs.update(run_id, patch, holder));
+    if (isHeld === undefined) this.#defer(outcome);
+    const told = { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
+    if (isHeld === false && (await this.#isTaken({ run, holder }, left.attempt))) return told;
     const reason = thrownMessage(ending.thrown);
     this.#context.logger.info({ run_id, thread_id, reason }, "the run was given back");
-    return { ...ending, usage, stored: storedOf(run, outcome), isTaken: true, isGivenBack: true };
+    return { ...told, isGivenBack: true };
   }
 
   /** Undefined for a run that ends here. */
-  #leftOf(ended: LeavingRun, hasBegun = true): RunLeft | undefined {
+  #leftOf({ ending, holder, resumption, isLost }: CutOff, hasBegun = true): RunLeft | undefined {
+    if (!resumption) return undefined;
     const { settings, storage } = this.#context;
-    const left = leftOf(ended, hasBegun, settings.max_attempts);
+    const { thrown } = ending;
+    const cut = { thrown, attempt: holder.attempt, resumption, isLost, hasBegun };
+    const left = leftOf(cut, settings.max_attempts);
     return left?.isDead && !storage.deadRuns ? undefined : left;
   }
 
   /** Store an outcome; false when the storage refused it time and again. Never rejects. */
   async #store(outcome: RunOutcome): Promise<boolean> {
+    const stored = await this.#ask(outcome, (runs) => runs.settle([outcome]).then(() => true));
+    return stored ?? false;
+  }
+
+  /** What the storage says to a change of a run; undefined when it failed time and again. Never rejects. */
+  async #ask<Answer>(
+    { runId: run_id, threadId: thread_id }: RunOutcome,
+    change: (runs: RunTable) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     for (const pause of PAUSES_MS) {
       if (pause > 0) await sleep(pause);
       try {
-        await this.#context.storage.runs.settle([outcome]);
-        return true;
+        return await change(this.#context.storage.runs);
       } catch (error) {
-        const fields = { err: error, run_id: outcome.runId, thread_id: outcome.threadId };
+        const fields = { err: error, run_id, thread_id };
         this.#context.logger.error(fields, "the end of a run could not be stored");
         // Whatever is no failure of the storage would fail again.
         if (!(error instanceof GraphServeError)) break;
       }
     }
-    return false;
+    return undefined;
   }
 
   /** Keep an outcome for later. */
@@ -329,37 +343,6 @@ export class RunResults {
     if (added.length > 0) this.#deferred.set(threadId, added);
     else this.#deferred.delete(threadId);
   }
-}
-
-/** What the row of a run says that can go on: one that was given back, or is dead until somebody asks for it. */
-type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: boolean };
-
-type LeavingRun = Pick<EndedRun, "ending" | "holder" | "resumption" | "isLost">;
-
-/** Of one attempt that counts, how many may be cut off by the storage for nothing. */
-const FREE_TRIES = 10;
-
-/**
- * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere. A process that ends, or
- * that the storage lost, is no death; but a run under which the storage fails time and again may be the reason.
- */
-function leftOf(
-  { ending: { thrown }, holder, resumption, isLost }: LeavingRun,
-  hasBegun: boolean,
-  mostAttempts: number,
-): RunLeft | undefined {
-  if (!resumption) return undefined;
-  const givenBack = (tried: number): RunLeft => ({
-    attempt: tried,
-    resumption: { ...resumption, given_back: (resumption.given_back ?? 0) + 1 },
-    isDead: false,
-  });
-  const { attempt } = holder;
-  if (isShutDown(thrown)) return hasBegun ? givenBack(attempt) : { attempt, resumption, isDead: false };
-  if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
-  const tried = hasBegun ? attempt : attempt + 1;
-  if (isLost && tried < FREE_TRIES * mostAttempts) return givenBack(tried);
-  return { attempt: tried, resumption, isDead: deathsOf({ attempt: tried, resumption }) >= mostAttempts };
 }
 
 /** Loaded when a run fails. */

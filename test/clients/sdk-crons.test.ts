@@ -1,6 +1,7 @@
 /** The SDK's `client.crons`, as an application calls it, with the setting on. */
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
+import { recordingLogger } from "../helpers/service.js";
 import { openClient, says } from "./open.js";
 
 const NEW_YEAR = "0 0 1 1 *";
@@ -159,8 +160,9 @@ describe("client.crons", () => {
     expect(await client.crons.count()).toBe(0);
   });
 
-  it("keeps why a run of it was refused, and goes on", async () => {
-    const { client, server } = await open();
+  it("keeps why a run of it was refused, warns once, and goes on", async () => {
+    const logger = recordingLogger();
+    const { client, server } = await openClient({ settings: { crons: true }, logger });
     const { thread_id } = await client.threads.create();
     const gate = newId();
     await server.request(
@@ -181,6 +183,13 @@ describe("client.crons", () => {
       last_error: expect.stringContaining("is busy") as string,
       next_run_date: `${nextYear + 1}-01-01T00:00:00.000Z`,
     });
+    await server.service.fireDue(`${nextYear + 1}-01-01T00:00:00.000Z`);
+    const told = logger.lines.filter(({ message }) => message.startsWith("the run of a cron was refused"));
+    const of = { cron_id: cron?.cron_id, assistant_id: "chat", thread_id };
+    expect(told).toMatchObject([
+      { level: "warn", fields: of },
+      { level: "debug", fields: of },
+    ]);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { validate } from "../../src/http/request.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
@@ -48,7 +49,12 @@ const withBody = ROUTES.filter((route) => route.body).map((route) => ({
 const byBody = [...new Set(withBody.map(({ route }) => route.body))].map((body) => {
   const routes = withBody.filter(({ route }) => route.body === body);
   const names = routes.map(({ method, path }) => `${method} ${path}`).join(", ");
-  return { names, routes, fields: Object.keys((body?.properties ?? {}) as object) };
+  return {
+    names,
+    body: body as NonNullable<typeof body>,
+    routes,
+    fields: Object.keys((body?.properties ?? {}) as object),
+  };
 });
 const withId = ROUTES.filter(({ path }) => path.includes("{")).map(({ method, path }) => ({
   method: method.toUpperCase(),
@@ -84,17 +90,20 @@ describe("hostile bodies", () => {
 
   const wrong = [0, -1, 1.5, "", "x", true, [], [[]], [null], {}, { a: {} }, { $ne: 1 }, 1e300];
 
-  // Routes of one body refuse the same; what the first lets through, the others get as well.
-  it.each(byBody)("with wrong fields break nothing in $names", async ({ routes, fields }) => {
+  // What is no such body all its routes refuse alike, so that one of them is asked; any other goes to each.
+  it.each(byBody)("with wrong fields break nothing in $names", async ({ body, routes, fields }) => {
     const server = await open();
     for (const name of fields) {
       for (const value of wrong) {
-        const body = { assistant_id: "chat", values: {}, [name]: value };
-        for (const { method, path } of routes) {
-          const answer = await server.request(method, fill(path), body);
+        const sent = { assistant_id: "chat", values: {}, [name]: value };
+        const isOne = await validate(body, sent, "body").then(
+          () => true,
+          () => false,
+        );
+        for (const { method, path } of isOne ? routes : routes.slice(0, 1)) {
+          const answer = await server.request(method, fill(path), sent);
           expectSafe(`${method} ${path} ${name}: ${JSON.stringify(value)}`, answer);
           if (answer.status >= 400) expectDocumented(method, fill(path), answer);
-          if (answer.status === 422) break;
         }
       }
     }

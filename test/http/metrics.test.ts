@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service.js";
@@ -32,6 +33,13 @@ async function open(settings = { metrics: true }) {
     );
   };
   return { server, thread, figures, scrape };
+}
+
+/** As another process does that takes them for cut off. */
+function takeRuns(file: string): void {
+  const database = new Database(file);
+  database.prepare("UPDATE gs_runs SET owner = 'another', attempt = attempt + 1").run();
+  database.close();
 }
 
 interface Figure {
@@ -105,7 +113,10 @@ describe("/metrics", () => {
     expect(tokens['tokens_total{graph="fail",kind="input"}']).toBe(0);
   });
 
-  it("counts apart what the process gives back when it ends", async () => {
+  it.each([
+    { counted: "given_back", what: "what the process gives back when it ends" },
+    { counted: "lost", what: "what another process had taken when it ends", taken: true },
+  ])("counts apart $what", async ({ counted, taken = false }) => {
     const cwd = mkdtempSync(join(tmpdir(), "graph-serve-metrics-"));
     onTestFinished(() => rmSync(cwd, { recursive: true }));
     const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: "store.sqlite" };
@@ -114,10 +125,11 @@ describe("/metrics", () => {
     const name = newId();
     await service.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
     await gateOf(name).entered;
+    if (taken) takeRuns(join(cwd, "store.sqlite"));
     await service.close(0);
     const text = (await service.metrics?.text()) ?? "";
     expect(text.match(/^graph_serve_runs_total.*$/gm)).toEqual([
-      'graph_serve_runs_total{graph="gate",status="given_back"} 1',
+      `graph_serve_runs_total{graph="gate",status="${counted}"} 1`,
     ]);
   });
 
