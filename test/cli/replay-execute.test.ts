@@ -172,6 +172,43 @@ describe("after an answer", () => {
   });
 });
 
+describe("a run that is named", () => {
+  it("is repeated with its answers, and compared with what came of it alone", async () => {
+    const { thread_id } = await started("one");
+    await answered(thread_id, "blue");
+    await json("run", "--thread", thread_id, "-i", '{"topic":"y"}');
+    await answered(thread_id, "green");
+    const { stdout } = await cli(["runs", "list", thread_id, "--json"], { cwd: project.dir });
+    const ids = (JSON.parse(stdout) as { items: { run_id: string }[] }).items.map(({ run_id }) => run_id);
+    const again = (id = "") => executed(thread_id, "--run", id, "--compare");
+    const [answeredLater, askedLater, answeredFirst, askedFirst] = ids;
+    const first = ["planned", "colour=blue", "done"];
+    expect(await again(answeredFirst)).toMatchObject({
+      equal: true,
+      run: { status: "success", values: { log: first } },
+    });
+    expect(await again(askedFirst)).toMatchObject({ equal: true, run: { values: { log: ["planned"] } } });
+    expect(await again(askedLater)).toMatchObject({
+      equal: true,
+      run: { status: "interrupted", values: { topic: "y", log: [...first, "planned"] } },
+    });
+    expect((await again(answeredLater)).run.values.log).toEqual([
+      ...first,
+      "planned",
+      "colour=green",
+      "done",
+    ]);
+  });
+
+  it("says by itself where to begin", async () => {
+    const refused = await cli(["replay", "0198c0de@1", "--execute", "--run", "0198c0de"], {
+      cwd: project.dir,
+    });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("--run and a checkpoint both say where to begin");
+  });
+});
+
 describe("without an answer", () => {
   it("a run that went on after a failure is repeated from there", async () => {
     const { thread_id } = await started("shaky");

@@ -13,7 +13,7 @@ import {
   optionalNumber,
   THREAD_AT,
 } from "../options.js";
-import { beginningAt, beginningOfLastRun } from "../replay/last-run.js";
+import { beginningAt, beginningOfLastRun, beginningOfRun, tipOf } from "../replay/last-run.js";
 import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
 import { threadPage } from "../replay/page.js";
@@ -21,7 +21,7 @@ import { type HistoryStep, stepsOf, idsAfter, openHistory, HistorySteps } from "
 import { stepLines, hasNews } from "../replay/text.js";
 import type { RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
-import { findState, findThreadId, namedCheckpoint } from "../find.js";
+import { findRun, findState, findThreadId, namedCheckpoint } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
 import { CheckpointPath } from "../../client/walk.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
@@ -47,6 +47,7 @@ export function replayCommand(command: Command, run: Runner): void {
         "--execute",
         "run the thread again on a copy, as its last run began, with the answers that it got",
       )
+      .option("--run <run>", "with --execute: repeat this run of the thread instead of its last one")
       .option("--in-place", "with --execute: run on the thread itself, as a branch")
       .option("--values <json>", "with --execute: values to write first")
       .option("--as-node <node>", "with --execute: node that the values are attributed to")
@@ -75,6 +76,7 @@ export function replayCommand(command: Command, run: Runner): void {
 
 interface ReplayExecuteFlags extends ClientFlags {
   checkpoint?: string;
+  run?: string;
   values?: string;
   asNode?: string;
   inPlace?: boolean;
@@ -101,7 +103,7 @@ const FAILED_EXIT = 1;
 
 /** `replay --execute`: run a thread again from one of its checkpoints, and show what came of it this time. */
 async function replayExecute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<number> {
-  refuseExecuteContradictions(flags);
+  refuseExecuteContradictions(thread, flags);
   const executed = await execute(session, thread, flags);
   const { of, oldIds, threadId, base, outcome } = executed;
   return withClient(session, flags, {}, async (client) => {
@@ -120,11 +122,13 @@ async function replayExecute(session: Session, thread: string, flags: ReplayExec
   });
 }
 
-function refuseExecuteContradictions(flags: ReplayExecuteFlags): void {
+function refuseExecuteContradictions(thread: string, flags: ReplayExecuteFlags): void {
   const refuse = (fault: string, hint: string): never => {
     throw new InvalidRequestError(fault, undefined, { hint });
   };
   if (flags.exitCode && !flags.compare) refuse("--exit-code needs something to compare", "add --compare");
+  if (flags.run !== undefined && namedCheckpoint(thread, flags.checkpoint).checkpoint !== undefined)
+    refuse("--run and a checkpoint both say where to begin", "leave one of them out");
   if (flags.against !== undefined && flags.url !== undefined)
     refuse("--against runs in this process, --url does not", "leave one of them out");
   if (flags.step || flags.format === "html")
@@ -142,13 +146,16 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
     async (client) => {
       const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
       const threadId = await findThreadId(client, text);
+      const run = flags.run === undefined ? undefined : (await findRun(client, flags.run, threadId)).run;
       const graph = against ?? (await graphToRun(session, await client.threads.get(threadId), flags));
-      const { state: from, requests } =
-        at === undefined
+      const { state: from, requests } = run
+        ? await beginningOfRun(client, run)
+        : at === undefined
           ? await beginningOfLastRun(client, threadId)
           : await beginningAt(client, await findState(client, threadId, { at }));
       const start = from.checkpoint?.checkpoint_id ?? "";
-      const oldIds = start === "" ? [] : await idsAfter(client, threadId, start);
+      const end = run && ((await tipOf(client, run)) ?? start);
+      const oldIds = start === "" ? [] : await idsAfter(client, threadId, start, end);
       const forked = await fork(client, from, { branch: inPlace, values, asNode, afresh: true });
       return { of: threadId, from: start, oldIds, forked, graph, requests };
     },

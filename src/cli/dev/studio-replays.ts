@@ -5,7 +5,6 @@
 import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { localClient } from "../../client/local.js";
-import { walkStates } from "../../client/walk.js";
 import { RunSoFar } from "../../client/run-events.js";
 import type { Client } from "../../client/client.js";
 import type { ReplayRequest } from "../../http/studio-helpers.js";
@@ -16,7 +15,7 @@ import { errorMessage } from "../../support/errors.js";
 import { answerFromTranscripts, type Playing } from "../../testing/recording/recorder.js";
 import { createRedaction } from "../../testing/redact.js";
 import { fork } from "../fork/branch.js";
-import { type AgainRequest, beginningOfRun } from "../replay/last-run.js";
+import { type AgainRequest, beginningOfRun, tipOf } from "../replay/last-run.js";
 
 interface Project {
   readonly service: Service;
@@ -65,7 +64,8 @@ export class Replays {
           redact,
         });
       }
-      const of: ReplayOf = { thread_id, run_id, checkpoint_id: await tipOf(client, run), recorded };
+      const checkpoint_id = (await tipOf(client, run)) ?? beginning.state.checkpoint?.checkpoint_id ?? "";
+      const of: ReplayOf = { thread_id, run_id, checkpoint_id, recorded };
       await client.threads.update(copy, { metadata: { replay_of: { ...of } }, ttl: TTL_MINUTES });
       const replay: StudioReplay = { thread_id: copy, of, status: "running", error: null, differences: [] };
       this.#known.set(copy, replay);
@@ -131,11 +131,4 @@ async function runThrough(
     }
   }
   return last;
-}
-
-/** The newest checkpoint that the run wrote; where it wrote none, the one that it began at. */
-async function tipOf(client: Client, { thread_id, run_id }: Run): Promise<string> {
-  for await (const state of walkStates(client, thread_id, { metadata: { run_id }, limit: 1 }))
-    return state.checkpoint?.checkpoint_id ?? "";
-  return "";
 }

@@ -46,6 +46,13 @@ export async function beginningOfRun(client: Client, { thread_id, run_id }: Run)
   );
 }
 
+/** The newest checkpoint that a run wrote; undefined where it wrote none. */
+export async function tipOf(client: Client, { thread_id, run_id }: Run): Promise<string | undefined> {
+  for await (const state of walkStates(client, thread_id, { metadata: { run_id }, limit: 1 }))
+    return state.checkpoint?.checkpoint_id ?? undefined;
+  return undefined;
+}
+
 /** How a checkpoint was gone on from the last time: with the answers to what it asks, where it was answered. */
 export async function beginningAt(client: Client, state: ThreadState): Promise<Beginning> {
   const { thread_id = "", checkpoint_id } = state.checkpoint ?? {};

@@ -140,15 +140,20 @@ async function idOf(client: Client, threadId: string, at: string | undefined): P
 
 // The part of a thread that a run is repeated for.
 
-/** What came of a checkpoint, by ids, oldest first: the line of its newest descendant. */
-export async function idsAfter(client: Client, threadId: string, checkpointId: string): Promise<string[]> {
+/** What came of a checkpoint, by ids, oldest first: the line of its newest descendant, or of `end`. */
+export async function idsAfter(
+  client: Client,
+  threadId: string,
+  checkpointId: string,
+  end?: string,
+): Promise<string[]> {
   const newer: Link[] = [];
   for await (const { checkpoint, parent_checkpoint } of walkStates(client, threadId)) {
     const id = checkpoint?.checkpoint_id;
     if (id === checkpointId) break;
     if (id) newer.push({ id, parent: parent_checkpoint?.checkpoint_id ?? null });
   }
-  return lineFrom(checkpointId, newer.reverse());
+  return lineFrom(checkpointId, newer.reverse(), end);
 }
 
 interface Link {
@@ -156,8 +161,8 @@ interface Link {
   parent: string | null;
 }
 
-/** The way from a checkpoint to the newest of those that came of it, by ids. */
-function lineFrom(start: string, newer: readonly Link[]): string[] {
+/** The way from a checkpoint to one that came of it, by ids; to the newest when none is named. */
+function lineFrom(start: string, newer: readonly Link[], end?: string): string[] {
   const descendants = new Map<string, string>();
   let tip = start;
   for (const { id, parent } of newer) {
@@ -166,7 +171,7 @@ function lineFrom(start: string, newer: readonly Link[]): string[] {
     descendants.set(id, parent);
   }
   const line: string[] = [];
-  for (let at: string | undefined = tip; at !== undefined && at !== start; at = descendants.get(at))
+  for (let at: string | undefined = end ?? tip; at !== undefined && at !== start; at = descendants.get(at))
     line.push(at);
   return line.reverse();
 }
