@@ -3,9 +3,10 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { StudioCase } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
-import { makeCase, openInEditor } from "../state/helper.js";
+import { caseAction, makeCase, openInEditor } from "../state/helper.js";
 import { words } from "../words.js";
 import { Fault, Waiting } from "./common.js";
+import { CopyAs } from "./copy-as.js";
 import { Dialog } from "./dialog.js";
 import { Copy, visible } from "./text.js";
 
@@ -95,6 +96,7 @@ function CaseFile({ run }: { run: RunName }) {
           <button type="submit" class="main" disabled={isBusy || (isTaken && !replace)}>
             {words.cases.write}
           </button>
+          {!isTaken && <CopyAs action={() => caseAction(run.runId, path)} />}
         </p>
       )}
     </form>

@@ -1,4 +1,4 @@
-/** Copies an action in the words of curl, the SDK and the command line. */
+/** Copies an action in the words of curl, the SDK and the command line; of one that no route has, the command alone. */
 import { type Action, asCommand, asCurl, asSdk } from "../state/copy-as.js";
 import { words } from "../words.js";
 import { Copy } from "./text.js";
@@ -10,17 +10,20 @@ interface CopyAsProps {
 }
 
 export function CopyAs({ action, of }: CopyAsProps) {
-  const { cli, files } = action();
+  const given = action();
+  const request = "sdk" in given ? given : undefined;
   const title = of === undefined ? words.copyAs.title : words.copyAs.of(of);
   return (
     <span class={of === undefined ? "copy-as" : "copy-as is-named"} role="group" aria-label={title}>
       <span class="dim small-text" aria-hidden="true">
         {title}
       </span>
-      <Copy label={words.copyAs.curl} text={() => asCurl(action())} />
-      <Copy label={words.copyAs.sdk} text={() => asSdk(action())} />
-      {cli && <Copy label={words.copyAs.cli} text={() => asCommand(action())} />}
-      {files && <span class="dim small-text">{words.files.copied([...files.values()].join(", "))}</span>}
+      {request && <Copy label={words.copyAs.curl} text={() => asCurl(request)} />}
+      {request && <Copy label={words.copyAs.sdk} text={() => asSdk(request)} />}
+      {given.cli && <Copy label={words.copyAs.cli} text={() => asCommand(given)} />}
+      {request?.files && (
+        <span class="dim small-text">{words.files.copied([...request.files.values()].join(", "))}</span>
+      )}
     </span>
   );
 }

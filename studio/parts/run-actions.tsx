@@ -4,9 +4,10 @@ import { useEffect } from "preact/hooks";
 import { type ApiError, isReadOnly } from "../api.js";
 import { go, href } from "../router.js";
 import { hello } from "../state/hello.js";
-import { readRecordings, startReplay } from "../state/helper.js";
+import { againAction, readRecordings, startReplay } from "../state/helper.js";
 import { words } from "../words.js";
 import { openCase } from "./case-dialog.js";
+import { CopyAs } from "./copy-as.js";
 
 /** Runs of which something is recorded. */
 const recorded = signal<ReadonlySet<string>>(new Set());
@@ -53,6 +54,7 @@ export function RunActions({ threadId, runId, onFault }: RunActionsProps) {
           {of}
         </button>
       )}
+      <CopyAs of={words.copyAs.again} action={() => againAction(threadId, runId)} />
     </span>
   );
 }

@@ -3,10 +3,11 @@ import { useState } from "preact/hooks";
 import type { Shown } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
 import { hello } from "../state/hello.js";
-import { threadPage } from "../state/helper.js";
+import { pageAction, threadPage } from "../state/helper.js";
 import { show, shown } from "../state/shown.js";
 import { open, threadId } from "../state/thread.js";
 import { words } from "../words.js";
+import { CopyAs } from "./copy-as.js";
 import { saveAs } from "./file.js";
 import { visible } from "./text.js";
 
@@ -39,14 +40,11 @@ export function SavePage({ graph }: { graph: string }) {
   const [state, setState] = useState<"idle" | "busy" | ApiError>("idle");
   const [keepsSecrets, setKeeping] = useState(false);
   if (hello.value === undefined) return null;
+  const file = ["thread", graph, threadId.value.slice(0, 8)].filter(Boolean).join("-") + ".html";
   const save = async () => {
     setState("busy");
     try {
-      const id = threadId.value;
-      saveAs(
-        await threadPage(id, keepsSecrets),
-        ["thread", graph, id.slice(0, 8)].filter(Boolean).join("-") + ".html",
-      );
+      saveAs(await threadPage(threadId.value, keepsSecrets), file);
       setState("idle");
     } catch (error) {
       setState(error as ApiError);
@@ -65,6 +63,7 @@ export function SavePage({ graph }: { graph: string }) {
         />
         {words.page.secrets}
       </label>
+      <CopyAs of={words.copyAs.page} action={() => pageAction(threadId.value, keepsSecrets, file)} />
       {typeof state === "object" && (
         <span class="bad" role="alert">
           {visible(state.message)}

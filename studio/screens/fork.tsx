@@ -29,6 +29,7 @@ import {
   undoAction,
   write,
   writeAction,
+  writeAndRunAction,
   written,
 } from "../state/fork.js";
 import { chosenId, chosenStep, namespace, row, stepHref, threadId } from "../state/thread.js";
@@ -81,7 +82,11 @@ export function Fork({ state }: { state: ThreadState }) {
             </button>
           </>
         )}
-        {isEmpty ? !isInner && <CopyAs action={runAction} /> : body.value && <CopyAs action={writeAction} />}
+        {isEmpty && !isInner && <CopyAs action={runAction} />}
+        {!isEmpty && body.value && <CopyAs action={writeAction} />}
+        {!isEmpty && !isInner && body.value && (
+          <CopyAs of={words.copyAs.writeAndRun} action={writeAndRunAction} />
+        )}
       </p>
     </section>
   );

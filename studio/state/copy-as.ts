@@ -5,18 +5,34 @@ import { serverUrl, storedKey } from "../api.js";
 import { messageOf, withMessage } from "./draft.js";
 import { fileOf, safeName } from "./files.js";
 
-export interface Action {
+export type Action = RequestAction | CommandAction;
+
+interface Request {
   method: string;
   /** Below the address of the server. */
   path: string;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
+}
+
+/** What the interface does. */
+export interface RequestAction extends Request {
+  /** Another request, when this one went well. */
+  then?: Request;
   /** The call of the SDK's client, such as `runs.cancel("…")`. */
   sdk: string;
   /** Arguments of `graph-serve`; undefined where no command does this. */
   cli?: readonly string[];
   /** Files that the body holds, by the marks that stand there in place of what is in them. */
   files?: ReadonlyMap<string, string>;
+}
+
+/** What the server is not asked for: a command alone does it. */
+interface CommandAction {
+  /** Arguments of `graph-serve`. */
+  cli: readonly string[];
+  /** File that takes what it prints. */
+  into?: string;
 }
 
 const NO_FILES: ReadonlyMap<string, string> = new Map();
@@ -28,13 +44,27 @@ const shellWord = (text: string): string =>
 /** The key itself stays here. */
 const KEY = '"x-api-key: $GRAPH_SERVE_API_KEY"';
 
-export function asCurl({ method, path, body, headers = {}, files = NO_FILES }: Action): string {
+export function asCurl({ then, files, ...request }: RequestAction): string {
+  if (then === undefined) return curlOf(request, { files });
+  return `${curlOf(request, { files, flags: ["--fail-with-body"] })} &&\n${curlOf(then)}`;
+}
+
+interface CurlParts {
+  files?: RequestAction["files"];
+  flags?: readonly string[];
+}
+
+function curlOf(
+  { method, path, body, headers = {} }: Request,
+  { files = NO_FILES, flags = [] }: CurlParts = {},
+): string {
   const stream = path.includes("/stream") ? ["-N"] : [];
   const given = Object.entries(headers).flatMap(([name, value]) => ["-H", shellWord(`${name}: ${value}`)]);
   const text = body === undefined ? undefined : JSON.stringify(body);
   const read = text !== undefined && files.size > 0 ? hereDocument(text, files) : undefined;
   return [
     "curl",
+    ...flags,
     ...stream,
     ...(method === "GET" ? [] : ["-X", method]),
     shellWord(serverUrl + path),
@@ -55,7 +85,7 @@ function hereDocument(text: string, files: ReadonlyMap<string, string>): string 
   return `<<END\n${marked}\nEND`;
 }
 
-export function asSdk({ sdk, files = NO_FILES }: Action): string {
+export function asSdk({ sdk, files = NO_FILES }: RequestAction): string {
   const key = storedKey() === null ? "" : ", apiKey: process.env.GRAPH_SERVE_API_KEY";
   const call = [...files].reduce(
     (whole, [mark, name]) =>
@@ -71,12 +101,16 @@ export function asSdk({ sdk, files = NO_FILES }: Action): string {
   ].join("\n");
 }
 
+type CommandParts = Pick<RequestAction, "cli" | "files"> & Pick<CommandAction, "into">;
+
 /** A key is read from the environment. */
-export function asCommand({ cli = [], files = NO_FILES }: Action): string {
+export function asCommand({ cli = [], files = NO_FILES, into }: CommandParts): string {
   const words = (all: readonly string[]) => all.map(shellWord).join(" ");
   const at = files.size > 0 ? cli.indexOf("--input") : -1;
   const input = cli[at + 1];
-  if (at < 0 || input === undefined) return words(["npx", "graph-serve", ...cli, "--url", serverUrl]);
+  const output = into === undefined ? "" : ` > ${shellWord(into)}`;
+  if (at < 0 || input === undefined)
+    return words(["npx", "graph-serve", ...cli, "--url", serverUrl]) + output;
   const line = ["npx", "graph-serve", ...cli.with(at + 1, "-"), "--url", serverUrl];
   return `${words(line)} ${hereDocument(input, files)}`;
 }
@@ -120,7 +154,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 
 /** A run of a graph; without a thread it is on one of its own. */
-export function runAction(graph: string, thread: string | undefined, asked: RunWish): Action {
+export function runAction(graph: string, thread: string | undefined, asked: RunWish): RequestAction {
   const { input, files } = withoutFiles(asked.input);
   const wish = { ...asked, ...(files.size > 0 && { input: input }) };
   const given = Object.entries(wish).filter(([, value]) => value !== undefined);
@@ -146,7 +180,7 @@ export function runAction(graph: string, thread: string | undefined, asked: RunW
 }
 
 /** Breakpoints have no flag. */
-function cliOfRun(graph: string, thread: string | undefined, wish: RunWish): Pick<Action, "cli"> {
+function cliOfRun(graph: string, thread: string | undefined, wish: RunWish): Pick<RequestAction, "cli"> {
   const { interrupt_before, interrupt_after, command, ...rest } = wish;
   if (interrupt_before !== undefined || interrupt_after !== undefined) return {};
   const flags = Object.entries(rest)

@@ -125,6 +125,25 @@ export function writeAction(): Action {
   };
 }
 
+/** The same, and the run that goes on from what was written, which is the newest step then. */
+export function writeAndRunAction(): Action {
+  const { values, as_node: asNode, checkpoint } = body.value ?? {};
+  const graph = row.value.value ? graphOf(row.value.value) : "";
+  const node = asNode === undefined ? [] : ["--as-node", asNode];
+  const place = ["fork", threadId.value, "--checkpoint", chosenId.value ?? "", "--branch"];
+  return {
+    method: "POST",
+    path: statePath(),
+    body: body.value,
+    then: { method: "POST", path: `${path()}/runs`, body: { assistant_id: graph, input: null } },
+    sdk: [
+      `await client.threads.updateState(${args(threadId.value, { values, asNode, checkpoint })});`,
+      `await client.runs.create(${args(threadId.value, graph, { input: null })});`,
+    ].join("\n"),
+    cli: [...place, "--values", JSON.stringify(values), ...node, "--run"],
+  };
+}
+
 /** The run from the chosen step as it is, for others to do. */
 export function runAction(): Action {
   const id = chosenId.value ?? "";

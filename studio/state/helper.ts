@@ -1,6 +1,7 @@
 /** What `dev` tells its Studio, and does for it. Without the token of the terminal's address there is nothing. */
 import type { FaultLocation, StudioCase, StudioHello, StudioReplay } from "../../src/models/studio.js";
 import { ApiError, ask, isReadOnly, open, storedKey } from "../api.js";
+import type { Action } from "./copy-as.js";
 import { readGraph } from "./graphs.js";
 import { hello } from "./hello.js";
 import { framesOf } from "./stream.js";
@@ -105,6 +106,11 @@ export const readRecordings = (): Promise<string[]> => helped("recordings");
 export const readReplay = (threadId: string): Promise<StudioReplay> =>
   helped(`replays/${encodeURIComponent(threadId)}`);
 
+/** A run with the code as it is now, compared with what came of it before, for others to do. */
+export const againAction = (threadId: string, runId: string): Action => ({
+  cli: ["replay", threadId, "--execute", "--run", runId, "--compare"],
+});
+
 /** Run a run again, on a copy of its thread. @throws ApiError that says why it cannot be */
 export const startReplay = (wish: {
   thread_id: string;
@@ -129,6 +135,12 @@ export async function threadPage(threadId: string, keepsSecrets: boolean): Promi
 export const openInEditor = ({ file, line, column }: Omit<FaultLocation, "frame">): Promise<void> =>
   help("open", { file, line, column });
 
+/** The same, for others to do. */
+export const pageAction = (threadId: string, keepsSecrets: boolean, file: string): Action => ({
+  cli: ["replay", threadId, "--format", "html", ...(keepsSecrets ? ["--keep-secrets"] : [])],
+  into: file,
+});
+
 export interface CaseWish {
   thread_id: string;
   run_id: string;
@@ -140,3 +152,8 @@ export interface CaseWish {
 
 /** A run as a case file. @throws ApiError that says why it cannot be one, or not be written */
 export const makeCase = (wish: CaseWish): Promise<StudioCase> => help("cases", wish);
+
+/** The same, for others to do; they write over nothing. */
+export const caseAction = (runId: string, file: string): Action => ({
+  cli: ["test", "--from-run", runId, "--out", file],
+});

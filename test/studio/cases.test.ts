@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { cli, echoGraph } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { askHelper, OWN, ran, useDev } from "./dev.js";
-import { useBrowser, violationsOf } from "./open.js";
+import { argumentsOf, expectCopied, useBrowser, violationsOf } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 
@@ -38,6 +38,11 @@ describeWithChromium("a case file of a run", () => {
     expect(await dialog.textContent()).not.toContain(SECRET);
     expect(await readdir(project.dir)).not.toContain(usual);
     expect(await violationsOf(page)).toEqual([]);
+    const others = dialog.getByRole("group", { name: "Copy as" });
+    const command = await expectCopied(others, "graph-serve", new RegExp(`test --from-run ${run_id} --out`));
+    const copied = await cli(await argumentsOf(command, project.dir), { cwd: project.dir });
+    expect(copied).toMatchObject({ code: 0, stdout: `${usual}\n` });
+    expect(await inProject(usual)).toBe(await dialog.getByLabel("What will be written").textContent());
     // In a folder of its own, the path to the graph is another.
     await dialog.getByLabel("File").fill("cases/kept.graph.yaml");
     await dialog.getByLabel("File").press("Tab");
@@ -69,6 +74,7 @@ describeWithChromium("a case file of a run", () => {
     await dialog.getByLabel("File").press("Tab");
     await dialog.getByText("There already: mine.graph.yaml.").waitFor();
     expect(await dialog.getByRole("button", { name: "Write" }).isDisabled()).toBe(true);
+    expect(await dialog.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     await dialog.getByLabel("Write over it").check();
     await dialog.getByRole("button", { name: "Write" }).click();

@@ -1,11 +1,12 @@
 /** Going on from a step in another way: edits that know of messages, what they did, runs from there, and the way back. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { cli } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import type { Service } from "../../src/service.js";
-import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { argumentsOf, expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
 
@@ -91,6 +92,32 @@ describeWithChromium("a fork", () => {
     await button(page, "Write").click();
     await page.getByRole("alert").filter({ hasText: HOSTILE }).waitFor();
     expect(await page.locator("main :is(img, iframe, script, b)").count()).toBe(0);
+  });
+
+  it("is written and run by what is copied, as by the page", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", { n: 8 });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?fork=1`);
+    expect(await page.getByRole("group", { name: "Copy write and run as" }).count()).toBe(0);
+    await button(page, "Edit n").click();
+    await page.getByLabel("What is written to n").fill("6");
+    await page.getByLabel("Counts as written by").selectOption("step");
+    const both = page.getByRole("group", { name: "Copy write and run as" });
+    await expectCopied(
+      both,
+      "curl",
+      new RegExp(
+        `^curl --fail-with-body -X POST .*/${id}/state .*"n":6.* &&\ncurl .*/${id}/runs .*"input":null`,
+      ),
+    );
+    await expectCopied(both, "SDK call", /threads\.updateState\(.*\);\nawait client\.runs\.create\(/s);
+    const command = await expectCopied(both, "graph-serve", new RegExp(`fork ${id} .*--run --url`));
+    const { code, stderr } = await cli(await argumentsOf(command, process.cwd()));
+    expect([code, stderr]).toEqual([0, expect.stringContaining("success")]);
+    const [newest, ...older] = await service.state.history(id, { limit: 100 });
+    expect(newest?.values).toMatchObject({ n: 10 });
+    expect(older.find(({ metadata }) => metadata.source === "update")?.values).toMatchObject({ n: 6 });
   });
 
   it("runs from where it wrote, counted as a node, and from a step as it is; the old steps stay", async () => {

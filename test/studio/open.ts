@@ -1,4 +1,6 @@
 /** The Studio in a real browser, over a real server. What no page may ever do is looked at in every test. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { Locator, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
@@ -93,10 +95,19 @@ export async function ranThread(
   return thread_id;
 }
 
-/** Presses a button that copies; what the page's clipboard holds then fits. */
-export async function expectCopied(place: Locator, name: string, what: RegExp): Promise<void> {
+/** Presses a button that copies; what the page's clipboard holds then fits, and is returned. */
+export async function expectCopied(place: Locator, name: string, what: RegExp): Promise<string> {
   const page = place.page();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await place.getByRole("button", { name, exact: true }).click();
-  await expect.poll(() => page.evaluate<string>("navigator.clipboard.readText()")).toMatch(what);
+  const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+  await expect.poll(copied).toMatch(what);
+  return copied();
+}
+
+/** The arguments of a copied command, as a shell reads them; a file that it writes is made in this folder. */
+export async function argumentsOf(command: string, cwd: string): Promise<string[]> {
+  const prelude = `npx() { shift; printf '%s\\0' "$@" >&2; }`;
+  const { stderr } = await promisify(execFile)("sh", ["-c", `${prelude}\n${command}`], { cwd });
+  return stderr.split("\0").slice(0, -1);
 }

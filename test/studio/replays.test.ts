@@ -1,10 +1,10 @@
 /** A run is run again from its page in `dev`: with what was recorded of it, or with the code as it is now. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { askingGraph, echoGraph } from "../cli/harness.js";
+import { askingGraph, cli, echoGraph } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { httpGraph, type ModelServer, startModelServer } from "../testing/model-server.js";
 import { askHelper, OWN, ran, useDev } from "./dev.js";
-import { useBrowser, violationsOf } from "./open.js";
+import { argumentsOf, expectCopied, useBrowser, violationsOf } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 
@@ -27,6 +27,11 @@ describeWithChromium("a run that is run again", () => {
     await visit(`#/threads/${thread_id}`);
     await page.getByRole("button", { name: "Runs" }).click();
     expect(await page.getByRole("button", { name: /^Replay/ }).count()).toBe(0);
+    const others = page.getByRole("group", { name: "Copy run again as" });
+    const command = await expectCopied(others, "graph-serve", /replay .* --execute --run .* --compare --url/);
+    const { dir } = dev.project;
+    const { code, stdout } = await cli(await argumentsOf(command, dir), { cwd: dir });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/echo: hello.*mended: hello/s)]);
     await page.getByRole("button", { name: /^Run again/ }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByText("Run again with the code as it is now").waitFor();
@@ -43,6 +48,26 @@ describeWithChromium("a run that is run again", () => {
       ttl: { ttl_minutes: 1440 },
     });
     expect(await json(`${url}/threads/${thread_id}`)).toEqual(before);
+  });
+
+  it("and came to no step of its own is compared with where it began", async () => {
+    await dev.project.put("graph.ts", echoGraph().replace('"echo: "', "nothing"));
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, said("hello"));
+    await ran(url, null, { threadId: thread_id });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await dev.project.put("graph.ts", echoGraph("mended"));
+    await page.getByText(/^reloaded/).waitFor();
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    const again = page.getByRole("button", { name: /^Run again/ });
+    await expect.poll(() => again.count()).toBe(2);
+    await again.first().click();
+    const note = page.getByRole("complementary", { name: "Run again" });
+    await note.getByRole("link", { name: "Compare old and new" }).click();
+    await page.getByText("Steps in common: 1").waitFor();
+    await page.getByText("only in one").waitFor();
   });
 });
 

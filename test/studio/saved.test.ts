@@ -1,10 +1,12 @@
 /** A thread that is saved from the page as one file: nothing that its graph hides, and no secret, is in it. */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
+import { cli } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { hidingGraph, useDev } from "./dev.js";
-import { useBrowser } from "./open.js";
+import { argumentsOf, expectCopied, useBrowser } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": hidingGraph("42 sk-0123456789abcdef0123") }));
 
@@ -26,6 +28,15 @@ describeWithChromium("a thread that is saved from its page", () => {
     return { url, token, id };
   }
 
+  /** What a copied command prints, which goes into this file. */
+  async function copied(command: string, file: string): Promise<string> {
+    const { dir } = dev.project;
+    await rm(join(dir, file), { force: true });
+    const argv = await argumentsOf(command, dir);
+    expect(await readdir(dir)).toContain(file);
+    return (await cli(argv, { cwd: dir })).stdout;
+  }
+
   it("has nothing in it that the graph hides, no secret, and opens without a server", async () => {
     const { url, token, id } = await ranHiding();
     const { page, visit } = await open(url);
@@ -43,7 +54,12 @@ describeWithChromium("a thread that is saved from its page", () => {
     const { page: alone } = await open(pathToFileURL(file).href);
     await alone.goto(pathToFileURL(file).href);
     await alone.getByRole("listbox", { name: "Steps" }).getByText("inner", { exact: true }).waitFor();
+    const others = page.getByRole("group", { name: "Copy one file as" });
+    const command = await expectCopied(others, "graph-serve", new RegExp(`replay ${id} --format html`));
+    expect(await copied(command, `thread-agent-${id.slice(0, 8)}.html`)).toContain("42 [redacted]");
     await page.getByLabel("without secrets").uncheck();
+    const kept = await expectCopied(others, "graph-serve", /--keep-secrets/);
+    expect(await copied(kept, `thread-agent-${id.slice(0, 8)}.html`)).toContain("42 sk-0123456789abcdef0123");
     const again = page.waitForEvent("download");
     await page.getByRole("button", { name: "Save as one file" }).press("Enter");
     await (await again).saveAs(file);
