@@ -1,21 +1,18 @@
 /** Chromium, driven by playwright-core; a loud skip where there is none. What no page may do is noted of every page. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll } from "vitest";
+import { browserAt } from "./browser-place.js";
 
-const PATH_VARIABLE = "GRAPH_SERVE_TEST_CHROMIUM";
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const executablePath = process.env[PATH_VARIABLE] ?? PLACES.find((place) => existsSync(place));
+const { describe, path: executablePath } = browserAt("Chromium", "GRAPH_SERVE_TEST_CHROMIUM", [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+]);
 
 /** Tests that need a browser. They fail without one when GRAPH_SERVE_REQUIRE_BACKENDS lists chromium. */
-export function describeWithChromium(name: string, tests: () => void): void {
-  const isRequired = process.env.GRAPH_SERVE_REQUIRE_BACKENDS?.split(",").includes("chromium");
-  if (executablePath !== undefined) describe(name, tests);
-  else if (isRequired)
-    throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS asks for chromium: set ${PATH_VARIABLE}`);
-  else describe(name, () => it.skip(`needs Chromium: none at ${PLACES.join(", ")}, set ${PATH_VARIABLE}`));
-}
+export const describeWithChromium = describe;
 
 export interface Look {
   width?: number;

@@ -35,7 +35,8 @@ export function useBrowser(): (url: string, look?: Look) => Promise<Studio> {
 /** The browser itself notes answers that are no success. */
 const IS_ANSWER = /^console: Failed to load resource/;
 
-function isForeign(address: string, own: string): boolean {
+/** Whether something else than the server of that origin is asked. */
+export function isForeign(address: string, own: string): boolean {
   const { protocol, origin } = new URL(address);
   return origin !== own && !["data:", "blob:"].includes(protocol);
 }
