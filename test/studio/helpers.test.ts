@@ -1,5 +1,6 @@
 /** What `dev` tells its Studio: faults with their place in the code, and reloads; and who else is told nothing. */
 import { chmod, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { editorCall } from "../../src/cli/dev/studio-helpers.js";
 import { echoGraph } from "../cli/harness.js";
@@ -12,16 +13,24 @@ const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 const statusOf = async (...asked: Parameters<typeof askHelper>): Promise<number> =>
   (await askHelper(...asked)).status;
 
-const BROKEN = `${echoGraph()}\nexport const more = ;\n`;
+/** An editor that notes what it is called with. */
+async function putEditor(): Promise<string> {
+  const { dir } = dev.project;
+  const editor = await dev.project.put("bin/code", `#!/bin/sh\necho "$@" > "${dir}/opened"\n`);
+  await chmod(editor, 0o755);
+  return editor;
+}
+const opened = () => readFile(join(dev.project.dir, "opened"), "utf8").catch(() => "");
+
+const FAULTY = "export const more = ;";
+const BROKEN = `${echoGraph()}\n${FAULTY}\n`;
 
 describeWithChromium("the Studio of dev", () => {
   const open = useBrowser();
 
   it("shows why a graph does not load, opens the place in the editor, and says when it is mended", async () => {
     const { project } = dev;
-    const editor = await project.put("editor.sh", `#!/bin/sh\necho "$@" > "${project.dir}/opened"\n`);
-    await chmod(editor, 0o755);
-    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: editor } });
+    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: await putEditor() } });
     const { page, visit } = await open(url);
     await visit(`#token=${token}`);
     expect(page.url()).toBe(`${url}/studio/`);
@@ -32,8 +41,9 @@ describeWithChromium("the Studio of dev", () => {
     await problems.getByText("The last version that loaded goes on serving.").waitFor();
     await problems.getByText("export const more = ;").first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    await problems.getByRole("button", { name: /^Open graph\.ts:\d+$/ }).click();
-    await expect.poll(() => readFile(`${project.dir}/opened`, "utf8").catch(() => "")).toContain("graph.ts");
+    const line = BROKEN.split("\n").indexOf(FAULTY) + 1;
+    await problems.getByRole("button", { name: `Open graph.ts:${line}`, exact: true }).click();
+    await expect.poll(opened).toMatch(new RegExp(`^-g ${project.dir}/graph.ts:${line}:\\d+\n$`));
     // The graph of before answers meanwhile.
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");
     await page.keyboard.press("Enter");
@@ -44,6 +54,49 @@ describeWithChromium("the Studio of dev", () => {
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("again");
     await page.keyboard.press("Enter");
     await page.getByText("mended: again").waitFor();
+  });
+
+  it("shows a fault from the start on, in a file that the graph imports, and that the editor does not open", async () => {
+    const { project } = dev;
+    await project.put("graph.ts", `import "./key.ts";\n${echoGraph()}`);
+    await project.put("key.ts", "const at = 1;\nthrow new Error(`no key ${at}`);\n");
+    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: "no-such-editor-here" } });
+    const { page, visit } = await open(url, { width: 320, scheme: "dark" });
+    await visit(`#token=${token}`);
+    const problems = page.getByRole("complementary", { name: "Graphs that do not load" });
+    await problems.getByText("agent does not load").waitFor();
+    await problems.getByText("throw new Error(`no key ${at}`);").first().waitFor();
+    // No version of it has ever loaded.
+    expect(await problems.getByText("goes on serving").count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await problems.getByRole("button", { name: "Open key.ts:2" }).click();
+    await problems
+      .getByRole("alert")
+      .getByText(/^the editor no-such-editor-here does not start/)
+      .waitFor();
+    await page.getByRole("main").getByRole("alert").getByText("put right what ./key.ts:2 does").waitFor();
+    await project.put("key.ts", "");
+    await expect.poll(() => problems.count()).toBe(0);
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("echo: hello").waitFor();
+  });
+
+  it("shows settings that do not load, while those of before serve on", async () => {
+    const { project } = dev;
+    await project.put("graph-server.config.json", { welcome_message: "one" });
+    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: await putEditor() } });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await page.getByRole("textbox", { name: "Message to the graph" }).waitFor();
+    await project.put("graph-server.config.json", { prot: 1 });
+    const problems = page.getByRole("complementary", { name: "Graphs that do not load" });
+    await problems.getByText("The project does not load").waitFor();
+    await problems.getByRole("button", { name: "Open graph-server.config.json:2" }).click();
+    await expect.poll(opened).toMatch(/graph-server\.config\.json:2:\d+\n$/);
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");
+    await page.keyboard.press("Enter");
+    await page.getByText("echo: hello").waitFor();
   });
 
   it("lists all graphs, also those that the interface names only when it is told to", async () => {

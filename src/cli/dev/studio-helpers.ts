@@ -140,8 +140,7 @@ export function editorCall(
   const [command = "code", ...flags] = named.trim().split(/\s+/);
   const name = basename(command).replace(/\.(exe|cmd)$/i, "");
   if (IN_TERMINAL.test(name))
-    throw InvalidRequestError.at(
-      ["body", "file"],
+    throw new InvalidRequestError(
       `${name} needs a terminal of its own; name an editor with a window, such as LAUNCH_EDITOR=code, and start dev again`,
     );
   const at = `${file}:${line}:${column}`;
@@ -162,8 +161,7 @@ function start(command: string, args: readonly string[]): Promise<void> {
     });
     child.once("error", (error) =>
       reject(
-        InvalidRequestError.at(
-          ["body", "file"],
+        new InvalidRequestError(
           `the editor ${command} does not start (${errorMessage(error)}); LAUNCH_EDITOR names another`,
         ),
       ),

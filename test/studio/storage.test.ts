@@ -1,0 +1,81 @@
+/** `graph-serve studio` in a browser: a database whose graphs do not load, or are nowhere. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { cli, createProject, echoGraph, type Project, startCli } from "../cli/harness.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { useBrowser, violationsOf } from "./open.js";
+
+let project: Project;
+beforeEach(async () => {
+  project = await createProject({ "graph.ts": echoGraph() });
+  const argv = ["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"];
+  expect(await cli(argv, { cwd: project.dir })).toMatchObject({ code: 0 });
+});
+afterEach(() => project.remove());
+
+/** The address that the terminal shows, and the key behind it. */
+async function studio(): Promise<{ url: string; key: string }> {
+  const started = startCli(["studio", "-p", "0", "--db", "./kept.db"], { cwd: project.dir });
+  onTestFinished(async () => {
+    started.stop();
+    expect(await started.exit).toBe(0);
+  });
+  const [, url = "", key = ""] = await started.stderr.until(/studio (http:\S+)\/studio\/#key=(\w{32})\n/);
+  return { url, key };
+}
+
+const panelOf = (page: Page) => page.getByRole("tabpanel");
+
+describeWithChromium("a database", () => {
+  const open = useBrowser();
+
+  it("whose graph throws is looked through, compared and saved, and says why nothing runs", async () => {
+    await project.put("graph.ts", "throw new Error('no key in the environment');\n");
+    await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
+    const { url, key } = await studio();
+    const { page, visit } = await open(url);
+    await visit(`#key=${key}`);
+    await page.getByText("All values are shown").waitFor();
+    await page.getByRole("link", { name: /echo: hello/ }).click();
+    const steps = page.getByRole("listbox", { name: "Steps" }).getByRole("option");
+    await expect
+      .poll(() => steps.allTextContents())
+      .toEqual([
+        expect.stringMatching(/^1reply.*changed messages/),
+        expect.stringMatching(/^0start/),
+        expect.stringMatching(/^-1input/),
+      ]);
+    await panelOf(page).getByText("echo: hello").waitFor();
+    for (const tab of ["State", "Messages", "Raw"]) {
+      await page.getByRole("tab", { name: tab, exact: true }).click();
+      await expect.poll(() => panelOf(page).textContent()).toContain("echo: hello");
+    }
+    await page.getByRole("tab", { name: "Drawing" }).click();
+    await page.getByText("The graph is not here").waitFor();
+    await page.getByRole("img", { name: /start → reply/ }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as one file" }).click();
+    await (await saving).saveAs(join(project.dir, "saved.html"));
+    expect(await readFile(join(project.dir, "saved.html"), "utf8")).toContain("echo: hello");
+    await steps.last().click();
+    await page.getByRole("link", { name: "Compare with the newest" }).click();
+    await page.getByText("Steps in common: 1").waitFor();
+    await visit("#/graphs/agent");
+    await page.getByRole("alert").getByText("no key in the environment").waitFor();
+  });
+
+  it("without any project shows its threads, and what it cannot know of them", async () => {
+    const { url, key } = await studio();
+    const { page, visit } = await open(url, { width: 320, scheme: "dark" });
+    await visit(`#key=${key}`);
+    await page.getByRole("link", { name: /echo: hello/ }).click();
+    await panelOf(page).getByText("echo: hello").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    // Without the graph nobody knows what its clients see: nothing.
+    await page.getByRole("button", { name: "What clients see" }).click();
+    await expect.poll(() => panelOf(page).textContent()).not.toContain("echo: hello");
+  });
+});
