@@ -407,7 +407,11 @@ export const words = {
     alone: "only in one",
     values: "What is otherwise in the second",
     open: "Compare these",
-    noStep: (thread: string, step: string) => `thread "${thread}" has no step "${step}"`,
+    noStep: (thread: string, step: string, most: number | undefined) =>
+      most === undefined
+        ? `thread "${thread}" has no step "${step}"`
+        : `step "${step}" is not among the newest ${most.toLocaleString()} of thread "${thread}", which alone are compared`,
+    cut: (most: number) => `Of a thread, its newest ${most.toLocaleString()} steps are compared.`,
   },
   allRuns: {
     title: "Runs",

@@ -9,7 +9,15 @@ import { Empty, Fault, Waiting } from "../parts/common.js";
 import { inSlices } from "../parts/slices.js";
 import { msText, visible } from "../parts/text.js";
 import { go, href } from "../router.js";
-import { compare, type ComparedStep, comparison, type Comparison, named, stateOf } from "../state/compare.js";
+import {
+  compare,
+  type ComparedStep,
+  comparison,
+  type Comparison,
+  MOST_STEPS,
+  named,
+  stateOf,
+} from "../state/compare.js";
 import { fileRef, openFile } from "../state/opened-files.js";
 import { words } from "../words.js";
 
@@ -157,6 +165,7 @@ function Compared({ compared: { left, right, steps, totals } }: { compared: Comp
       </table>
       <h2>{words.thread.steps}</h2>
       <p class="dim small-text">{words.compare.common(common.length)}</p>
+      {(left.isCut || right.isCut) && <p class="small-text">{words.compare.cut(MOST_STEPS)}</p>}
       {pairs.length === 0 && <p>{words.compare.same}</p>}
       <ol class="pairs">
         {pairs.map((pair, index) => (

@@ -1,11 +1,11 @@
 /** Two branches, of one thread or of two, that are looked at side by side. */
 import { computed } from "@preact/signals";
-import type { Run } from "../../src/models/run.js";
-import { reportedTokens, type TokenCounts } from "../../src/models/token-counts.js";
+import type { Run, RunTasks } from "../../src/models/run.js";
+import { NO_TOKENS, reportedTokens, type TokenCounts } from "../../src/models/token-counts.js";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
 import { ApiError, ask } from "../api.js";
 import { aligned, type Aligned, type Named } from "../parts/aligned.js";
-import { added } from "../parts/prices.js";
+import { added, tokensIn } from "../parts/prices.js";
 import { place } from "../router.js";
 import { load, loading } from "./loading.js";
 import { ownNodes } from "../../src/view/diagram.js";
@@ -30,6 +30,8 @@ export interface Side {
   origin: Origin;
   /** From the first step on. */
   chain: ComparedStep[];
+  /** Whether what was before its first step is not read: the thread is too long. */
+  isCut: boolean;
 }
 
 export interface Comparison {
@@ -42,13 +44,13 @@ export interface Comparison {
 /** What a branch took, where it is no longer the other. */
 interface Total {
   ms: number;
-  /** Undefined where a file says nothing of runs. */
+  /** Undefined where that is not to be seen, as in a page of one file. */
   tokens: TokenCounts | undefined;
 }
 
 const PAGE = 500;
-/** Steps of a thread that are looked through. */
-const MOST_STEPS = 5000;
+/** Steps of a thread that are looked through, from the newest on. */
+export const MOST_STEPS = 5000;
 
 /** `ID@3`, `ID@-1` for the newest, `ID@1f0c` for the beginning of a checkpoint's id; the two of the address. */
 export const named = computed(() => place.value.path.slice(1, 3));
@@ -99,7 +101,8 @@ async function readSide(name: string): Promise<Side> {
   const [ref, reference] = partsOf(name);
   const origin = originOf(ref);
   const steps: Step[] = [];
-  for (let isWhole = false; !isWhole && steps.length < MOST_STEPS;) {
+  let isWhole = false;
+  while (!isWhole && steps.length < MOST_STEPS) {
     const before = steps.at(-1)?.id;
     const body = { limit: PAGE, select: STEP_FIELDS, ...(before !== undefined && { before }) };
     const page = await origin.ask<SelectedState[]>("POST", `${pathOf(origin)}/history`, body);
@@ -107,8 +110,12 @@ async function readSide(name: string): Promise<Side> {
     isWhole = page.length < PAGE;
   }
   const tip = tipOf(steps, reference);
-  if (!tip) throw new ApiError(404, "checkpoint_not_found", words.compare.noStep(ref, reference));
-  return { origin, chain: chainTo(tip, steps, origin) };
+  if (!tip) {
+    const most = isWhole ? undefined : MOST_STEPS;
+    throw new ApiError(404, "checkpoint_not_found", words.compare.noStep(ref, reference, most));
+  }
+  const chain = chainTo(tip, steps, origin);
+  return { origin, chain, isCut: !isWhole && chain[0]?.parent !== undefined };
 }
 
 /** A copy of a thread begins in its midst: what came before is of no interest then. */
@@ -151,21 +158,48 @@ function titleOf({ source }: Step, parent: Step | undefined): string {
   return nodes.length === 0 ? words.thread.start : nodes.join(" + ");
 }
 
+type ListedRun = Pick<Run, "run_id" | "usage" | "created_at">;
+
 async function totalOf({ origin, chain }: Side, common: number): Promise<Total> {
-  const own = chain.slice(common);
-  const ids = new Set(own.flatMap(({ runId }) => runId ?? []));
-  const path = `${pathOf(origin)}/runs?limit=1000&select=run_id&select=usage`;
-  const runs = await origin.ask<Pick<Run, "run_id" | "usage">[]>("GET", path);
-  const counts = runs.filter(({ run_id }) => ids.has(run_id)).map(({ usage }) => reportedTokens(usage));
-  // A page of one file has the steps of runs, and not the runs.
-  const isTold = origin.file === undefined || runs.length > 0;
-  const tokens = isTold ? counts.reduce(added, reportedTokens(null)) : undefined;
+  const [parted, own] = [chain[common - 1], chain.slice(common)];
+  const select = ["run_id", "usage", "created_at"].map((field) => `select=${field}`).join("&");
+  const runs = await origin.ask<ListedRun[]>("GET", `${pathOf(origin)}/runs?limit=1000&${select}`);
+  const byId = new Map(runs.map((run) => [run.run_id, run]));
   const ms = own.reduce((sum, step, index) => {
-    const before = own[index - 1] ?? chain[common - 1];
-    if (step.source !== "loop" || before?.runId !== step.runId) return sum;
-    return sum + Date.parse(step.createdAt ?? "") - Date.parse(before?.createdAt ?? "");
+    if (step.source !== "loop") return sum;
+    const before = own[index - 1] ?? parted;
+    const begun = before?.runId === step.runId ? before?.createdAt : byId.get(step.runId ?? "")?.created_at;
+    return begun == null ? sum : sum + Date.parse(step.createdAt ?? "") - Date.parse(begun);
   }, 0);
-  return { ms: Number.isNaN(ms) ? 0 : ms, tokens };
+  return { ms: Number.isNaN(ms) ? 0 : ms, tokens: await tokensOf(origin, own, parted, byId) };
+}
+
+/** Undefined where the runs of the steps, or when their models were asked, are not to be seen. */
+async function tokensOf(
+  origin: Origin,
+  own: readonly ComparedStep[],
+  parted: ComparedStep | undefined,
+  runs: ReadonlyMap<string, ListedRun>,
+): Promise<TokenCounts | undefined> {
+  const ids = [...new Set(own.flatMap(({ runId }) => runId ?? []))];
+  if (!ids.every((id) => runs.has(id))) return undefined;
+  let sum = NO_TOKENS;
+  for (const id of ids) {
+    // Of the run in which they parted, a part was before that.
+    const isPart = id === parted?.runId;
+    if (isPart && origin.file !== undefined) return undefined;
+    sum = added(
+      sum,
+      isPart ? await tokensSince(origin, id, parted?.createdAt ?? "") : reportedTokens(runs.get(id)?.usage),
+    );
+  }
+  return sum;
+}
+
+async function tokensSince(origin: Origin, runId: string, since: string): Promise<TokenCounts> {
+  const path = `${pathOf(origin)}/runs/${encodeURIComponent(runId)}/tasks`;
+  const { tasks } = await origin.ask<RunTasks>("GET", path);
+  return tokensIn(tasks.filter(({ started_at }) => Date.parse(started_at) >= Date.parse(since)));
 }
 
 /** The state of a step, in full. */

@@ -1,5 +1,8 @@
 /** Two branches, of one thread, of two, or of files, side by side. */
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { RunTasks } from "../../src/models/run.js";
+import type { ThreadFile } from "../../src/models/thread-file.js";
 import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
@@ -7,6 +10,39 @@ import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
+
+const json = async <T>(url: string): Promise<T> => (await (await fetch(url)).json()) as T;
+
+/** What each took, row by row. */
+const totals = (page: Page): Promise<string[][]> =>
+  page
+    .locator(".compared-totals tbody tr")
+    .all()
+    .then((rows) => Promise.all(rows.map((row) => row.locator("th, td").allTextContents())));
+
+/** An exported thread of so many steps, whose values are its own. */
+function exportedThread(name: string, count: number): string {
+  const id = (step: number) => ({ checkpoint_id: `${name}-${String(step).padStart(6, "0")}` });
+  const states = Array.from({ length: count }, (_, step) => ({
+    values: { step, name },
+    checkpoint: id(step),
+    parent_checkpoint: step === 0 ? null : id(step - 1),
+    metadata: { source: "loop", step },
+    created_at: null,
+    next: ["work"],
+    tasks: [],
+    interrupts: [],
+  }));
+  const thread = { thread_id: name };
+  return JSON.stringify({
+    format: "graph-serve/thread",
+    version: 1,
+    thread,
+    runs: [],
+    states,
+    subgraphs: [],
+  });
+}
 
 describeWithChromium("two branches", () => {
   const open = useBrowser();
@@ -40,6 +76,15 @@ describeWithChromium("two branches", () => {
     await page.locator(".pair .change").getByText("seven").first().waitFor();
     await page.locator(".pair").last().getByText("The sum is 5").first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
+    // Of the first run what was before they parted does not count.
+    const [again, first] = await service.runs.list(id, {});
+    const { tasks } = await json<RunTasks>(`${url}/threads/${id}/runs/${first?.run_id}/tasks`);
+    const asked = tasks.flatMap(({ usage }) => usage?.total_tokens ?? []);
+    expect(asked).toHaveLength(2);
+    expect(await totals(page)).toEqual([
+      ["first", "3 model_request", "2", expect.stringMatching(/^\d+ m?s$/), String(asked[1])],
+      ["second", "3 model_request", "2", expect.any(String), String(again?.usage?.total_tokens)],
+    ]);
     await page.getByRole("table").getByRole("link").last().click();
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
   });
@@ -109,6 +154,74 @@ describeWithChromium("files", () => {
     expect(await page.locator("main :is(img, iframe)").count()).toBe(0);
     await page.reload();
     await page.getByRole("alert").getByText('The file "old@home.html" is not open in this tab').waitFor();
+  });
+
+  it("tell what each took, as far as they know", async () => {
+    const { threadId } = project;
+    await project.run(["run", "--thread", threadId, "--resume", '"5"']);
+    const html = (await project.run(["replay", threadId, "--format", "html"])).stdout;
+    const exported = JSON.parse((await project.run(["export", threadId])).stdout) as ThreadFile;
+    // A second from step to step; the answer came half a second before its step.
+    const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
+    for (const [second, state] of exported.states.entries()) state.created_at = at(second);
+    for (const run of exported.runs) run.created_at = at(exported.states.length - 1.5);
+    const { page, visit } = await open(server().url);
+    await visit("#/compare");
+    const inputs = page.locator("input[type=file]");
+    const mimeType = "application/octet-stream";
+    await inputs
+      .first()
+      .setInputFiles({ name: "a.json", mimeType, buffer: Buffer.from(JSON.stringify(exported)) });
+    await inputs.last().setInputFiles({ name: "b.html", mimeType, buffer: Buffer.from(html) });
+    const first = page.getByLabel("first", { exact: true });
+    await expect.poll(() => first.inputValue()).toBe("file:a.json@-1");
+    await expect.poll(() => page.getByLabel("second", { exact: true }).inputValue()).toBe("file:b.html@-1");
+    await first.fill("file:a.json@1");
+    await page.keyboard.press("Enter");
+    await page.getByText("Steps in common: 3").waitFor();
+    expect(await totals(page)).toEqual([
+      ["first", "1 reply", "0", "0 ms", "0"],
+      ["second", "5 pay", "4", expect.stringMatching(/ m?s$/), "–"],
+    ]);
+    await page.getByLabel("second", { exact: true }).fill("file:a.json@-1");
+    await page.keyboard.press("Enter");
+    await expect.poll(async () => (await totals(page))[1]).toEqual(["second", "5 pay", "4", "2.5 s", "0"]);
+  });
+
+  it("of many steps are compared as far as that is asked for, and said to be cut", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/compare");
+    const choose = async (left: string, right: string) => {
+      const inputs = page.locator("input[type=file]");
+      const fileOf = (name: string, text: string) => ({
+        name,
+        mimeType: "application/json",
+        buffer: Buffer.from(text),
+      });
+      await inputs.first().setInputFiles(fileOf("left.json", left));
+      await inputs.last().setInputFiles(fileOf("right.json", right));
+      for (const side of ["first", "second"])
+        await expect.poll(() => page.getByLabel(side, { exact: true }).inputValue()).not.toBe("");
+      await page.getByRole("button", { name: "Compare", exact: true }).click();
+    };
+    await choose(exportedThread("a", 40), exportedThread("b", 40));
+    const pairs = page.locator(".pair");
+    await expect.poll(() => pairs.count()).toBe(40);
+    await pairs.nth(29).locator(".change").first().waitFor();
+    await pairs.last().locator(".change").first().waitFor();
+    const further = page.getByRole("button", { name: "Compare these" });
+    expect(await further.count()).toBe(9);
+    await further.first().click();
+    await pairs.nth(30).getByText("differs").waitFor();
+    expect(await further.count()).toBe(8);
+    await visit("#/compare");
+    await choose(exportedThread("a", 5100), exportedThread("a", 5200));
+    await page.getByText("Of a thread, its newest 5,000 steps are compared.").waitFor();
+    await visit("#/compare/file:left.json@3/file:right.json@-1");
+    await page
+      .getByRole("alert")
+      .getByText(/step "3" is not among the newest 5,000 of thread/)
+      .waitFor();
   });
 
   it("that hold no thread are told, with what would", async () => {

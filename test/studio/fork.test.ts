@@ -143,5 +143,9 @@ describeWithChromium("a fork", () => {
     // A copy of the step, and the one after it.
     await expect.poll(() => stepsOf(page).count()).toBe(before + 7);
     expect(await page.locator(".step .dot:not(.is-path)").count()).toBeGreaterThan(0);
+    await page.getByText("The thread went on from an earlier step.").waitFor();
+    await page.getByRole("link", { name: "Compare with the other branch" }).click();
+    await page.getByText(/Steps in common: \d/).waitFor();
+    await page.locator(".pair").first().waitFor();
   });
 });
