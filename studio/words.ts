@@ -472,7 +472,6 @@ export const words = {
     note: "The runs of the thread up to this one, and what has to be so after them, as a case of graph-serve test.",
     file: "File",
     path: "In the folder of the project",
-    preview: "Show again",
     text: "What will be written",
     recorded: (calls: number, path: string) =>
       `What models and tools answered goes into ${path}: ${calls === 1 ? "1 call" : `${calls} calls`}`,

@@ -2,9 +2,10 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, echoGraph } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
+import { httpGraph, type ModelServer, startModelServer } from "../testing/model-server.js";
 import { askHelper, OWN, ran, useDev } from "./dev.js";
 import { argumentsOf, expectCopied, useBrowser, violationsOf } from "./open.js";
 
@@ -83,6 +84,71 @@ describeWithChromium("a case file of a run", () => {
   });
 });
 
+describeWithChromium("a case file of a run that asked a model", () => {
+  const open = useBrowser();
+  let model: ModelServer;
+  beforeEach(async () => {
+    model = await startModelServer();
+    process.env.MODEL_URL = model.url;
+    await dev.project.put("graph.ts", httpGraph);
+  });
+  afterEach(async () => {
+    delete process.env.MODEL_URL;
+    await model.close();
+  });
+
+  /** The dialog of the newest run of a thread. */
+  async function dialogOf({ url, token }: { url: string; token: string }, thread: string) {
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page
+      .getByRole("button", { name: /^Case file/ })
+      .first()
+      .click();
+    return page.getByRole("dialog", { name: "Keep this run as a test" });
+  }
+
+  it("has the recorded answers beside it, and passes without the model", async () => {
+    const { dir } = dev.project;
+    const started = await dev.start({ flags: ["--record"] });
+    const { thread_id, run_id } = await ran(started.url, said("what is the weather"));
+    await model.close();
+    const dialog = await dialogOf(started, thread_id);
+    const name = `agent-${run_id.slice(-8)}`;
+    await dialog
+      .getByText(`What models and tools answered goes into fixtures/${name}.jsonl: 3 calls`)
+      .waitFor();
+    expect(await readdir(dir)).not.toContain("fixtures");
+    await dialog.getByRole("button", { name: "Write" }).click();
+    await dialog.getByText("Written:").waitFor();
+    expect(await inProject(`fixtures/${name}.jsonl`)).toContain("sunny");
+    const place = dialog.locator(".command");
+    const command = await expectCopied(
+      place,
+      "Copy",
+      new RegExp(`^graph-serve test ${name}\\.graph\\.yaml$`),
+    );
+    const passed = await cli([...command.split(" ").slice(1), "--ci"], { cwd: dir });
+    expect([passed.code, passed.stdout]).toEqual([0, expect.stringContaining("what is the weather")]);
+  });
+
+  it("says where no recording is, and why a run is no case", async () => {
+    const started = await dev.start();
+    const { thread_id } = await ran(started.url, said("hello"));
+    const dialog = await dialogOf(started, thread_id);
+    await dialog.getByText("the run asked a model, and no recording of it is there").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    const write = { values: { messages: [{ role: "user", content: "edited" }] } };
+    await fetch(`${started.url}/threads/${thread_id}/state`, { method: "POST", body: JSON.stringify(write) });
+    await ran(started.url, null, { threadId: thread_id });
+    const refused = await dialogOf(started, thread_id);
+    await refused.getByRole("alert").getByText("the thread has a state that no run of it made").waitFor();
+    expect(await refused.getByRole("button", { name: "Write" }).count()).toBe(0);
+  });
+});
+
 describe("POST /studio/api/cases", () => {
   it("writes case files of the project alone", async () => {
     const { project } = dev;
@@ -130,7 +196,7 @@ describe("POST /studio/api/cases", () => {
     }
   });
 
-  it("shows what is there already, and where the recorded answers go, and writes nothing of itself", async () => {
+  it("shows what would be written, and writes nothing of itself", async () => {
     const { project } = dev;
     const { url, token } = await dev.start();
     const run = await ran(url, said("hello"));

@@ -1,5 +1,8 @@
 /** A run is run again from its page in `dev`: with what was recorded of it, or with the code as it is now. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { askingGraph, cli, echoGraph } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { httpGraph, type ModelServer, startModelServer } from "../testing/model-server.js";
@@ -48,6 +51,40 @@ describeWithChromium("a run that is run again", () => {
       ttl: { ttl_minutes: 1440 },
     });
     expect(await json(`${url}/threads/${thread_id}`)).toEqual(before);
+  });
+
+  it("gets the answers that people gave, and comes to the same", async () => {
+    await dev.project.put("graph.ts", askingGraph);
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, { topic: "cats" });
+    await ran(url, undefined, { threadId: thread_id, command: { resume: "yes" } });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    const again = page.getByRole("button", { name: /^Run again/ });
+    await expect.poll(() => again.count()).toBe(2);
+    await again.first().click();
+    const note = page.getByRole("complementary", { name: "Run again" });
+    await note.getByRole("link", { name: "Compare old and new" }).click();
+    await page.getByText("Steps in common: 1").waitFor();
+    await expect.poll(() => page.locator(".pair .badge").allTextContents()).toEqual(["same values"]);
+  });
+
+  it("and fails now says why, beside what it came to before", async () => {
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, said("hello"));
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await dev.project.put("graph.ts", echoGraph().replace('"echo: "', "nothing"));
+    await page.getByText(/^reloaded/).waitFor();
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Run again/ }).click();
+    const note = page.getByRole("complementary", { name: "Run again" });
+    await note.getByText("nothing is not defined").waitFor();
+    await note.getByRole("link", { name: "Compare old and new" }).click();
+    await page.getByText("only in one").waitFor();
   });
 
   it("and came to no step of its own is compared with where it began", async () => {
@@ -120,6 +157,82 @@ describeWithChromium("a run that was recorded", () => {
     expect(model.requests).toHaveLength(asked);
   });
 });
+
+describeWithChromium("a replay", () => {
+  const open = useBrowser();
+
+  it("is seen as it goes on, with no model and no key", async () => {
+    const model = await startModelServer();
+    const gate = await startGate();
+    Object.assign(process.env, {
+      MODEL_URL: model.url,
+      MODEL_API_KEY: "the-key-of-the-model",
+      GATE: gate.url,
+    });
+    onTestFinished(async () => {
+      for (const name of ["MODEL_URL", "MODEL_API_KEY", "GATE"]) delete process.env[name];
+      await Promise.all([model.close(), gate.close()]);
+    });
+    await dev.project.put("graph.ts", heldGraph);
+    const { url, token } = await dev.start({ flags: ["--record"] });
+    gate.open();
+    const { thread_id } = await ran(url, said("what is the weather"));
+    gate.shut();
+    await model.close();
+    delete process.env.MODEL_API_KEY;
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Replay/ }).click();
+    const note = page.getByRole("complementary", { name: "Run again" });
+    await note.getByText("It is running.").waitFor();
+    const steps = page.getByRole("listbox", { name: "Steps" }).getByRole("option");
+    await expect.poll(() => steps.first().textContent()).toContain("agent");
+    expect(await note.getByRole("link", { name: "Compare old and new" }).count()).toBe(0);
+    gate.open();
+    await note.getByText("Models and tools were asked what was recorded.").waitFor();
+    await expect.poll(() => steps.first().textContent()).toContain("hold");
+    await note.getByRole("link", { name: "Compare old and new" }).click();
+    await page.getByText(/Steps in common: \d/).waitFor();
+  });
+});
+
+/** The agent, and then a node that waits at a gate. */
+const heldGraph = `${httpGraph.replace("export const graph =", "const agent =")}
+import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("agent", agent.graph)
+  .addNode("hold", async () => ({ messages: [{ role: "user", content: await (await fetch(process.env.GATE)).text() }] }))
+  .addEdge(START, "agent").addEdge("agent", "hold").addEdge("hold", END)
+  .compile();
+`;
+
+/** A server that answers while it is open. */
+async function startGate() {
+  const waiting = new Set<() => void>();
+  let isOpen = false;
+  const server = createServer((_request, response) => {
+    const answer = () => void response.end("passed");
+    if (isOpen) answer();
+    else waiting.add(answer);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open() {
+      isOpen = true;
+      for (const answer of waiting) answer();
+      waiting.clear();
+    },
+    shut: () => void (isOpen = false),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
 
 describe("POST /studio/api/replays", () => {
   it("gives the answers again that people gave, and refuses what is not recorded, or not there", async () => {
