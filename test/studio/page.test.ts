@@ -116,6 +116,13 @@ describeWithChromium("a page of one file", () => {
     await page.getByText("how much?").waitFor();
     await page.getByRole("tab", { name: "Messages" }).click();
     await page.locator(".message").getByText("echo: pay 5").waitFor();
+    const panel = page.getByRole("tabpanel");
+    await page.getByRole("tab", { name: "Raw", exact: true }).click();
+    await expect.poll(() => panel.textContent()).toContain("echo: pay 5");
+    await page.getByRole("tab", { name: "Meta" }).click();
+    await expect.poll(() => panel.textContent()).toContain(items.at(-1)?.checkpoint.checkpoint_id);
+    await page.getByRole("tab", { name: "State" }).click();
+    await page.getByRole("tree").getByText("count", { exact: true }).waitFor();
     await page.getByRole("tab", { name: "Drawing" }).click();
     await page.getByText("The graph is not here").waitFor();
     await page.getByRole("tab", { name: "Changes" }).click();
@@ -130,6 +137,8 @@ describeWithChromium("a page of one file", () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole("link", { name: "Compare with the newest" }).click();
     await page.getByText(/Steps in common: \d/).waitFor();
+    // Of runs the file knows nothing.
+    expect(await page.locator(".compared-totals tr").last().locator("td").last().textContent()).toBe("–");
     await page.goBack();
     await page.getByRole("tab", { name: "Changes" }).waitFor();
     const place = page.url();

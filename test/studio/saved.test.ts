@@ -66,5 +66,8 @@ describeWithChromium("a thread that is saved from its page", () => {
     const whole = await readFile(file, "utf8");
     expect(whole).toContain("42 sk-0123456789abcdef0123");
     expect(whole).not.toMatch(/in secret/);
+    await fetch(`${url}/threads/${id}`, { method: "DELETE" });
+    await page.getByRole("button", { name: "Save as one file" }).click();
+    await page.getByRole("alert").getByText("does not exist").waitFor();
   });
 });
