@@ -1,10 +1,10 @@
 /** The Express application: what every request passes, from its id to the route that answers it. */
+import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
 import cors from "cors";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Service } from "../service.js";
 import { ConfigError, GraphServeError } from "../support/errors.js";
-import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
 import { callerGuard, keyGuard, openRoutes } from "./api-keys.js";
@@ -139,7 +139,7 @@ const SANE = /^[\w.:/+=@-]{1,128}$/;
 function requestId(): RequestHandler {
   return (req, res, next) => {
     const given = req.headers["x-request-id"];
-    const id = typeof given === "string" && SANE.test(given) ? given : newId();
+    const id = typeof given === "string" && SANE.test(given) ? given : randomUUID();
     noteRequest(req, id);
     res.setHeader("X-Request-Id", id);
     next();

@@ -23,10 +23,23 @@ const RUN_TOGETHER =
 const LONGEST_NAME = 256;
 const BETWEEN_WORDS = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z\d]+/;
 
+/** What is known of names: the same keys come with every checkpoint. */
+const known = new Map<string, boolean>();
+const NAMES_KEPT = 1000;
+
 /** Whether a name, in whatever case, is that of a secret: `openaiApiKey`, `x-api-key`, `access_tokens`. */
 export function namesSecret(name: string): boolean {
   // That long, it is rather a value itself.
   if (name.length > LONGEST_NAME) return true;
+  let isSecret = known.get(name);
+  if (isSecret === undefined) {
+    if (known.size >= NAMES_KEPT) known.clear();
+    known.set(name, (isSecret = hasSecretWord(name)));
+  }
+  return isSecret;
+}
+
+function hasSecretWord(name: string): boolean {
   const words = name
     .split(BETWEEN_WORDS)
     .map((word) => word.toLowerCase().replace(/\d+$/, "").replace(/s$/, ""));
@@ -38,6 +51,7 @@ const isSecretWord = (word: string): boolean => SECRET_WORDS.has(word) || RUN_TO
 /** The text with the password of every URI in it hidden. Its time grows with the text's length and no faster. */
 export function maskPasswords(text: string): string {
   const masked = text.includes("://") ? maskUserInfo(text) : text;
+  if (!masked.includes("=")) return masked;
   return masked.replace(/([?&](?:password|secret|token|api[_-]?key)=)[^&\s]*/gi, `$1${MASK}`);
 }
 

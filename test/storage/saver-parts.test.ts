@@ -9,7 +9,8 @@ import { nested, oddValues } from "../helpers/odd-values.js";
 
 /** LangGraph's own. */
 const { serde } = new MemorySaver();
-const strict = strictSerializer(textSerializer(serde));
+const texts = textSerializer(serde);
+const strict = strictSerializer(texts);
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const verdict = (value: unknown) => verdictOn(json(value));
@@ -38,6 +39,8 @@ describe("the strict serializer", () => {
         }
         const [type, bytes] = dumped as [string, Uint8Array];
         const read: unknown = await strict.loadsTyped(type, bytes);
+        const [, own] = await texts.dumpsTyped(make());
+        if (!verdictOn(own).hasProto) expect(Buffer.compare(bytes, own)).toBe(0);
         // And again, as the next checkpoint does.
         const [againType, again] = await strict.dumpsTyped(read);
         await strict.loadsTyped(againType, again);
@@ -57,6 +60,19 @@ describe("the strict serializer", () => {
     const plain = reads;
     await strict.dumpsTyped(value);
     expect(reads).toBe(2 * plain);
+  });
+
+  it("asks another serializer for all values, which may encrypt them", async () => {
+    const asked: unknown[] = [];
+    const own: SerializerProtocol = {
+      loadsTyped: (type, data) => serde.loadsTyped(type, data),
+      dumpsTyped: (value: unknown) => {
+        asked.push(value);
+        return serde.dumpsTyped(value);
+      },
+    };
+    for (const serializer of [own, textSerializer(own)]) await strictSerializer(serializer).dumpsTyped("a");
+    expect(asked).toEqual(["a", "a"]);
   });
 
   it("reads what was left of functions", async () => {

@@ -33,7 +33,7 @@ import type {
 } from "../storage.js";
 import { createMemoryTimers } from "../timers-in-memory.js";
 import { createThreadLocks } from "../thread-locks.js";
-import { ThreadMemorySaver } from "./saver.js";
+import { countFirst, ThreadMemorySaver } from "./saver.js";
 
 /** All of a storage in this process's memory; gone when it ends. */
 export async function openMemory(options: StorageOptions): Promise<Storage> {
@@ -158,11 +158,11 @@ function copyJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((element: unknown) => copyJson(element)) as T;
   const copy: JsonObject = {};
-  for (const [key, entry] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const entry: unknown = value[key as keyof typeof value];
     if (entry === undefined) continue;
-    if (key === "__proto__")
-      Object.defineProperty(copy, key, { value: copyJson(entry as unknown), ...PLAIN });
-    else copy[key] = copyJson(entry as unknown);
+    if (key === "__proto__") Object.defineProperty(copy, key, { value: copyJson(entry), ...PLAIN });
+    else copy[key] = copyJson(entry);
   }
   return copy as T;
 }
@@ -385,16 +385,8 @@ class OrderedList<T> {
     if (this.#items[index] === item) this.#items.splice(index, 1);
   }
 
-  /** Where the item stands or would stand; a new item is mostly the last, which is tried first. */
+  /** Where the item stands or would stand. */
   #indexOf(item: T): number {
-    let low = 0;
-    let high = this.#items.length;
-    if (high > 0 && this.#compare(this.#items[high - 1]!, item) < 0) return high;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#compare(this.#items[middle]!, item) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return countFirst(this.#items, (other) => this.#compare(other, item) < 0);
   }
 }

@@ -31,6 +31,7 @@ type Dumped = string | Uint8Array;
 const LARGE = 4096;
 
 interface StoredValue {
+  channel: string;
   version: unknown;
   data: Dumped;
 }
@@ -41,8 +42,8 @@ interface StoredCheckpoint {
   /** The checkpoint without the values of its channels. */
   checkpoint: string;
   metadata: Dumped;
-  /** By channel; those that are its parent's are the same objects. */
-  values: ReadonlyMap<string, StoredValue>;
+  /** One a channel; those that are its parent's are the same objects. */
+  values: readonly StoredValue[];
 }
 
 interface StoredWrite {
@@ -53,14 +54,29 @@ interface StoredWrite {
   data: Dumped;
 }
 
-/** The checkpoints of a namespace, by id, from the oldest to the newest. */
+/** How many come first of which this holds; mostly all: what comes is newer. */
+export function countFirst<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): number {
+  let [low, high] = [0, items.length];
+  if (high > 0 && isFirst(items[high - 1] as Item)) return high;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isFirst(items[middle] as Item)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The checkpoints of a namespace, by id, from the oldest to the newest, and what their tasks wrote. */
 class Namespace {
   readonly byId = new Map<string, StoredCheckpoint>();
   readonly #ids: string[] = [];
+  /** By checkpoint, as databases order them: by task, then by number. They may come before their checkpoint does. */
+  readonly #writes = new Map<string, StoredWrite[]>();
 
   put(stored: StoredCheckpoint): void {
-    if (!this.byId.has(stored.id)) this.#ids.splice(this.#countBefore(stored.id), 0, stored.id);
-    this.byId.set(stored.id, stored);
+    const { id } = stored;
+    if (!this.byId.has(id)) this.#ids.splice(this.#countBefore(id), 0, id);
+    this.byId.set(id, stored);
   }
 
   latest(): StoredCheckpoint | undefined {
@@ -76,36 +92,39 @@ class Namespace {
     }
   }
 
-  /** Mostly all: what comes is newer. */
-  #countBefore(id: string): number {
-    let [low, high] = [0, this.#ids.length];
-    if (high > 0 && (this.#ids[high - 1] as string) < id) return high;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#ids[middle] as string) < id) low = middle + 1;
-      else high = middle;
+  writesOf(checkpointId: string): readonly StoredWrite[] {
+    return this.#writes.get(checkpointId) ?? [];
+  }
+
+  /** A write whose number is taken stays as it is, unless it is to be replaced. */
+  putWrites(checkpointId: string, writes: readonly StoredWrite[], replace: boolean): void {
+    let stored = this.#writes.get(checkpointId);
+    if (!stored) this.#writes.set(checkpointId, (stored = []));
+    for (const write of writes) {
+      const at = countFirst(stored, (other) => byTask(other, write) < 0);
+      const isTaken = at < stored.length && byTask(stored[at] as StoredWrite, write) === 0;
+      if (!isTaken || replace) stored.splice(at, isTaken ? 1 : 0, write);
     }
-    return low;
+  }
+
+  #countBefore(id: string): number {
+    return countFirst(this.#ids, (other) => other < id);
   }
 }
 
-class Thread {
-  readonly namespaces = new Map<string, Namespace>();
-  /** By checkpoint, then by task and number; they may be stored before their checkpoint is. */
-  readonly writes = new Map<string, Map<string, StoredWrite>>();
+type Namespaces = Map<string, Namespace>;
 
-  at(checkpoint_ns: string): Namespace {
-    let found = this.namespaces.get(checkpoint_ns);
-    if (!found) this.namespaces.set(checkpoint_ns, (found = new Namespace()));
-    return found;
-  }
+function namespaceIn(namespaces: Namespaces, checkpoint_ns: string): Namespace {
+  let found = namespaces.get(checkpoint_ns);
+  if (!found) namespaces.set(checkpoint_ns, (found = new Namespace()));
+  return found;
 }
 
 const keyOf = ({ checkpoint_ns, checkpoint_id }: CheckpointKey): string =>
   JSON.stringify([checkpoint_ns, checkpoint_id]);
 
 export class ThreadMemorySaver extends BaseCheckpointSaver {
-  readonly #threads = new Map<string, Thread>();
+  readonly #threads = new Map<string, Namespaces>();
 
   constructor() {
     super();
@@ -115,7 +134,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
     const { checkpoint_id, ...place } = placeOf(config);
-    const namespace = this.#threads.get(place.thread_id)?.namespaces.get(place.checkpoint_ns);
+    const namespace = this.#at(place);
     const stored = checkpoint_id === undefined ? namespace?.latest() : namespace?.byId.get(checkpoint_id);
     return stored && this.#tuple(place, stored, readingOf(config).channels);
   }
@@ -141,7 +160,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 
   *#places({ configurable = {} }: RunnableConfig): Generator<[Place, Namespace]> {
     const { thread_id, checkpoint_ns } = configurable as Partial<Place>;
-    for (const [id, { namespaces }] of this.#threads)
+    for (const [id, namespaces] of this.#threads)
       for (const [ns, namespace] of thread_id === undefined || id === thread_id ? namespaces : [])
         if (checkpoint_ns === undefined || ns === checkpoint_ns)
           yield [{ thread_id: id, checkpoint_ns: ns }, namespace];
@@ -155,27 +174,25 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { checkpoint_id: parent, ...place } = placeOf(config);
     const { channel_values, ...rest } = checkpoint;
-    const values = new Map<string, StoredValue>();
-    const before = this.#threads
-      .get(place.thread_id)
-      ?.namespaces.get(place.checkpoint_ns)
-      ?.byId.get(parent ?? "");
+    const before = this.#at(place)?.byId.get(parent ?? "")?.values ?? [];
     // Also of channels that the graph does not know: those of another graph on the same thread.
-    for (const [channel, value] of before?.values ?? []) {
-      const isSame = value.version === checkpoint.channel_versions[channel];
-      if (isSame && !Object.hasOwn(newVersions, channel)) values.set(channel, value);
-    }
-    const written = Object.entries(channel_values).filter(([channel]) => !values.has(channel));
+    const kept = before.filter(
+      ({ channel, version }) =>
+        version === checkpoint.channel_versions[channel] && !Object.hasOwn(newVersions, channel),
+    );
+    const isKept = new Set(kept.map(({ channel }) => channel));
+    const written = Object.entries(channel_values).filter(([channel]) => !isKept.has(channel));
     const [dumped, ...others] = await this.#dump([metadata, ...written.map(([, value]) => value)]);
-    for (const [index, [channel]] of written.entries())
-      values.set(channel, { version: checkpoint.channel_versions[channel], data: others[index] as Dumped });
-    const thread = this.#thread(place.thread_id);
-    thread.at(place.checkpoint_ns).put({
+    const values = written.map(([channel], index): StoredValue => {
+      const version: unknown = checkpoint.channel_versions[channel];
+      return { channel, version, data: others[index] as Dumped };
+    });
+    this.#namespace(place).put({
       id: checkpoint.id,
       parent,
       checkpoint: JSON.stringify(rest),
       metadata: dumped as Dumped,
-      values,
+      values: [...kept, ...values],
     });
     return configOf(place, checkpoint.id);
   }
@@ -185,14 +202,10 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     const place = checkpointOf(config);
     const { writes: own, replace } = numbered(writes);
     const dumped = await this.#dump(own.map(({ value }) => value));
-    const thread = this.#thread(place.thread_id);
-    const key = keyOf(place);
-    let stored = thread.writes.get(key);
-    if (!stored) thread.writes.set(key, (stored = new Map<string, StoredWrite>()));
-    for (const [index, { idx, channel }] of own.entries()) {
-      const id = `${taskId},${idx}`;
-      if (replace || !stored.has(id)) stored.set(id, { taskId, idx, channel, data: dumped[index] as Dumped });
-    }
+    const stored = own.map(({ idx, channel }, index) => {
+      return { taskId, idx, channel, data: dumped[index] as Dumped };
+    });
+    this.#namespace(place).putWrites(place.checkpoint_id, stored, replace);
   }
 
   async deleteThread(threadId: string): Promise<void> {
@@ -201,31 +214,35 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 
   /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
   async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
-    const old = this.#threads.get(threadId);
-    const kept = new Thread();
+    const kept: Namespaces = new Map();
     const keys = new Set(keep.map(keyOf));
-    for (const place of keep) {
-      const { checkpoint_ns, checkpoint_id } = place;
-      const stored = old?.namespaces.get(checkpoint_ns)?.byId.get(checkpoint_id);
-      if (!stored) continue;
+    for (const { checkpoint_ns, checkpoint_id } of keep) {
+      const old = this.#at({ thread_id: threadId, checkpoint_ns });
+      const stored = old?.byId.get(checkpoint_id);
+      if (!old || !stored) continue;
       const { parent = "" } = stored;
       const hasParent = keys.has(keyOf({ checkpoint_ns, checkpoint_id: parent }));
-      kept.at(checkpoint_ns).put({ ...stored, parent: hasParent ? parent : undefined });
-      const writes = old?.writes.get(keyOf(place));
-      if (writes) kept.writes.set(keyOf(place), writes);
+      const namespace = namespaceIn(kept, checkpoint_ns);
+      namespace.put({ ...stored, parent: hasParent ? parent : undefined });
+      namespace.putWrites(checkpoint_id, old.writesOf(checkpoint_id), true);
     }
     this.#threads.set(threadId, kept);
   }
 
   /** Namespaces of a thread's checkpoints. */
   async namespaces(threadId: string): Promise<string[]> {
-    return [...(this.#threads.get(threadId)?.namespaces.keys() ?? [])];
+    const namespaces = [...(this.#threads.get(threadId) ?? [])];
+    return namespaces.flatMap(([name, { byId }]) => (byId.size > 0 ? name : []));
   }
 
-  #thread(threadId: string): Thread {
-    let found = this.#threads.get(threadId);
-    if (!found) this.#threads.set(threadId, (found = new Thread()));
-    return found;
+  #at({ thread_id, checkpoint_ns }: Place): Namespace | undefined {
+    return this.#threads.get(thread_id)?.get(checkpoint_ns);
+  }
+
+  #namespace({ thread_id, checkpoint_ns }: Place): Namespace {
+    let found = this.#threads.get(thread_id);
+    if (!found) this.#threads.set(thread_id, (found = new Map<string, Namespace>()));
+    return namespaceIn(found, checkpoint_ns);
   }
 
   async #tuple(
@@ -233,13 +250,12 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     { id, parent, checkpoint: text, metadata, values }: StoredCheckpoint,
     needed: NeededChannels | undefined,
   ): Promise<CheckpointTuple> {
-    const read = [...values].filter(([channel]) => isNeeded(channel, needed));
-    const writes = this.#writesOf(place, id).filter(({ taskId, channel }) =>
-      isWriteNeeded(taskId, channel, needed),
-    );
+    const read = values.filter(({ channel }) => isNeeded(channel, needed));
+    const written = this.#at(place)?.writesOf(id) ?? [];
+    const writes = written.filter(({ taskId, channel }) => isWriteNeeded(taskId, channel, needed));
     const [facts, channels, pendingWrites] = await Promise.all([
       this.#load(metadata),
-      Promise.all(read.map(async ([channel, { data }]) => [channel, await this.#load(data)] as const)),
+      Promise.all(read.map(async ({ channel, data }) => [channel, await this.#load(data)] as const)),
       Promise.all(
         writes.map(async ({ taskId, channel, data }): Promise<[string, string, unknown]> => [
           taskId,
@@ -253,14 +269,8 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return tupleOf(place, { id, parent: parent ?? null, checkpoint, metadata: facts, pendingWrites });
   }
 
-  /** By task, as databases give them: what tasks wrote side by side comes in one order wherever it is read. */
-  #writesOf({ thread_id, checkpoint_ns }: Place, checkpoint_id: string): StoredWrite[] {
-    const stored = this.#threads.get(thread_id)?.writes.get(keyOf({ checkpoint_ns, checkpoint_id }));
-    return [...(stored?.values() ?? [])].sort(byTask);
-  }
-
   async #sendsOf(place: Place, parent: string): Promise<unknown[]> {
-    const sends = this.#writesOf(place, parent).filter(({ channel }) => channel === TASKS);
+    const sends = (this.#at(place)?.writesOf(parent) ?? []).filter(({ channel }) => channel === TASKS);
     return Promise.all(sends.map(({ data }) => this.#load(data)));
   }
 
