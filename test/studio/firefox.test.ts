@@ -58,10 +58,11 @@ describeWithFirefox("the Studio in Firefox", () => {
     await page.click("button", "Run unchanged");
     await expect.poll(() => stepsOf(page)).toHaveLength(6);
 
-    for (const screen of ["threads", "runs", "inbox", "memory", "graphs"]) {
+    const screens = { threads: "Threads", runs: "Runs", inbox: "Inbox", store: "Memory", graphs: "Graphs" };
+    for (const [screen, title] of Object.entries(screens)) {
       await page.goto(`${url}/studio/#/${screen}`);
       await page.reload();
-      await expect.poll(() => allOf(page, "main h1")).toHaveLength(1);
+      await expect.poll(() => allOf(page, "main h1")).toEqual([title]);
       await expect.poll(() => allOf(page, "main .waiting")).toEqual([]);
     }
     expect(page.faults).toEqual([]);
