@@ -35,6 +35,9 @@ export function writersOf(key: string, tasks: readonly ThreadTask[]): string[] {
   return [...new Set(wrote.map(({ name }) => name))];
 }
 
+/** LangGraph writes the input as a task of its own. */
+const nameOf = (task: string): string => (task === "__start__" ? words.thread.start : task);
+
 export function Changes({ state, parent }: { state: ThreadState; parent: ThreadState | undefined }) {
   const groups = useSliced(() => changesByKey(parent?.values ?? {}, state.values), [state, parent]);
   if (!groups) return <Waiting />;
@@ -92,7 +95,9 @@ function Group({ name, changes, writers }: { name: string; changes: Change[]; wr
     <section class="part">
       <h3>
         <code>{name === "" ? words.changes.all : visible(name)}</code>
-        {writers.length > 0 && <span class="by">{words.changes.by(visible(writers.join(", ")))}</span>}
+        {writers.length > 0 && (
+          <span class="by">{words.changes.by(visible(writers.map(nameOf).join(", ")))}</span>
+        )}
       </h3>
       <ul class="changes">
         {shown.map((change, index) => (
@@ -113,11 +118,11 @@ function OneChange({ change: { op, path, old, new: now } }: { change: Change }) 
   const place = pathText(path.slice(1));
   return (
     <li class={`change is-${op}`}>
-      <p class="change-head">
+      <p class={`change-head ${place === "" && op === "replace" ? "visually-hidden" : ""}`}>
         <span class="mark" aria-hidden="true">
           {MARKS[op]}
         </span>
-        <span class={place === "" ? "visually-hidden" : "dim"}>{SAID[op]}</span>
+        <span class="dim">{SAID[op]}</span>
         {place !== "" && <code>{visible(place)}</code>}
       </p>
       {op === "replace" ? (

@@ -1,26 +1,12 @@
 /** A conversation: what people and models say, and the calls of tools, each in one card with what came of it. */
-import { signal } from "@preact/signals";
-import type { ComponentType } from "preact";
 import { useMemo } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import { contentText } from "../../src/view/text.js";
 import type { Call, Entry } from "../state/run-view.js";
 import { words } from "../words.js";
 import { Content, type MessageLike } from "./message.js";
+import { markdown, Prose } from "./prose.js";
 import { jsonText, LongText, msText, visible } from "./text.js";
-
-/** Comes after the page: a text is shown as it is until then. */
-const markdown = signal<ComponentType<{ text: string }> | undefined>(undefined);
-let isAsked = false;
-
-function Prose({ text }: { text: string }) {
-  if (!isAsked) {
-    isAsked = true;
-    void import("./markdown.js").then(({ Markdown }) => (markdown.value = Markdown));
-  }
-  const { value: Markdown } = markdown;
-  return Markdown ? <Markdown text={text} /> : <LongText class="prose" text={text} />;
-}
 
 const MOST_ENTRIES = 100;
 

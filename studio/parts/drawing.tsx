@@ -32,6 +32,10 @@ const SHAPES: Readonly<Record<Mark, string>> = {
 };
 const MARKS = Object.keys(SHAPES) as Mark[];
 
+/** What the lines mean, where there is more than one kind of them. */
+export const waysHint = ({ edges }: Diagram): string =>
+  edges.some(({ conditional }) => conditional) ? words.graph.conditional : "";
+
 export function Drawing({ diagram, label, progress, taken, stops, onStop }: DrawingProps) {
   const { nodes, edges, width, height } = useMemo(() => layoutOf(diagram), [diagram]);
   const isTaken = ({ source, target }: DiagramEdge) => taken?.has(wayKey(source, target)) === true;

@@ -54,6 +54,8 @@ function List({ token, depth }: { token: Tokens.List; depth: number }) {
   return token.ordered ? <ol start={token.start === "" ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>;
 }
 
+const sideOf = ({ align }: Tokens.TableCell): string | undefined => (align ? `is-${align}` : undefined);
+
 function Table({ token, depth }: { token: Tokens.Table; depth: number }) {
   return (
     <div class="table" tabIndex={0} role="region" aria-label="table">
@@ -61,7 +63,9 @@ function Table({ token, depth }: { token: Tokens.Table; depth: number }) {
         <thead>
           <tr>
             {token.header.map((cell, index) => (
-              <th key={index}>{inline(cell.tokens, depth)}</th>
+              <th key={index} class={sideOf(cell)}>
+                {inline(cell.tokens, depth)}
+              </th>
             ))}
           </tr>
         </thead>
@@ -69,7 +73,9 @@ function Table({ token, depth }: { token: Tokens.Table; depth: number }) {
           {token.rows.map((row, at) => (
             <tr key={at}>
               {row.map((cell, index) => (
-                <td key={index}>{inline(cell.tokens, depth)}</td>
+                <td key={index} class={sideOf(cell)}>
+                  {inline(cell.tokens, depth)}
+                </td>
               ))}
             </tr>
           ))}

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
 import { schemaIssues } from "../state/composer.js";
-import { noteRollback } from "../state/conversation.js";
+import { noteRollback, row } from "../state/conversation.js";
 import { cancelAction, isConnected, live, picture, stop } from "../state/live-run.js";
 import type { Picture } from "../state/run-view.js";
 import { words } from "../words.js";
@@ -21,15 +21,29 @@ export function Progress() {
       <p role="status">{run ? <Now seen={seen} /> : seen?.end && <Ended seen={seen} />}</p>
       {run && <Stop onFault={setFault} />}
       {run && !isConnected.value && <p class="bad">{words.runs.lost}</p>}
-      {!run && seen?.end?.error !== undefined && (
-        <div class="fault" role="alert">
-          <Value value={failureText(seen.end.error)} class="bad" />
-        </div>
-      )}
+      {!run && seen?.end?.error !== undefined && <Failure error={seen.end.error} />}
       {fault && <Fault error={fault} />}
     </div>
   );
 }
+
+/** How the last run failed, where nobody watched it. */
+export function LastFailure() {
+  const error = row.value.value?.error;
+  if (live.value || picture.value?.end || error == null) return null;
+  return (
+    <div class="progress">
+      <p class="status is-error">{words.runs.ended.error}</p>
+      <Failure error={error} />
+    </div>
+  );
+}
+
+const Failure = ({ error }: { error: string }) => (
+  <div class="fault" role="alert">
+    <Value value={failureText(error)} class="bad" />
+  </div>
+);
 
 /** What a schema found, a line each; else as it was thrown. */
 function failureText(error: string): string {

@@ -17,6 +17,7 @@ import {
 import { anyValue, shapeOf } from "../state/shape.js";
 import { words } from "../words.js";
 import { CopyAs } from "./copy-as.js";
+import { Prose } from "./prose.js";
 import { JsonBox, SchemaForm } from "./schema-form.js";
 import { jsonText, LongText, Value, visible } from "./text.js";
 
@@ -89,30 +90,40 @@ function Asked({ id, value, onAnswer }: AskedProps) {
     case "choice":
       return (
         <>
-          <Value value={value} />
+          <Told value={without(value, question.options)} />
           <Choices id={id} options={question.options} onAnswer={onAnswer} />
         </>
       );
     case "form":
       return (
         <>
-          <Value value={withoutSchema(value, question.schema)} />
+          <Told value={without(value, question.schema)} />
           <FormAnswer id={id} schema={question.schema} onAnswer={onAnswer} />
         </>
       );
     case "any":
       return (
         <>
-          <Value value={value} />
+          <Told value={value} />
           <FreeAnswer id={id} value={value} onAnswer={onAnswer} />
         </>
       );
   }
 }
 
-/** The form says what the schema says. */
-const withoutSchema = (value: unknown, schema: object): unknown =>
-  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, each]) => each !== schema)) : value;
+/** The form, or the choice, says it. */
+const without = (value: unknown, part: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, each]) => each !== part)) : value;
+
+const QUESTIONS: readonly unknown[] = ["question", "message", "prompt", "text", "title", "description"];
+
+/** What is asked: as a text where it is nothing else. */
+function Told({ value }: { value: unknown }) {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  const [name, text] = entries[0] ?? [];
+  const isText = entries.length === 1 && QUESTIONS.includes(name) && typeof text === "string";
+  return <Value value={isText ? text : value} />;
+}
 
 function Choices({ id, options, onAnswer }: Omit<AskedProps, "value"> & { options: readonly unknown[] }) {
   return (
@@ -219,7 +230,7 @@ function Request({ id, request, onDecide }: RequestProps) {
       <p>
         <code>{visible(name)}</code>
       </p>
-      {description !== undefined && <LongText class="prose" text={description} most={2000} />}
+      {description !== undefined && <Prose text={description} />}
       {kind !== "edit" && <LongText class="code" text={jsonText(args)} most={4000} />}
       <div class="options-row" role="radiogroup" aria-label={words.questions.decision(visible(name))}>
         {allowed.map((each) => (

@@ -4,7 +4,7 @@ import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assi
 import { diagramOf } from "../../src/view/diagram.js";
 import { ask } from "../api.js";
 import { Empty, Fault, Section, Waiting } from "../parts/common.js";
-import { Drawing } from "../parts/drawing.js";
+import { Drawing, waysHint } from "../parts/drawing.js";
 import { Copy, Value, visible } from "../parts/text.js";
 import { href } from "../router.js";
 import { hello } from "../state/hello.js";
@@ -48,7 +48,7 @@ function GraphList() {
           <a class="thread" href={href(["graphs", graph_id])}>
             <span class="preview">{visible(name)}</span>
             <span class="facts">
-              <code>{visible(graph_id)}</code>
+              {name !== graph_id && <code>{visible(graph_id)}</code>}
               {description !== null && <span>{visible(description)}</span>}
             </span>
           </a>
@@ -82,7 +82,7 @@ export function Graph({ id }: { id: string }) {
       ) : drawn ? (
         <>
           <p class="drawing-head dim">
-            {words.graph.conditional} <Copy label={words.graph.mermaid} text={() => mermaidOf(drawn)} />
+            {waysHint(diagramOf(drawn))} <Copy label={words.graph.mermaid} text={() => mermaidOf(drawn)} />
           </p>
           <Drawing diagram={diagramOf(drawn)} label={`${words.graph.drawing} ${id}`} />
         </>

@@ -9,7 +9,7 @@ import { Composer } from "../parts/composer.js";
 import { Drawing } from "../parts/drawing.js";
 import { Frames } from "../parts/frames.js";
 import type { Mark, Progress as GraphProgress } from "../parts/marks.js";
-import { Progress } from "../parts/progress.js";
+import { LastFailure, Progress } from "../parts/progress.js";
 import { Copy, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
 import { go, href, place } from "../router.js";
@@ -80,9 +80,9 @@ function Head() {
       <Picker />
       {id !== undefined && (
         <p class="facts">
-          <a href={href(["threads", id])}>{words.runs.steps}</a>
           <code class="one-line">{visible(id)}</code>
           <Copy text={() => id} />
+          <a href={href(["threads", id])}>{words.runs.steps}</a>
           <a href={href(["run"], { graph: graphId.value })}>{words.runs.fresh}</a>
         </p>
       )}
@@ -156,7 +156,7 @@ function Scene() {
   const [most, setMost] = useState(Chat.most);
   const seen = picture.value;
   if (id !== undefined && !seen) return state.error.value ? <Fault error={state.error.value} /> : <Waiting />;
-  const isEmpty = !seen || (seen.entries.length === 0 && isBlank(seen.values) && !live.value && !seen.end);
+  const isEmpty = !seen || (seen.entries.length === 0 && isBlank(seen.values) && !live.value && !ended());
   return (
     <Scroller isTalk={!isEmpty && seen.entries.length > 0}>
       {isEmpty ? (
@@ -168,6 +168,7 @@ function Scene() {
         <>
           <Chat entries={seen.entries} most={most} showMore={() => setMost(most + Chat.most)} />
           <Progress />
+          <LastFailure />
           <Others seen={seen} />
         </>
       )}
@@ -217,6 +218,9 @@ function Scroller({ isTalk, children }: { isTalk: boolean; children: ComponentCh
     </div>
   );
 }
+
+/** A run has ended here, while it was watched or before. */
+const ended = (): boolean => picture.value?.end !== undefined || row.value.value?.error != null;
 
 const isBlank = (values: unknown): boolean => !isRecord(values) || Object.keys(values).length === 0;
 

@@ -2,7 +2,7 @@
 import { useSignalEffect } from "@preact/signals";
 import type { ThreadTask } from "../../src/models/state.js";
 import { Fault, Waiting } from "../parts/common.js";
-import { Drawing } from "../parts/drawing.js";
+import { Drawing, waysHint } from "../parts/drawing.js";
 import { takenEdges } from "../parts/history-diagram.js";
 import type { Progress } from "../parts/marks.js";
 import { visible } from "../parts/text.js";
@@ -24,7 +24,7 @@ export function StepDrawing({ state, parent }: Looked) {
   return (
     <>
       <p class="drawing-head dim">
-        {isSeen ? words.drawing.seen : words.graph.conditional}
+        {isSeen ? words.drawing.seen : waysHint(diagram)}
         <Legend {...progress} />
       </p>
       <Drawing

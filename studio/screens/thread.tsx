@@ -229,7 +229,7 @@ function StepRow({ step, above, place, row: at }: StepRowProps) {
       <span class="number">{step.number ?? "·"}</span>
       <span class="step-main">
         <span class="one-line">{titleOf(step)}</span>
-        <span class="dim one-line small-text">{changedText(step)}</span>
+        <span class="dim one-line small-text">{changedText(step, isFailed)}</span>
       </span>
       <span class="badges">
         {isBranch(step, above) && <span class="visually-hidden">{words.thread.branch}</span>}
@@ -278,8 +278,11 @@ function countOf(nodes: readonly string[], name: string): string {
   return count > 1 ? ` ×${count}` : "";
 }
 
-function changedText({ changed, next }: Step): string {
-  if (changed && changed.length > 0) return `${words.thread.wrote} ${visible(changed.join(", "))}`;
+function changedText({ changed, next, asks }: Step, isFailed: boolean): string {
+  const wrote = changed && changed.length > 0 ? `${words.thread.wrote} ${visible(changed.join(", "))}` : "";
+  // The badge is of what comes next.
+  if (wrote !== "" && asks === 0 && !isFailed) return wrote;
   const names = [...new Set(ownNodes(next))];
-  return names.length > 0 ? words.thread.next(visible(names.join(", "))) : "";
+  const then = names.length > 0 ? words.thread.next(visible(names.join(", "))) : "";
+  return [wrote, then].filter(Boolean).join(" · ");
 }

@@ -114,7 +114,8 @@ function Row({ thread }: { thread: ListedThread }) {
     removeThread(thread, words.list.removed(thread_id.slice(0, 13)));
     document.getElementById("content")?.focus();
   };
-  const nothing = thread.state_updated_at === null ? words.list.neverRan : words.list.noMessage;
+  const isNew = thread.state_updated_at === null && status !== "busy";
+  const nothing = isNew ? words.list.neverRan : words.list.noMessage;
   return (
     <li class="with-action">
       <a class="thread" href={href(["threads", thread_id])}>

@@ -70,12 +70,18 @@ function middlewareRequest(value: unknown): Question | undefined {
     return {
       name,
       args,
-      description: textOr(description),
+      description: withoutCall(textOr(description), name),
       allowed: DECISIONS.filter((kind) => (Array.isArray(allowed) ? allowed : DEFAULTS).includes(kind)),
       schema: named?.argsSchema ?? named?.args_schema,
     };
   });
   return { kind: "review", requests, spelling };
+}
+
+/** The middleware's own description repeats the call, which is shown beside it. */
+function withoutCall(description: string | undefined, name: string): string | undefined {
+  const end = description?.indexOf(`\n\nTool: ${name}\nArgs: `) ?? -1;
+  return end === -1 ? description : description?.slice(0, end);
 }
 
 const DEFAULTS: readonly unknown[] = ["approve", "edit", "reject"];

@@ -91,6 +91,14 @@ describeWithChromium("a graph that asks", () => {
     const choice = await asked({ question: "Which?", options: ["red", "blue"] });
     await visit(`#/run/${choice}`);
     await page.getByLabel("blue").check();
+    // What can be answered is said once.
+    const group = page.getByRole("group", { name: "The graph asks" });
+    expect((await group.innerText()).split("\n").filter(Boolean)).toEqual([
+      "The graph asks",
+      "Which?",
+      "red",
+      "blue",
+    ]);
     await answer(page).click();
     expect(await answersOf(page, service, choice)).toEqual(["blue"]);
 
@@ -308,6 +316,16 @@ describe("an answer", () => {
       [{ type: "ignore", args: null }],
     ]);
     expect(questionOf(request).kind).toBe("review");
+  });
+
+  it("is asked for without the call, where the middleware describes that once more", () => {
+    const described = (description: string) => {
+      const question = questionOf({ actionRequests: [{ name: "send", args: { to: "ada" }, description }] });
+      return question.kind === "review" && question.requests[0]?.description;
+    };
+    const call = 'Tool: send\nArgs: {\n  "to": "ada"\n}';
+    expect(described(`Tool execution requires approval\n\n${call}`)).toBe("Tool execution requires approval");
+    expect(described("Send it?\n\nTool: a hammer")).toBe("Send it?\n\nTool: a hammer");
   });
 
   it("to Python's middleware is spelled as Python does", () => {

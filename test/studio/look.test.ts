@@ -167,14 +167,18 @@ describeWithChromium("a thread", () => {
     await visit(`#/threads/${waits}?tab=tasks`);
     await page.locator(".task", { hasText: "plan" }).getByText("planned").waitFor();
     await page.locator(".task", { hasText: "ask" }).getByText("Approve?").waitFor();
-    expect(await stepsOf(page).first().textContent()).toContain("asks");
+    expect(await stepsOf(page).first().textContent()).toMatch(/next: ask.*asks/);
     const [thread] = await service.threads.search({ status: "error" }).then(({ items }) => items);
     await visit(`#/threads/${failed ?? thread?.thread_id}?tab=tasks`);
     await page
       .locator(".task")
       .getByText(/kaboom/)
       .waitFor();
-    expect(await stepsOf(page).first().textContent()).toContain("failed");
+    expect(await stepsOf(page).first().textContent()).toMatch(/next: bad.*failed/);
+    // Nobody watched that run: its conversation tells of it, too.
+    await page.getByRole("link", { name: "Conversation" }).click();
+    await page.getByRole("alert").getByText("kaboom").waitFor();
+    await page.locator(".scene").getByText("failed").waitFor();
   });
 
   it("shows the steps inside of a subgraph", async () => {
@@ -268,7 +272,11 @@ describeWithChromium("a graph", () => {
       "end",
     ]);
     expect(await page.locator(".edge.is-conditional").count()).toBeGreaterThan(0);
+    await page.getByText("A dashed line is").waitFor();
     await page.getByText("input", { exact: true }).click();
     await page.locator("details[open]").getByText('"messages"').waitFor();
+    await visit("#/graphs/hitl");
+    await page.getByRole("region", { name: "Drawing hitl" }).waitFor();
+    expect(await page.getByText("A dashed line is").count()).toBe(0);
   });
 });
