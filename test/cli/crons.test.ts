@@ -61,7 +61,7 @@ describe.each(["db", "url"] as const)("with --%s", (place) => {
   });
 
   it("webhooks that failed are listed, sent again and deleted", async () => {
-    const { project, places, run_id, receiver } = await open();
+    const { project, service, places, run_id, receiver } = await open();
     const call = (...argv: string[]) => cli(["webhooks", ...argv, ...places[place]], { cwd: project.dir });
     const { stdout } = await call("list", "--status", "failed", "--json");
     const { items } = JSON.parse(stdout) as { items: Webhook[] };
@@ -69,6 +69,8 @@ describe.each(["db", "url"] as const)("with --%s", (place) => {
     await receiver.next();
     receiver.answers.push(410);
     expect((await call("send", run_id)).code).toBe(0);
+    // What was put into the database beside it, a server sees at its next round.
+    await service.fireDue(new Date().toISOString());
     expect((await receiver.next()).run.run_id).toBe(run_id);
     const status = async () => (await call("list")).stdout;
     await expect.poll(status).toMatch(/ failed /);
