@@ -309,6 +309,7 @@ export const words = {
     writeAndRun: "write and run",
     page: "one file",
     again: "run again",
+    difference: "difference",
     curl: "curl",
     sdk: "SDK call",
     cli: "graph-serve",

@@ -6,6 +6,7 @@ import { ApiError } from "../api.js";
 import type { Pair } from "../parts/aligned.js";
 import { Differences } from "../parts/changes.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
+import { CopyAs } from "../parts/copy-as.js";
 import { inSlices } from "../parts/slices.js";
 import { msText, visible } from "../parts/text.js";
 import { go, href } from "../router.js";
@@ -14,6 +15,7 @@ import {
   type ComparedStep,
   comparison,
   type Comparison,
+  diffAction,
   MOST_STEPS,
   named,
   stateOf,
@@ -124,8 +126,10 @@ function FileButton({ label, onOpen }: { label: string; onOpen: (name: string) =
 /** Pairs whose states are compared without being asked. */
 const MOST_READ = 30;
 
-function Compared({ compared: { left, right, steps, totals } }: { compared: Comparison }) {
+function Compared({ compared }: { compared: Comparison }) {
+  const { left, right, steps, totals } = compared;
   const { common, pairs } = steps;
+  const action = diffAction(compared);
   const rows = [
     [words.compare.left, left, totals.left] as const,
     [words.compare.right, right, totals.right] as const,
@@ -163,6 +167,7 @@ function Compared({ compared: { left, right, steps, totals } }: { compared: Comp
           ))}
         </tbody>
       </table>
+      {action && <CopyAs of={words.copyAs.difference} action={() => action} />}
       <h2>{words.thread.steps}</h2>
       <p class="dim small-text">{words.compare.common(common.length)}</p>
       {(left.isCut || right.isCut) && <p class="small-text">{words.compare.cut(MOST_STEPS)}</p>}

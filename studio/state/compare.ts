@@ -3,10 +3,11 @@ import { computed } from "@preact/signals";
 import type { Run, RunTasks } from "../../src/models/run.js";
 import { NO_TOKENS, reportedTokens, type TokenCounts } from "../../src/models/token-counts.js";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
-import { ApiError, ask } from "../api.js";
+import { ApiError, ask, shared } from "../api.js";
 import { aligned, type Aligned, type Named } from "../parts/aligned.js";
 import { added, tokensIn } from "../parts/prices.js";
 import { place } from "../router.js";
+import type { Action } from "./copy-as.js";
 import { load, loading } from "./loading.js";
 import { ownNodes } from "../../src/view/diagram.js";
 import { fileNameOf, openedFile } from "./opened-files.js";
@@ -200,6 +201,16 @@ async function tokensSince(origin: Origin, runId: string, since: string): Promis
   const path = `${pathOf(origin)}/runs/${encodeURIComponent(runId)}/tasks`;
   const { tasks } = await origin.ask<RunTasks>("GET", path);
   return tokensIn(tasks.filter(({ started_at }) => Date.parse(started_at) >= Date.parse(since)));
+}
+
+/** The values of the two last steps compared, for others to do; undefined where this tab alone has one of them. */
+export function diffAction({ left, right }: Comparison): Action | undefined {
+  const tips = [left, right].map(({ origin, chain }) => {
+    const id = chain.at(-1)?.id;
+    return origin.file === undefined && id !== undefined ? `${origin.threadId}@${id}` : undefined;
+  });
+  const known = tips.filter((tip) => tip !== undefined);
+  return shared || known.length < tips.length ? undefined : { cli: ["diff", ...known] };
 }
 
 /** The state of a step, in full. */

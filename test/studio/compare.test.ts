@@ -3,10 +3,11 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunTasks } from "../../src/models/run.js";
 import type { ThreadFile } from "../../src/models/thread-file.js";
+import { cli } from "../cli/harness.js";
 import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { argumentsOf, expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
@@ -85,6 +86,10 @@ describeWithChromium("two branches", () => {
       ["first", "3 model_request", "2", expect.stringMatching(/^\d+ m?s$/), String(asked[1])],
       ["second", "3 model_request", "2", expect.any(String), String(again?.usage?.total_tokens)],
     ]);
+    const others = page.getByRole("group", { name: "Copy difference as" });
+    const command = await expectCopied(others, "graph-serve", new RegExp(`diff ${id}@.+ ${id}@.+ --url`));
+    const { code, stdout } = await cli(await argumentsOf(command, process.cwd()));
+    expect([code, stdout]).toEqual([0, expect.stringContaining("seven")]);
     await page.getByRole("table").getByRole("link").last().click();
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
   });
@@ -145,6 +150,7 @@ describeWithChromium("files", () => {
     await choose("Open a file as the second", "new.json", json);
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await page.getByText("They are the same.").waitFor();
+    expect(await page.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     await page.getByLabel("first", { exact: true }).fill("file:old@home.html@0");
     await page.getByLabel("second", { exact: true }).fill(`${thread}@-1`);

@@ -137,6 +137,7 @@ describeWithChromium("a page of one file", () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole("link", { name: "Compare with the newest" }).click();
     await page.getByText(/Steps in common: \d/).waitFor();
+    expect(await page.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
     // Of runs the file knows nothing.
     expect(await page.locator(".compared-totals tr").last().locator("td").last().textContent()).toBe("–");
     await page.goBack();

@@ -57,6 +57,11 @@ describeWithChromium("a thread that is saved from its page", () => {
     const others = page.getByRole("group", { name: "Copy one file as" });
     const command = await expectCopied(others, "graph-serve", new RegExp(`replay ${id} --format html`));
     expect(await copied(command, `thread-agent-${id.slice(0, 8)}.html`)).toContain("42 [redacted]");
+    const shown = page.getByText(/^(Copy one file as|without secrets)$/).filter({ visible: true });
+    expect(await shown.count()).toBe(2);
+    await page.emulateMedia({ media: "print" });
+    expect(await shown.count()).toBe(0);
+    await page.emulateMedia({ media: "screen" });
     await page.getByLabel("without secrets").uncheck();
     const kept = await expectCopied(others, "graph-serve", /--keep-secrets/);
     expect(await copied(kept, `thread-agent-${id.slice(0, 8)}.html`)).toContain("42 sk-0123456789abcdef0123");
