@@ -111,7 +111,9 @@ export class ServerProcesses {
     return Promise.all(
       Array.from({ length: count }, async () => {
         const child = fork(SERVER, [settings, this.#log], { execArgv: ["--import", "tsx"] });
-        const [url] = (await once(child, "message")) as [string];
+        const ended = new AbortController();
+        child.once("exit", (code) => ended.abort(new Error(`a server ended with ${code} while it started`)));
+        const [url] = (await once(child, "message", { signal: ended.signal })) as [string];
         const server = new ServerProcess(child, url);
         this.#running.push(server);
         return server;
