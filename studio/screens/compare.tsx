@@ -167,9 +167,11 @@ function Compared({ compared }: { compared: Comparison }) {
           ))}
         </tbody>
       </table>
-      {action && <CopyAs of={words.copyAs.difference} action={() => action} />}
       <h2>{words.thread.steps}</h2>
-      <p class="dim small-text">{words.compare.common(common.length)}</p>
+      <p class="facts">
+        <span>{words.compare.common(common.length)}</span>
+        {action && <CopyAs of={words.copyAs.difference} action={() => action} />}
+      </p>
       {(left.isCut || right.isCut) && <p class="small-text">{words.compare.cut(MOST_STEPS)}</p>}
       {pairs.length === 0 && <p>{words.compare.same}</p>}
       <ol class="pairs">
