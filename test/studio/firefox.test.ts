@@ -16,6 +16,12 @@ const focusSteps = (page: FirefoxPage) =>
   page.evaluate(`document.querySelector("[aria-label=Steps]").focus()`);
 const stepsOf = (page: FirefoxPage) => allOf(page, "[aria-label=Steps] [role=option]");
 
+/** What a scrollbar below an element takes of its height. */
+const barOf = (page: FirefoxPage, selector: string): Promise<number> =>
+  page.evaluate(
+    `((each) => each.offsetHeight - each.clientHeight)(document.querySelector(${JSON.stringify(selector)}))`,
+  );
+
 describeWithFirefox("the Studio in Firefox", () => {
   const firefox = useFirefox();
 
@@ -58,12 +64,16 @@ describeWithFirefox("the Studio in Firefox", () => {
     await page.click("button", "Run unchanged");
     await expect.poll(() => stepsOf(page)).toHaveLength(6);
 
+    // Its scrollbars take room, which there is little of on narrow screens.
+    await page.resize(390);
+    expect(await barOf(page, ".tabs")).toBeLessThanOrEqual(1);
     const screens = { threads: "Threads", runs: "Runs", inbox: "Inbox", store: "Memory", graphs: "Graphs" };
     for (const [screen, title] of Object.entries(screens)) {
       await page.goto(`${url}/studio/#/${screen}`);
       await page.reload();
       await expect.poll(() => allOf(page, "main h1")).toEqual([title]);
       await expect.poll(() => allOf(page, "main .waiting")).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
     }
     expect(page.faults).toEqual([]);
     expect(page.requests.filter((each) => isForeign(each, url))).toEqual([]);
