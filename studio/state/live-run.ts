@@ -70,10 +70,15 @@ export interface Scene {
 export const isShown = (threadId: string): boolean => threadId === shownThread;
 
 /** Show a thread on which nothing runs. */
-export function show(threadId: string, { values, drawn }: Scene): void {
+export function show(threadId: string, scene: Scene): void {
+  picture.value = viewOf(threadId, scene).picture();
+  void readPastTimes(threadId);
+}
+
+function viewOf(threadId: string, { values, drawn }: Scene): RunView {
+  view = new RunView(values, drawn, isShown(threadId) ? view : undefined);
   shownThread = threadId;
-  view = new RunView(values, drawn);
-  picture.value = view.picture();
+  return view;
 }
 
 /** The run is over, and this is the state that it left; with `forget`, nothing else is left of it. */
@@ -126,15 +131,13 @@ async function inFlight(threadId: string): Promise<string | undefined> {
 
 async function read(threadId: string, runId: string, scene: Scene, first?: First): Promise<void> {
   const mine = generation;
-  const fresh = new RunView(scene.values, scene.drawn);
-  view = fresh;
-  shownThread = threadId;
+  const fresh = viewOf(threadId, scene);
   /** Whether a call of a tool has ended whose time was not asked for. */
   let hasEnded = false;
   const painter = new Painter(fresh, (checkpoint) => {
     if (!checkpoint) return;
     tell(threadId, false);
-    if (hasEnded) void readTimes(threadId, runId, fresh);
+    if (hasEnded) void readTimes(threadId, runId);
     hasEnded = false;
   });
   leaving = new AbortController();
@@ -161,7 +164,7 @@ async function read(threadId: string, runId: string, scene: Scene, first?: First
   painter.paint();
   live.value = undefined;
   tell(threadId, true);
-  await readTimes(threadId, runId, fresh);
+  await readTimes(threadId, runId);
 }
 
 const isEndOfCall = ({ event, data }: Frame): boolean =>
@@ -170,13 +173,43 @@ const isEndOfCall = ({ event, data }: Frame): boolean =>
   (data.event === "on_tool_end" || data.event === "on_tool_error");
 
 /** What its frames do not tell: how long calls took. */
-async function readTimes(threadId: string, runId: string, of: RunView): Promise<void> {
+async function readTimes(threadId: string, runId: string): Promise<void> {
+  const told = await tasksOf(threadId, runId);
+  if (told) takeTimes(threadId, [told]);
+}
+
+/** Of a conversation that came before: so many runs of it, the newest, are asked how long their calls took. */
+const PAST_RUNS = 20;
+
+async function readPastTimes(threadId: string): Promise<void> {
+  const missing = view?.untimedCalls();
+  if (!missing || missing.size === 0) return;
+  const path = `${pathOf(threadId)}?limit=${PAST_RUNS}&select=run_id`;
+  const runs = await ask<Pick<Run, "run_id">[]>("GET", path).catch(() => undefined);
+  const told: RunTasks[] = [];
+  for (const { run_id } of runs?.body ?? []) {
+    if (missing.size === 0 || !isShown(threadId)) break;
+    const run = await tasksOf(threadId, run_id);
+    if (!run) continue;
+    told.unshift(run);
+    for (const { tool_call_id: call = "" } of run.tasks) missing.delete(call);
+  }
+  takeTimes(threadId, told);
+}
+
+/** A run that was rolled back has none. */
+async function tasksOf(threadId: string, runId: string): Promise<RunTasks | undefined> {
   const path = `${pathOf(threadId)}/${encodeURIComponent(runId)}/tasks`;
   const told = await ask<RunTasks>("GET", path).catch(() => undefined);
-  // A run that was rolled back has none; another one may be shown by now.
-  if (!told || view !== of) return;
-  of.takeTimes(told.body);
-  picture.value = of.picture();
+  return told?.body;
+}
+
+/** In the order of the runs: what was called again took as long as the last time. */
+function takeTimes(threadId: string, runs: readonly RunTasks[]): void {
+  // Another thread may be shown by now.
+  if (!view || !isShown(threadId) || runs.length === 0) return;
+  for (const run of runs) view.takeTimes(run);
+  picture.value = view.picture();
 }
 
 const tell = (threadId: string, isOver: boolean): void => {

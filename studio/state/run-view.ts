@@ -75,7 +75,7 @@ function conversationOf(values: unknown): MessageLike[] {
 export class RunView {
   readonly #progress: RunProgress;
   readonly #growing = new Map<string, { message: MessageLike; within: string; after: string | undefined }>();
-  readonly #tools = new Map<string, ToolState>();
+  #tools = new Map<string, ToolState>();
   #entries = new Map<string, Entry>();
   /** Messages that came again, by the object that they first were. */
   readonly #first = new WeakMap<MessageLike, MessageLike>();
@@ -86,10 +86,15 @@ export class RunView {
   #end: RunEnd | undefined;
   #checkpoints = 0;
 
-  /** @param values of the thread as the run begins; @param drawn ids of the nodes of the graph's drawing */
-  constructor(values: unknown, drawn: ReadonlySet<string>) {
+  /**
+   * @param values of the thread as the run begins
+   * @param drawn ids of the nodes of the graph's drawing
+   * @param before what was shown of the thread: calls of earlier runs keep their times
+   */
+  constructor(values: unknown, drawn: ReadonlySet<string>, before?: RunView) {
     this.#values = values;
     this.#progress = new RunProgress(drawn);
+    if (before) this.#tools = new Map(before.#tools);
   }
 
   take(frame: Frame): void {
@@ -229,12 +234,22 @@ export class RunView {
     }
   }
 
+  /** Calls with an answer of which it is not known how long they took. */
+  untimedCalls(): Set<string> {
+    const calls = [...this.#entries.values()].flatMap((entry) => entry.calls);
+    return new Set(
+      calls.filter(({ result, state }) => result && state?.ms === undefined).map(({ id }) => id),
+    );
+  }
+
   /** How long calls took, once that is known. */
   takeTimes({ tasks }: RunTasks): void {
-    for (const { tool_call_id: call = "", started_at, ended_at } of tasks) {
-      const tool = this.#tools.get(call);
-      if (tool && ended_at !== null)
-        this.#tools.set(call, { ...tool, ms: Date.parse(ended_at) - Date.parse(started_at) });
+    for (const { tool_call_id: call, state, started_at, ended_at } of tasks) {
+      if (call === undefined || ended_at === null) continue;
+      const tool = this.#tools.get(call) ?? { state: state === "failed" ? "failed" : "done" };
+      // One that asked is called anew by the run that has the answer.
+      if (tool.state === "running") continue;
+      this.#tools.set(call, { ...tool, ms: Date.parse(ended_at) - Date.parse(started_at) });
     }
   }
 

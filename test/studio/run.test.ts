@@ -75,8 +75,11 @@ const slowly = createAgent({
 const both = createAgent({
   model: new FakeModel((messages) => {
     if (messages.at(-1)?.type === "tool") return "Both have looked.";
-    const call = (id: string, to: string) => ({ name: "look", args: { to }, id, type: "tool_call" as const });
-    return { text: "", toolCalls: [call("call_left", "left"), call("call_right", "right")] };
+    const call = (to: string) => {
+      const id = `call_${to}_${messages.length}`;
+      return { name: "look", args: { to }, id, type: "tool_call" as const };
+    };
+    return { text: "", toolCalls: [call("left"), call("right")] };
   }),
   tools: [
     tool(({ to }: { to: string }) => `seen ${to}`, {
@@ -202,10 +205,19 @@ describeWithChromium("running a graph", () => {
     await say(page, "look");
     await page.getByText("Both have looked.").waitFor();
     const cards = page.getByRole("region", { name: "calls look" });
-    for (const [index, side] of ["left", "right"].entries())
-      await expect
-        .poll(() => cards.nth(index).innerText())
-        .toMatch(new RegExp(`look\\s+done\\s+[\\d.]+ m?s\\s[^]*seen ${side}`));
+    const areTimed = async () => {
+      for (const [index, side] of ["left", "right"].entries())
+        await expect
+          .poll(() => cards.nth(index).innerText())
+          .toMatch(new RegExp(`look\\s+done\\s+[\\d.]+ m?s\\s[^]*seen ${side}`));
+    };
+    await areTimed();
+    // Of a thread that is opened later, and of runs before this one, too.
+    await page.reload();
+    await areTimed();
+    await say(page, "look again");
+    await expect.poll(() => cards.count()).toBe(4);
+    await areTimed();
   });
 
   it("shows which call failed, and why", async () => {
