@@ -3,7 +3,7 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState } from "../../src/models/state.js";
-import { contentText } from "../../src/view/text.js";
+import { messageLine } from "../../src/view/text.js";
 import { Fault, Section } from "../parts/common.js";
 import { CopyAs } from "../parts/copy-as.js";
 import type { MessageLike } from "../parts/message.js";
@@ -173,8 +173,8 @@ function Messages({ name, messages }: { name: string; messages: MessageLike[] })
       {messages.slice(-MOST_MESSAGES).map((message, index) => {
         const { id, type, content } = message;
         if (typeof id !== "string") return null;
-        const text = contentText(content);
-        const said = `${type}: ${text === "" ? jsonText(message.tool_calls ?? content) : text}`;
+        const line = messageLine(message);
+        const said = line === `${type}: ` ? `${line}${jsonText(content)}` : line;
         return (
           <li key={id}>
             <span class="one-line">{visible(said.slice(0, 200))}</span>

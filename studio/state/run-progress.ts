@@ -66,9 +66,13 @@ export class RunProgress {
   }
 
   /** The run is over. */
-  finish(hasSucceeded: boolean): void {
-    for (const [id, state] of this.nodes) if (state === "running") this.nodes.delete(id);
-    if (!hasSucceeded) return;
+  finish(status: string): void {
+    const running = [...this.nodes].flatMap(([id, state]) => (state === "running" ? [id] : []));
+    for (const id of running) this.nodes.delete(id);
+    // Of several that ran at once it is not told which one failed.
+    const [failed, ...others] = running.filter((id) => !running.some((each) => each.startsWith(`${id}:`)));
+    if (status === "error" && failed !== undefined && others.length === 0) this.nodes.set(failed, "failed");
+    if (status !== "success") return;
     for (const from of this.#last("")) this.ways.add(wayKey(from, END));
   }
 

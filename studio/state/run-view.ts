@@ -270,7 +270,7 @@ export class RunView {
       tokens: typeof total === "number" ? total : undefined,
       error,
     };
-    this.#progress.finish(status === "success");
+    this.#progress.finish(this.#end.status);
     for (const [call, tool] of this.#tools)
       if (tool.state === "running") this.#tools.set(call, { state: "failed", error: this.#end.status });
   }

@@ -33,6 +33,7 @@ describeWithChromium("a fork", () => {
     await page.keyboard.press("f");
     await page.getByRole("heading", { name: "From step 3" }).waitFor();
     await button(page, "Edit messages").click();
+    await page.locator(".fork-messages").getByText("ai: calls add").waitFor();
     await button(page, "Delete message 3").click();
     await button(page, "Change message 4").click();
     const editor = page.getByLabel("What is written to messages");

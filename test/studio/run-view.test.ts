@@ -133,6 +133,18 @@ describe("a run's picture", () => {
     expect([...nodes]).toEqual([["plan", "done"]]);
     expect(end).toEqual({ status: "timeout", tokens: undefined, error: "too long" });
   });
+
+  it("marks the node that a run failed in, unless several ran at once", () => {
+    const nodesOf = (event: string, data: object, ...names: string[]) => {
+      const tasks = names.map((name) => ({ id: `task ${name}`, name }));
+      const view = viewOf(["checkpoints", { values: {}, tasks }], [event, data]);
+      return [...view.picture().nodes];
+    };
+    const failed = { status: "error", message: "kaboom" };
+    expect(nodesOf("error", failed, "bad")).toEqual([["bad", "failed"]]);
+    expect(nodesOf("error", failed, "one", "other")).toEqual([]);
+    expect(nodesOf("end", { status: "interrupted" }, "bad")).toEqual([]);
+  });
 });
 
 describe("a draft", () => {
