@@ -284,5 +284,5 @@ function changedText({ changed, next, asks }: Step, isFailed: boolean): string {
   if (wrote !== "" && asks === 0 && !isFailed) return wrote;
   const names = [...new Set(ownNodes(next))];
   const then = names.length > 0 ? words.thread.next(visible(names.join(", "))) : "";
-  return [wrote, then].filter(Boolean).join(" · ");
+  return [then, wrote].filter(Boolean).join(" · ");
 }
