@@ -401,6 +401,7 @@ export const words = {
     tip: "ends with",
     steps: "steps",
     time: "time",
+    tokens: "tokens",
     common: (count: number) => (count === 0 ? "They have no step in common." : `Steps in common: ${count}`),
     same: "They are the same.",
     equal: "same values",

@@ -145,7 +145,7 @@ function Compared({ compared }: { compared: Comparison }) {
               words.compare.tip,
               words.compare.steps,
               words.compare.time,
-              words.tokens.title,
+              words.compare.tokens,
             ].map((name) => (
               <th key={name} scope="col">
                 {name}

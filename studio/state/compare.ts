@@ -1,7 +1,7 @@
 /** Two branches, of one thread or of two, that are looked at side by side. */
 import { computed } from "@preact/signals";
 import type { Run, RunTasks } from "../../src/models/run.js";
-import { NO_TOKENS, reportedTokens, type TokenCounts } from "../../src/models/token-counts.js";
+import { NO_TOKENS, type TokenCounts } from "../../src/models/token-counts.js";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
 import { ApiError, ask, shared } from "../api.js";
 import { aligned, type Aligned, type Named } from "../parts/aligned.js";
@@ -33,6 +33,8 @@ export interface Side {
   chain: ComparedStep[];
   /** Whether what was before its first step is not read: the thread is too long. */
   isCut: boolean;
+  /** Whether the run of its last step went on behind it. */
+  goesOn: boolean;
 }
 
 export interface Comparison {
@@ -116,7 +118,8 @@ async function readSide(name: string): Promise<Side> {
     throw new ApiError(404, "checkpoint_not_found", words.compare.noStep(ref, reference, most));
   }
   const chain = chainTo(tip, steps, origin);
-  return { origin, chain, isCut: !isWhole && chain[0]?.parent !== undefined };
+  const newest = steps.find(({ runId }) => runId === tip.runId);
+  return { origin, chain, isCut: !isWhole && chain[0]?.parent !== undefined, goesOn: newest !== tip };
 }
 
 /** A copy of a thread begins in its midst: what came before is of no interest then. */
@@ -161,7 +164,7 @@ function titleOf({ source }: Step, parent: Step | undefined): string {
 
 type ListedRun = Pick<Run, "run_id" | "usage" | "created_at">;
 
-async function totalOf({ origin, chain }: Side, common: number): Promise<Total> {
+async function totalOf({ origin, chain, goesOn }: Side, common: number): Promise<Total> {
   const [parted, own] = [chain[common - 1], chain.slice(common)];
   const select = ["run_id", "usage", "created_at"].map((field) => `select=${field}`).join("&");
   const runs = await origin.ask<ListedRun[]>("GET", `${pathOf(origin)}/runs?limit=1000&${select}`);
@@ -172,35 +175,55 @@ async function totalOf({ origin, chain }: Side, common: number): Promise<Total> 
     const begun = before?.runId === step.runId ? before?.createdAt : byId.get(step.runId ?? "")?.created_at;
     return begun == null ? sum : sum + Date.parse(step.createdAt ?? "") - Date.parse(begun);
   }, 0);
-  return { ms: Number.isNaN(ms) ? 0 : ms, tokens: await tokensOf(origin, own, parted, byId) };
+  const end = goesOn ? own.at(-1) : undefined;
+  return { ms: Number.isNaN(ms) ? 0 : ms, tokens: await tokensOf(origin, own, { parted, end }, byId) };
 }
 
-/** Undefined where the runs of the steps, or when their models were asked, are not to be seen. */
+/** Steps in whose runs a branch begins, and ends before they do. */
+interface Ends {
+  parted: ComparedStep | undefined;
+  end: ComparedStep | undefined;
+}
+
+/** Undefined where what the runs of the steps took, or when their models were asked, is not to be seen. */
 async function tokensOf(
   origin: Origin,
   own: readonly ComparedStep[],
-  parted: ComparedStep | undefined,
+  { parted, end }: Ends,
   runs: ReadonlyMap<string, ListedRun>,
 ): Promise<TokenCounts | undefined> {
-  const ids = [...new Set(own.flatMap(({ runId }) => runId ?? []))];
-  if (!ids.every((id) => runs.has(id))) return undefined;
   let sum = NO_TOKENS;
-  for (const id of ids) {
-    // Of the run in which they parted, a part was before that.
-    const isPart = id === parted?.runId;
-    if (isPart && origin.file !== undefined) return undefined;
-    sum = added(
-      sum,
-      isPart ? await tokensSince(origin, id, parted?.createdAt ?? "") : reportedTokens(runs.get(id)?.usage),
-    );
+  for (const id of new Set(own.flatMap(({ runId }) => runId ?? []))) {
+    const run = runs.get(id);
+    // What messages say is of the whole thread.
+    if (!run?.usage || run.usage.source === "messages") return undefined;
+    const since = id === parted?.runId ? Date.parse(parted.createdAt ?? "") : -Infinity;
+    const until = id === end?.runId ? Date.parse(end.createdAt ?? "") : Infinity;
+    const isWhole = since === -Infinity && until === Infinity;
+    const tokens = isWhole ? run.usage : await tokensBetween(origin, run, since, until);
+    if (!tokens) return undefined;
+    sum = added(sum, tokens);
   }
   return sum;
 }
 
-async function tokensSince(origin: Origin, runId: string, since: string): Promise<TokenCounts> {
-  const path = `${pathOf(origin)}/runs/${encodeURIComponent(runId)}/tasks`;
+/** Undefined where that is not known of all that the run asked of models. */
+async function tokensBetween(
+  origin: Origin,
+  { run_id, usage }: ListedRun,
+  since: number,
+  until: number,
+): Promise<TokenCounts | undefined> {
+  if (origin.file !== undefined || Number.isNaN(since) || Number.isNaN(until)) return undefined;
+  const path = `${pathOf(origin)}/runs/${encodeURIComponent(run_id)}/tasks`;
   const { tasks } = await origin.ask<RunTasks>("GET", path);
-  return tokensIn(tasks.filter(({ started_at }) => Date.parse(started_at) >= Date.parse(since)));
+  if (tokensIn(tasks).total_tokens !== usage?.total_tokens) return undefined;
+  return tokensIn(
+    tasks.filter(({ started_at }) => {
+      const begun = Date.parse(started_at);
+      return begun >= since && begun < until;
+    }),
+  );
 }
 
 /** The values of the two last steps compared, for others to do; undefined where this tab alone has one of them. */

@@ -1,10 +1,13 @@
 /** Two branches, of one thread, of two, or of files, side by side. */
+import { AIMessage } from "@langchain/core/messages";
+import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunTasks } from "../../src/models/run.js";
 import type { ThreadFile } from "../../src/models/thread-file.js";
 import { cli } from "../cli/harness.js";
 import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.js";
+import { FakeModel } from "../fixtures/fake-model.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { argumentsOf, expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
@@ -20,6 +23,38 @@ const totals = (page: Page): Promise<string[][]> =>
     .locator(".compared-totals tbody tr")
     .all()
     .then((rows) => Promise.all(rows.map((row) => row.locator("th, td").allTextContents())));
+
+/** Takes a millisecond at least: what begins and ends in one is on neither side of a checkpoint. */
+const model = new FakeModel(() => {
+  const begun = Date.now();
+  while (Date.now() === begun);
+  return "an answer";
+});
+const answer = async ({ messages }: typeof MessagesAnnotation.State) => ({
+  messages: [await model.invoke(messages)],
+});
+/** Asks its model twice. */
+const twice = new StateGraph(MessagesAnnotation)
+  .addNode("one", answer)
+  .addNode("two", answer)
+  .addEdge(START, "one")
+  .addEdge("one", "two")
+  .addEdge("two", END)
+  .compile();
+
+/** Its message says what a model took that the run did not ask. */
+const quoting = new StateGraph(MessagesAnnotation)
+  .addNode("quote", () => ({
+    messages: [
+      new AIMessage({
+        content: "quoted",
+        usage_metadata: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+      }),
+    ],
+  }))
+  .addEdge(START, "quote")
+  .addEdge("quote", END)
+  .compile();
 
 /** An exported thread of so many steps, whose values are its own. */
 function exportedThread(name: string, count: number): string {
@@ -47,7 +82,7 @@ function exportedThread(name: string, count: number): string {
 
 describeWithChromium("two branches", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { agent } });
+  const server = useServer({ graphs: { agent, twice, quoting } });
 
   it("of one thread are compared from where they part", async () => {
     const { service, url } = server();
@@ -83,7 +118,7 @@ describeWithChromium("two branches", () => {
     const asked = tasks.flatMap(({ usage }) => usage?.total_tokens ?? []);
     expect(asked).toHaveLength(2);
     expect(await totals(page)).toEqual([
-      ["first", "3 model_request", "2", expect.stringMatching(/^\d+ m?s$/), String(asked[1])],
+      ["first", "3 model_request", "2", expect.stringMatching(/^[\d.]+ m?s$/), String(asked[1])],
       ["second", "3 model_request", "2", expect.any(String), String(again?.usage?.total_tokens)],
     ]);
     const others = page.getByRole("group", { name: "Copy difference as" });
@@ -92,6 +127,36 @@ describeWithChromium("two branches", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining("seven")]);
     await page.getByRole("table").getByRole("link").last().click();
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
+  });
+
+  it("of which one ends in the midst of a run are told the tokens up to there, where those are known", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "twice", ask("two and three"));
+    const [, inMidst, begun] = await service.state.history(id, { limit: 3 });
+    const checkpoint = { checkpoint_id: begun?.checkpoint?.checkpoint_id ?? "" };
+    await service.state.update(id, { values: {}, as_node: "one", checkpoint });
+    const [run] = await service.runs.list(id, {});
+    const stored = await service.runs.tasks(id, run?.run_id ?? "");
+    const [first, last] = stored.tasks.flatMap(({ usage }) => usage?.total_tokens ?? []);
+    expect((first ?? 0) + (last ?? 0)).toBe(run?.usage?.total_tokens);
+    const { page, visit } = await open(url);
+    const tokens = async () => (await totals(page)).map((cells) => cells.at(-1));
+    const compared = `#/compare/${id}@${inMidst?.checkpoint?.checkpoint_id}/${id}@-1`;
+    await visit(compared);
+    await expect.poll(tokens).toEqual([String(first), "0"]);
+    for (const told of [
+      { tasks: [], omitted: 0 },
+      { tasks: stored.tasks.slice(0, -1), omitted: 1 },
+    ]) {
+      await page.route("**/runs/*/tasks", (route) => route.fulfill({ json: told }));
+      await page.reload();
+      await expect.poll(tokens).toEqual(["–", "0"]);
+      await page.unroute("**/runs/*/tasks");
+    }
+    const quoted = await ranThread(service, "quoting", ask("what was said?"));
+    await visit(`#/compare/${quoted}@-1/${id}@${inMidst?.checkpoint?.checkpoint_id}`);
+    await expect.poll(tokens).toEqual(["–", String(first)]);
+    expect(await page.locator(".compared-totals thead").innerText()).toMatch(/\btokens\s*$/);
   });
 
   it("of two threads are compared by what ran, and those that are none are told", async () => {
