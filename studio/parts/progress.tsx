@@ -29,8 +29,9 @@ export function Progress() {
 
 /** How the last run failed, where nobody watched it. */
 export function LastFailure() {
-  const error = row.value.value?.error;
-  if (live.value || picture.value?.end || error == null) return null;
+  const { status, error } = row.value.value ?? {};
+  // A run that goes on leaves the error of the one before it where it is.
+  if (live.value || picture.value?.end || status !== "error" || error == null) return null;
   return (
     <div class="progress">
       <p class="status is-error">{words.runs.ended.error}</p>

@@ -220,7 +220,7 @@ function Scroller({ isTalk, children }: { isTalk: boolean; children: ComponentCh
 }
 
 /** A run has ended here, while it was watched or before. */
-const ended = (): boolean => picture.value?.end !== undefined || row.value.value?.error != null;
+const ended = (): boolean => picture.value?.end !== undefined || row.value.value?.status === "error";
 
 const isBlank = (values: unknown): boolean => !isRecord(values) || Object.keys(values).length === 0;
 

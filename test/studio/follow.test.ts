@@ -8,6 +8,7 @@ import { expect, it } from "vitest";
 import { FakeModel } from "../fixtures/fake-model.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
@@ -49,7 +50,7 @@ const stepsOf = (page: Page) => page.getByRole("listbox", { name: "Steps" }).get
 describeWithChromium("a thread that is run", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, fast, gate },
+    graphs: { agent, fail, fast, gate },
     settings: { list_all_assistants: true },
   });
 
@@ -92,6 +93,34 @@ describeWithChromium("a thread that is run", () => {
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
     await expect.poll(() => page.locator(".runs li").textContent()).toContain("stopped");
     await run;
+  });
+
+  it("is not told to have failed while the run after that one goes on", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    const name = `again-${thread_id}`;
+    await service.runs.create(thread_id, { assistant_id: "fail", input: { x: 1 } }).catch(() => undefined);
+    expect((await service.threads.get(thread_id)).status).toBe("error");
+    const run = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    const { page, visit } = await open(url);
+    // Nor before the page knows which run that is.
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    await page.route(/select=run_id&select=status/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await visit(`#/run/${thread_id}`);
+    await page.getByText(`before ${name}`).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(await page.locator(".scene").getByText("failed").count()).toBe(0);
+    goOn();
+    await page.getByText(/^\W*running/).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    gateOf(name).open();
+    await run;
+    await page.getByText(/^done/).waitFor();
   });
 
   it("is read to its end in eight tabs, of which those that are not seen hold no connection", async () => {
