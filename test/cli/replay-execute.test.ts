@@ -200,6 +200,31 @@ describe("a run that is named", () => {
     ]);
   });
 
+  it("is repeated with its graph, though another one ran on the thread since", async () => {
+    const { thread_id } = await started("one");
+    const { stdout } = await cli(["runs", "list", thread_id, "--json"], { cwd: project.dir });
+    const [run] = (JSON.parse(stdout) as { items: { run_id: string }[] }).items;
+    await json("run", "two", "--thread", thread_id, "-i", '{"topic":"y"}');
+    expect(await executed(thread_id, "--run", run?.run_id ?? "", "--compare")).toMatchObject({
+      equal: true,
+      run: { status: "interrupted", interrupts: [{ value: "colour" }] },
+    });
+  });
+
+  it.each([
+    ["--run", "0198c0de"],
+    ["--in-place"],
+    ["--values", "{}"],
+    ["--as-node", "ask"],
+    ["--against", "one"],
+    ["--compare"],
+    ["--exit-code"],
+  ])("%s is refused where nothing is executed", async (...flag) => {
+    const refused = await cli(["replay", "0198c0de", ...flag], { cwd: project.dir });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(`${flag[0]} goes with --execute`);
+  });
+
   it("says by itself where to begin", async () => {
     const refused = await cli(["replay", "0198c0de@1", "--execute", "--run", "0198c0de"], {
       cwd: project.dir,

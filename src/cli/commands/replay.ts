@@ -23,6 +23,7 @@ import type { RunOutcome } from "../run/outcome.js";
 import type { Session } from "../session.js";
 import { findRun, findState, findThreadId, namedCheckpoint } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
+import { graphIdOf } from "../../client/client.js";
 import { CheckpointPath } from "../../client/walk.js";
 import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
 import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
@@ -101,6 +102,8 @@ interface Executed {
 
 const FAILED_EXIT = 1;
 
+const EXECUTE_FLAGS = ["run", "inPlace", "values", "asNode", "against", "compare", "exitCode"] as const;
+
 /** `replay --execute`: run a thread again from one of its checkpoints, and show what came of it this time. */
 async function replayExecute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<number> {
   refuseExecuteContradictions(thread, flags);
@@ -147,7 +150,9 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
       const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
       const threadId = await findThreadId(client, text);
       const run = flags.run === undefined ? undefined : (await findRun(client, flags.run, threadId)).run;
-      const graph = against ?? (await graphToRun(session, await client.threads.get(threadId), flags));
+      // Several graphs may have run on the thread.
+      const ran = run && graphIdOf(run) !== undefined ? run : await client.threads.get(threadId);
+      const graph = against ?? (await graphToRun(session, ran, flags));
       const { state: from, requests } = run
         ? await beginningOfRun(client, run)
         : at === undefined
@@ -220,14 +225,11 @@ async function showCompared(
   return !equal;
 }
 
-interface ReplayFlags extends ClientFlags {
+interface ReplayFlags extends ReplayExecuteFlags {
   keepSecrets?: boolean;
-  checkpoint?: string;
   to?: string;
   delay?: string;
-  step?: boolean;
   changedOnly?: boolean;
-  format: "text" | "html";
 }
 
 /** `replay`: the stored checkpoints of a thread, one after the other; no node is executed. */
@@ -267,13 +269,17 @@ async function replayStored(session: Session, thread: string, flags: ReplayFlags
 const redactionOf = ({ io }: Session, { keepSecrets: keeps }: ReplayFlags): Redact =>
   keeps ? keepSecrets : createRedaction({ ...process.env, ...io.env });
 
-function refuseContradictions(
-  { io, print }: Session,
-  { step, delay, format, keepSecrets: keeps }: ReplayFlags,
-): void {
+function refuseContradictions({ io, print }: Session, flags: ReplayFlags): void {
+  const { step, delay, format, keepSecrets: keeps } = flags;
   const refuse = (fault: string, hint: string): never => {
     throw new InvalidRequestError(fault, undefined, { hint });
   };
+  const alone = EXECUTE_FLAGS.find((name) => flags[name] !== undefined);
+  if (alone !== undefined)
+    refuse(
+      `--${alone.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} goes with --execute`,
+      "add --execute, or leave it out",
+    );
   if (keeps && (format !== "html" || print.isJson))
     refuse("--keep-secrets goes with --format html: nothing else takes them out", "leave it out");
   if (!step) return;
