@@ -16,15 +16,26 @@ interface Request {
 }
 
 /** What the interface does. */
-export interface RequestAction extends Request {
-  /** Another request, when this one went well. */
-  then?: Request;
+export type RequestAction = RequestParts & (Followed | WithFiles);
+
+interface RequestParts extends Request {
   /** The call of the SDK's client, such as `runs.cancel("…")`. */
   sdk: string;
   /** Arguments of `graph-serve`; undefined where no command does this. */
   cli?: readonly string[];
+}
+
+interface Followed {
+  /** Another request, when this one went well. */
+  then?: Request;
+  files?: undefined;
+}
+
+interface WithFiles {
   /** Files that the body holds, by the marks that stand there in place of what is in them. */
   files?: ReadonlyMap<string, string>;
+  /** The shell would take what joins the two for a part of the body. */
+  then?: undefined;
 }
 
 /** What the server is not asked for: a command alone does it. */
