@@ -226,13 +226,14 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
   };
 }
 
-/** LangGraph's own serializer, which it does not export. */
-const LANGGRAPHS = new MemorySaver().serde.constructor;
+/** LangGraph's own serializer, whose class it does not export. */
+const LANGGRAPHS = new MemorySaver().serde;
 const plainOnes = new WeakSet<SerializerProtocol>();
 
 /** Whether it gives of plain data the JSON; another may encrypt. */
 const givesPlainJson = (serializer: SerializerProtocol): boolean =>
-  serializer.constructor === LANGGRAPHS || plainOnes.has(serializer);
+  (serializer.constructor === LANGGRAPHS.constructor && serializer.dumpsTyped === LANGGRAPHS.dumpsTyped) ||
+  plainOnes.has(serializer);
 
 /** Keys that LangGraph's serializer, or the reading back of what it gave, has something to do with. */
 const TELLING = new Set(["lc", "lg_name", "__proto__", "response_metadata", "tool_call_chunks"]);

@@ -1,15 +1,14 @@
 /** Markdown as elements: its tokens, never markup. What is no Markdown, and all HTML, stands there as it was written. */
-import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
+import type { MarkedToken, Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { markdownTokens } from "./markdown-tokens.js";
 import { visible } from "./text.js";
 
-/** Longer texts are shown as they are. */
-const MOST = 100_000;
 const DEEPEST = 12;
 
 export function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => (text.length > MOST ? undefined : lexer(text)), [text]);
+  const tokens = useMemo(() => markdownTokens(text), [text]);
   if (!tokens) return <pre class="text prose">{visible(text)}</pre>;
   return <div class="markdown">{blocks(tokens, 0)}</div>;
 }

@@ -119,8 +119,9 @@ const QUESTIONS: readonly unknown[] = ["question", "message", "prompt", "text", 
 
 /** What is asked: as a text where it is nothing else. */
 function Told({ value }: { value: unknown }) {
-  const entries = isRecord(value) ? Object.entries(value) : [];
+  const entries = isRecord(value) ? Object.entries(value) : [["", value] as const];
   const [name, text] = entries[0] ?? [];
+  if (entries.length === 0) return null;
   const isText = entries.length === 1 && QUESTIONS.includes(name) && typeof text === "string";
   return <Value value={isText ? text : value} />;
 }

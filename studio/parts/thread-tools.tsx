@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Shown } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
+import { safeName } from "../state/files.js";
 import { hello } from "../state/hello.js";
 import { pageAction, threadPage } from "../state/helper.js";
 import { show, shown } from "../state/shown.js";
@@ -40,7 +41,8 @@ export function SavePage({ graph }: { graph: string }) {
   const [state, setState] = useState<"idle" | "busy" | ApiError>("idle");
   const [keepsSecrets, setKeeping] = useState(false);
   if (hello.value === undefined) return null;
-  const file = ["thread", graph, threadId.value.slice(0, 8)].filter(Boolean).join("-") + ".html";
+  const name = ["thread", graph, threadId.value.slice(0, 8)].filter(Boolean).join("-");
+  const file = safeName(`${name}.html`);
   const save = async () => {
     setState("busy");
     try {

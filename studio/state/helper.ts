@@ -128,18 +128,18 @@ export async function threadPage(threadId: string, keepsSecrets: boolean): Promi
   return (await open("GET", path, { headers: helperHeaders() })).blob();
 }
 
+/** The same, for others to do. */
+export const pageAction = (threadId: string, keepsSecrets: boolean, file: string): Action => ({
+  cli: ["replay", threadId, "--format", "html", ...(keepsSecrets ? ["--keep-secrets"] : [])],
+  into: file,
+});
+
 /**
  * Open a place in the reader's editor.
  * @throws ApiError that says why it cannot
  */
 export const openInEditor = ({ file, line, column }: Omit<FaultLocation, "frame">): Promise<void> =>
   help("open", { file, line, column });
-
-/** The same, for others to do. */
-export const pageAction = (threadId: string, keepsSecrets: boolean, file: string): Action => ({
-  cli: ["replay", threadId, "--format", "html", ...(keepsSecrets ? ["--keep-secrets"] : [])],
-  into: file,
-});
 
 export interface CaseWish {
   thread_id: string;

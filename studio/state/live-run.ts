@@ -76,6 +76,7 @@ export function show(threadId: string, scene: Scene): void {
 }
 
 function viewOf(threadId: string, { values, drawn }: Scene): RunView {
+  if (!isShown(threadId)) asked.clear();
   view = new RunView(values, drawn, isShown(threadId) ? view : undefined);
   shownThread = threadId;
   return view;
@@ -180,10 +181,14 @@ async function readTimes(threadId: string, runId: string): Promise<void> {
 
 /** Of a conversation that came before: so many runs of it, the newest, are asked how long their calls took. */
 const PAST_RUNS = 20;
+/** Calls of this thread whose times were asked for: of some there are none. */
+const asked = new Set<string>();
 
 async function readPastTimes(threadId: string): Promise<void> {
-  const missing = view?.untimedCalls();
-  if (!missing || missing.size === 0) return;
+  const missing = view?.untimedCalls() ?? new Set<string>();
+  for (const call of asked) missing.delete(call);
+  if (missing.size === 0) return;
+  for (const call of missing) asked.add(call);
   const path = `${pathOf(threadId)}?limit=${PAST_RUNS}&select=run_id`;
   const runs = await ask<Pick<Run, "run_id">[]>("GET", path).catch(() => undefined);
   const told: RunTasks[] = [];

@@ -11,19 +11,21 @@ import { withPostgres } from "../helpers/postgres.js";
 import { refusing } from "../helpers/refusing.js";
 import { readAll } from "../helpers/service.js";
 
+/** What stores that a run has ended, or is to go on elsewhere. */
+const ENDS = ["settle", "update"];
 /** How often an end is stored before it is kept for later. */
 const TRIES = 3;
 
 withPostgres("a run whose end cannot be stored", (postgres) => {
   /** @param refusals what is refused while the database is away */
-  async function open(refusals = ["settle"], settings: Partial<Settings> = {}) {
+  async function open(refusals = ENDS, settings: Partial<Settings> = {}) {
     const inner = await openStorage({ ...postgres.options(), max_queued_runs: 10 });
     onTestFinished(() => inner.close());
     let refused = 0;
     let isAway = false;
     const isRefused = (name: string) => {
       if (!isAway || !refusals.includes(name)) return false;
-      if (name === "settle") refused += 1;
+      if (ENDS.includes(name)) refused += 1;
       return true;
     };
     const runs = refusing(inner.runs, isRefused);
@@ -80,7 +82,7 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
   });
 
   it("is that of a run that goes on here, though its thread was lost after its graph had stopped", async () => {
-    const { service, thread_id, request, leave, loseThreads, comeBack } = await open(["settle", "putWrites"]);
+    const { service, thread_id, request, leave, loseThreads, comeBack } = await open([...ENDS, "putWrites"]);
     const { run_id } = await service.runs.background(thread_id, request);
     await leave(TRIES);
     loseThreads();

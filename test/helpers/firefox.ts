@@ -47,6 +47,7 @@ class Connection {
     { resolve: (result: Params) => void; reject: (error: Error) => void }
   >();
   #count = 0;
+  #gone: Error | undefined;
 
   private constructor(socket: WebSocket, onEvent: (method: string, params: Params) => void) {
     this.#socket = socket;
@@ -66,7 +67,8 @@ class Connection {
       else waiting?.reject(new Error(`${error}: ${message}`));
     });
     socket.on("close", () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error("Firefox has gone"));
+      this.#gone = new Error("Firefox has gone");
+      for (const { reject } of this.#waiting.values()) reject(this.#gone);
     });
   }
 
@@ -77,6 +79,7 @@ class Connection {
   }
 
   send(method: string, params: Params): Promise<Params> {
+    if (this.#gone) return Promise.reject(this.#gone);
     const id = (this.#count += 1);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -149,9 +152,11 @@ export function useFirefox(): () => FirefoxPage {
   afterAll(async () => {
     if (!browser) return;
     const { connection, process, profile } = browser;
-    const gone = once(process, "exit");
-    await connection.send("browser.close", {});
-    await gone;
+    if (process.exitCode === null && process.signalCode === null) {
+      const gone = once(process, "exit");
+      await connection.send("browser.close", {});
+      await gone;
+    }
     await rm(profile, { recursive: true, force: true });
   });
   return () => {
