@@ -27,7 +27,7 @@ const browser = { extends: true as const, test: { name: "browser", include: BROW
 
 /** Files that take longest by far: one that begins last keeps a worker when all others are done. */
 const LONG =
-  /\/(backends|mongodb|postgres|thread-writers|scopes|broken-graphs?|url|shared-frames|dead-runs|webhooks)\.test\.ts$/;
+  /\/(backends|mongodb|postgres|thread-writers|scopes|broken-graphs|url|shared-frames|dead-runs|webhooks)\.test\.ts$/;
 
 /** Where it is not known from runs before how long files take, the larger ones come first. */
 class LongFirst extends BaseSequencer {
