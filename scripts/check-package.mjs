@@ -35,6 +35,7 @@ try {
   checkInit(folder);
   await checkServing(folder);
   await checkContainer(folder);
+  checkClone();
   say("the package installs, serves and stops");
 } finally {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
@@ -42,6 +43,18 @@ try {
 
 function say(text) {
   process.stdout.write(`${text}\n`);
+}
+
+/** As the README says of a clone: a project that was made in it uses it, and asks no registry. */
+function checkClone() {
+  const project = mkdtempSync(join(ROOT, "my-agent-"));
+  try {
+    writeFileSync(join(project, "package.json"), '{ "private": true }');
+    assert.equal(run("npx", ["--no", "--", "graph-serve", "--version"], project).trim(), version);
+    say("a project in the clone uses the clone");
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
 }
 
 /** Run a command to its end and return what it printed; its failure is ours. */
