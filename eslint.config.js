@@ -31,6 +31,23 @@ export default tseslint.config(
     rules: { "max-lines-per-function": ["error", { max: 60, skipComments: true }] },
   },
   {
+    files: ["src/**"],
+    rules: {
+      "@typescript-eslint/no-restricted-imports": [
+        "error",
+        {
+          paths: [
+            {
+              name: "@commander-js/extra-typings",
+              allowTypeImports: true,
+              message: "Users do not have it: import values from src/cli/commander.ts.",
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     // What is shown comes from models and tools: it is text, whatever it looks like.
     files: ["studio/**"],
     rules: {

@@ -8,6 +8,7 @@ import { databases } from "./goals/databases.js";
 import { disk } from "./goals/disk.js";
 import { events } from "./goals/events.js";
 import { growth } from "./goals/growth.js";
+import { live } from "./goals/live.js";
 import { locks } from "./goals/locks.js";
 import { memory } from "./goals/memory.js";
 import { largeStates, longThreads, search } from "./goals/reads.js";
@@ -51,6 +52,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   studio,
   P15: disk,
   E1: events,
+  live,
 };
 
 const { values: flags } = parseArgs({

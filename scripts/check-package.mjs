@@ -21,6 +21,8 @@ import { setTimeout as pause } from "node:timers/promises";
 const MOST_BYTES = 1_700_000;
 const ROOT = join(import.meta.dirname, "..");
 const INSTALL_LIMIT_MS = 900_000;
+/** Overridden by a reference to this checkout's own dependency, which other projects do not have. */
+const SDK = "@langchain/langgraph-sdk";
 const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
@@ -98,7 +100,11 @@ function install(tarball) {
   mkdirSync(folder);
   const langgraph = ["@langchain/core", "@langchain/langgraph"].map((name) => [name, devDependencies[name]]);
   const dependencies = { "graph-serve": `file:${tarball}`, ...Object.fromEntries(langgraph) };
-  const manifest = { name: "project", private: true, type: "module", dependencies, overrides };
+  const pinned = {
+    ...overrides,
+    [SDK]: JSON.parse(readFileSync(join(ROOT, "node_modules", SDK, "package.json"))).version,
+  };
+  const manifest = { name: "project", private: true, type: "module", dependencies, overrides: pinned };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   const started = Date.now();
   run("npm", ["install", "--no-audit", "--no-fund"], folder, INSTALL_LIMIT_MS);

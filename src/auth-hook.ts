@@ -2,13 +2,16 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseGraphTarget } from "./config/graph-target.js";
-import { ConfigError, UnauthorizedError } from "./support/errors.js";
+import { ConfigError, GraphServeError, UnauthorizedError } from "./support/errors.js";
+import { atMost } from "./support/pause.js";
 import { loadExport } from "./graphs/load.js";
 import type { Logger } from "./support/log.js";
 import type { Authenticate, AuthRequest, Caller, Identity } from "./models/caller.js";
 import { isRecord } from "./models/common.js";
 
 const DEFAULT_EXPORT = "authenticate";
+/** Longest identity in characters: it stands in each line of the access log. */
+const LONGEST_IDENTITY = 1_000;
 /** Metadata of threads that the server itself writes. */
 const RESERVED_KEYS = ["graph_id", "assistant_id", "forked_from"];
 
@@ -21,34 +24,43 @@ interface Loaded {
 export class AuthHook {
   readonly #load: () => Promise<Loaded>;
   readonly #logger: Logger;
+  readonly #timeoutSeconds: number;
   #loaded: Loaded;
 
-  private constructor(load: () => Promise<Loaded>, loaded: Loaded, logger: Logger) {
+  private constructor(load: () => Promise<Loaded>, loaded: Loaded, timeoutSeconds: number, logger: Logger) {
     this.#load = load;
+    this.#timeoutSeconds = timeoutSeconds;
     this.#loaded = loaded;
     this.#logger = logger;
   }
 
   /**
-   * @param source the function itself, or `path:export`, from the folder `cwd`
+   * @param source the function itself, or `path:export`, from the folder `cwd`; it has `timeoutSeconds` for each request
    * @throws ConfigError, GraphLoadError
    */
-  static async open(source: Authenticate | string, cwd: string, logger: Logger): Promise<AuthHook> {
+  static async open(
+    source: Authenticate | string,
+    { cwd, timeoutSeconds }: { cwd: string; timeoutSeconds: number },
+    logger: Logger,
+  ): Promise<AuthHook> {
     const load = async (): Promise<Loaded> =>
       typeof source === "string" ? loadHook(source, cwd) : { authenticate: source, files: [] };
-    return new AuthHook(load, await load(), logger);
+    return new AuthHook(load, await load(), timeoutSeconds, logger);
   }
 
   get files(): readonly string[] {
     return this.#loaded.files;
   }
 
-  /** Load the module anew; one that does not load leaves the last good one. @throws ConfigError, GraphLoadError */
+  /** Reload the module; one that does not load leaves the last good one. @throws ConfigError, GraphLoadError */
   async reload(): Promise<void> {
     this.#loaded = await this.#load();
   }
 
-  /** @throws UnauthorizedError when the function gives no identity, or throws (`unauthorized`) */
+  /**
+   * @throws UnauthorizedError if the function gives no identity, or throws (`unauthorized`)
+   * @throws GraphServeError if it does not answer in time (`auth_timeout`)
+   */
   async callerOf(request: AuthRequest): Promise<Caller> {
     const user = await this.#ask(request);
     if (!user) throw new UnauthorizedError("who sends this request could not be verified");
@@ -56,13 +68,23 @@ export class AuthHook {
   }
 
   async #ask(request: AuthRequest): Promise<Identity | null | undefined> {
+    const { method, path } = request;
     try {
-      return await this.#loaded.authenticate(request);
+      const answer = Promise.resolve(this.#loaded.authenticate(request)).then((user) => ({ user }));
+      const answered = await atMost(this.#timeoutSeconds * 1000, answer);
+      if (answered) return answered.user;
     } catch (error) {
-      const { method, path } = request;
       this.#logger.warn({ err: error, method, path }, "the auth function threw: the request is refused");
       return undefined;
     }
+    const seconds = this.#timeoutSeconds;
+    this.#logger.warn(
+      { method, path, seconds },
+      "the auth function has not answered: the request is refused",
+    );
+    throw new GraphServeError("auth_timeout", `the auth function has not answered within ${seconds} s`, {
+      hint: "try again; the function's time is the setting auth_timeout_seconds",
+    });
   }
 }
 
@@ -87,6 +109,8 @@ async function loadHook(source: string, cwd: string): Promise<Loaded> {
 function scopeOf(user: Identity): Caller["scope"] {
   const { identity, metadata } = user as Partial<Identity>;
   if (typeof identity !== "string" || !isText(identity)) throw fault("`identity` must be a text");
+  if (identity.length > LONGEST_IDENTITY)
+    throw fault(`\`identity\` must have at most ${LONGEST_IDENTITY} characters`);
   if (metadata === undefined) return { owner: identity };
   if (!isRecord(metadata) || Object.keys(metadata).length === 0)
     throw fault("`metadata` must be an object with at least one key");

@@ -19,6 +19,8 @@ interface FetchContext {
   outgoing: ServerResponse;
   /** Set by an app that knows how to pass a request on: answered with this, the request is the server's. */
   passed?: Response;
+  /** Of a request that was passed on: its body, where the app has changed what it read as JSON. */
+  body?: string;
 }
 
 /** Answers a request; with nothing, it lets it pass. */
@@ -82,7 +84,7 @@ async function loadApp(source: string, cwd: string): Promise<Loaded> {
     });
   }
   const app = httpAppOf(value);
-  if (!app) throw new ConfigError(`http_app: ${given}:${exportName} is no app`, { hint: KINDS });
+  if (!app) throw new ConfigError(`http_app: ${given}:${exportName} is not an app`, { hint: KINDS });
   return { app, files };
 }
 
@@ -103,14 +105,16 @@ function httpAppOf(value: unknown): HttpApp | undefined {
 
 interface HonoContext {
   env: FetchContext;
+  req: { json(): Promise<unknown> };
   body(stream: ReadableStream): Response;
 }
 
 /** The part of a Hono app that is used here, whichever copy of Hono it was made with. */
 interface Hono {
   fetch(request: Request, env: FetchContext): Response | Promise<Response>;
+  use(path: string, handler: (context: HonoContext, next: () => Promise<void>) => Promise<void>): unknown;
   route(path: string, app: Hono): unknown;
-  all(path: string, handler: (context: HonoContext) => Response): unknown;
+  all(path: string, handler: (context: HonoContext) => Response | Promise<Response>): unknown;
   constructor: new () => Hono;
 }
 
@@ -127,10 +131,37 @@ function isHono(value: object): value is Hono {
  */
 function passingOn(app: Hono): FetchHandler {
   const outer = new app.constructor();
+  const changes = new WeakMap<HonoContext, () => Promise<string | undefined>>();
+  outer.use("*", (context, next) => {
+    changes.set(context, sharedJson(context.req));
+    return next();
+  });
   outer.route("/", app);
-  outer.all("*", (context) => {
+  outer.all("*", async (context) => {
+    context.env.body = await changes.get(context)?.();
     const nothing = new ReadableStream({ start: (controller) => controller.close() });
     return (context.env.passed = context.body(nothing));
   });
   return (request, context) => outer.fetch(request, context);
+}
+
+/**
+ * Every reader of the body as JSON gets the same value, so that middleware can change it for what comes after. Newer
+ * releases of Hono parse the text for each reader.
+ * @returns reads the changed body as text; undefined where nothing has changed
+ */
+function sharedJson(req: HonoContext["req"]): () => Promise<string | undefined> {
+  const read = req.json.bind(req);
+  let shared: Promise<{ value: unknown; before: string }> | undefined;
+  req.json = async () => {
+    shared ??= read().then((value) => ({ value, before: JSON.stringify(value) }));
+    return (await shared).value;
+  };
+  return async () => {
+    // The route refuses invalid JSON.
+    const json = await shared?.catch(() => undefined);
+    if (!json) return undefined;
+    const after = JSON.stringify(json.value);
+    return after === json.before ? undefined : after;
+  };
 }

@@ -19,12 +19,14 @@ export const storageSchema = (place: StoragePlace): Promise<SchemaState> => sche
 
 /**
  * Make what a storage lacks, and bring it up to this release, as a server does when it starts.
+ * @returns what the operator should know of it, such as where a copy was made
  * @throws ConfigError (`config_invalid`)
  * @throws StorageUnavailableError when it cannot be reached, or is of a later release (`storage_unavailable`)
  */
-export async function bringUp(place: StoragePlace): Promise<void> {
+export async function bringUp(place: StoragePlace): Promise<readonly string[]> {
   const storage = await openStorage(optionsOf(place));
   await storage.close();
+  return storage.notices ?? [];
 }
 
 interface MigrationOptions extends Pick<StorageCopyOptions, "overwrite" | "signal" | "onProgress"> {

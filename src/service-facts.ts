@@ -18,7 +18,7 @@ export interface GraphSummary extends GraphOutline {
 export async function graphSummaries(registry: GraphRegistry): Promise<GraphSummary[]> {
   return Promise.all(
     registry.ids.map(async (id) => {
-      const { graph } = await registry.reader(id);
+      const { graph } = await registry.reader(id, undefined, "assistants.read");
       const fault = registry.faultOf(id);
       return {
         id,

@@ -6,6 +6,7 @@ import { type GraphSource, GraphSources } from "./graphs/load.js";
 import { provideSdkLogger } from "./graphs/sdk-logger.js";
 import type { Caller } from "./models/caller.js";
 import type { InitialMessage, ServerInfo } from "./models/info.js";
+import { clockFinding } from "./ops/clock.js";
 import { addLazily, createContext, type OpsContext, withParts } from "./ops/context.js";
 import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
 import { Maintenance, sweep } from "./ops/maintenance.js";
@@ -21,6 +22,8 @@ import type { Storage, StorageFinding, UnfinishedRun } from "./storage/storage.j
 import { ConfigError, type GraphLoadError } from "./support/errors.js";
 import { type Logger, silentLogger, sturdyLogger } from "./support/log.js";
 import { type Metrics, openMetrics } from "./support/metrics.js";
+import { currentRun } from "./support/event-loop.js";
+import { provideSdkFetch } from "./support/sdk-fetch.js";
 import { langgraphVersion } from "./support/user-langgraph.js";
 import { VERSION } from "./support/version.js";
 import { UserHooks } from "./user-hooks.js";
@@ -104,6 +107,7 @@ export class Service extends Operations {
     super(engine);
     const deadRuns = context.metrics && context.storage.deadRuns;
     if (deadRuns) context.metrics?.deadRunsKept(() => deadRuns.count());
+    context.metrics?.framesKept(() => this.keptFrameBytes);
     this.#hooks = hooks;
     this.authenticate = hooks?.authenticate;
     this.mcpSdk = mcpSdk;
@@ -122,19 +126,30 @@ export class Service extends Operations {
   /** @internal */
   async start(): Promise<this> {
     await this.#maintenance?.start();
+    await this.#context.registry.reportHeld();
     return this;
   }
 
-  /** The operations on behalf of one caller: threads and memory of others are as if they were not there. */
-  as(caller: Caller): CallerService {
+  /**
+   * The operations on behalf of one caller: threads and memory of others are as if they were not there.
+   * @param within the run of this service whose graph asks for them
+   */
+  as(caller: Caller | undefined, within?: OpsContext["within"]): CallerService {
     const { settings, logger, metrics } = this;
-    return Object.assign(new Operations(withParts(this.#context, { caller })), {
+    return Object.assign(new Operations(withParts(this.#context, { caller, within })), {
       settings,
       logger,
       metrics,
       info: () => this.info(),
       initialMessage: () => this.initialMessage(),
     });
+  }
+
+  /** The run of this service whose code is being executed. @internal */
+  currentRun(): { caller: Caller | undefined; within: { thread_id: string } } | undefined {
+    const run = currentRun();
+    if (run?.ownerId !== this.#context.ownerId) return undefined;
+    return { caller: run.caller as Caller | undefined, within: { thread_id: run.thread_id } };
   }
 
   /** The app that sees requests before the routes do, as it was last loaded. */
@@ -154,6 +169,11 @@ export class Service extends Operations {
   /** Where threads are kept: scheme, and a location without passwords. */
   get storage(): Pick<Storage, "scheme" | "durable" | "location"> {
     return this.#context.storage;
+  }
+
+  /** Bytes of frames that are kept in memory for readers; at most the setting `max_kept_frame_bytes`. */
+  get keptFrameBytes(): number {
+    return this.#live?.budget.bytes ?? 0;
   }
 
   /** What loading the graphs had to say, for instance that a graph's own checkpointer is not used. */
@@ -241,7 +261,9 @@ export class Service extends Operations {
 
   /** What the storage has to say of its own setup. */
   async storageFindings(): Promise<StorageFinding[]> {
-    return (await this.#context.storage.findings?.()) ?? [];
+    const { storage } = this.#context;
+    const [findings = [], clock] = await Promise.all([storage.findings?.(), clockFinding(storage)]);
+    return clock ? [...findings, clock] : findings;
   }
 
   /** Stop accepting runs, give those in flight `graceSeconds`, settle their rows, close the storage. Safe to repeat. */
@@ -274,13 +296,19 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const logger = sturdyLogger(options.logger ?? silentLogger);
   const sources = sourcesOf(options.graphs ?? options.settings?.graphs ?? {});
   // Graphs may ask for it while they are loaded.
-  const closed = sources.size > 0 ? provideSdkLogger(logger) : () => undefined;
+  const closed = sources.size > 0 ? provideToGraphs(logger) : () => undefined;
   try {
     return await open(options, sources, logger, closed);
   } catch (error) {
     closed();
     throw error;
   }
+}
+
+/** What graphs look for in the global scope. Returns what withdraws it. */
+function provideToGraphs(logger: Logger): () => void {
+  const withdrawals = [provideSdkLogger(logger), provideSdkFetch()];
+  return () => withdrawals.forEach((withdraw) => withdraw());
 }
 
 async function open(
@@ -290,7 +318,7 @@ async function open(
   closed: () => void,
 ): Promise<Service> {
   const cwd = resolve(options.cwd ?? ".");
-  const given: Settings = { ...defaultSettings(options.settings?.compat), ...options.settings };
+  const given: Settings = { ...defaultSettings(options.settings), ...options.settings };
   const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
   const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
   const { callFactories, serves = !standIns } = options;
@@ -308,22 +336,14 @@ async function open(
   const a2aSdk = settings.a2a && serves ? await a2aSdkOf(cwd) : undefined;
   const makeQueue = serves && !passive ? await queueMaker(settings, logger) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
+  for (const notice of opened.notices ?? []) logger.warn({ scheme: opened.scheme }, notice);
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
   let frames: OpsContext["frames"];
   try {
     const watch = options.onActivity && (await watchWith(options.onActivity));
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
-    const context = createContext({
-      settings,
-      graphs,
-      storage,
-      logger,
-      standIns,
-      unfiltered,
-      frames,
-      metrics,
-      watch,
-    });
+    const parts = { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch };
+    const context = createContext(parts);
     const goesOn = makeQueue ? "queue" : "resume";
     const circumstances = {
       cwd,

@@ -6,7 +6,7 @@ import type { Logger } from "./support/log.js";
 import type { Authenticate, AuthRequest, Caller } from "./models/caller.js";
 
 interface HookSources {
-  settings: Pick<Settings, "auth" | "http_app">;
+  settings: Pick<Settings, "auth" | "auth_timeout_seconds" | "http_app">;
   /** Wins over the setting `auth`. */
   authenticate?: Authenticate;
   /** Folder that relative paths start from. */
@@ -25,7 +25,8 @@ export class UserHooks {
   /** @throws ConfigError, GraphLoadError */
   static async open({ settings, authenticate, cwd }: HookSources, logger: Logger): Promise<UserHooks> {
     const source = authenticate ?? settings.auth;
-    const auth = source === undefined ? undefined : await AuthHook.open(source, cwd, logger);
+    const place = { cwd, timeoutSeconds: settings.auth_timeout_seconds };
+    const auth = source === undefined ? undefined : await AuthHook.open(source, place, logger);
     const app = settings.http_app === undefined ? undefined : await HttpAppHook.open(settings.http_app, cwd);
     return new UserHooks(auth, app);
   }

@@ -1,7 +1,7 @@
 /** Requests to the server that sent this page: its public interface, and nothing else. */
 import { signal } from "@preact/signals";
 import { sharedThread } from "./shared.js";
-import { words } from "./words.js";
+import { strings } from "./strings.js";
 
 /** What a page that carries its thread answers itself; undefined where a server is asked. */
 export const shared = sharedThread();
@@ -60,7 +60,7 @@ export const serverUrl = BASE.href.replace(/\/$/, "");
 
 export const storedKey = (): string | null => sessionStorage.getItem(KEY);
 
-/** Use this key from now on, for this tab alone; null forgets it. Requests that wait for one go on. */
+/** Use this key from now on, for this tab alone; null forgets it. Pending requests resume with it. */
 export function useKey(key: string | null): void {
   if (key === null) sessionStorage.removeItem(KEY);
   else sessionStorage.setItem(KEY, key);
@@ -82,7 +82,7 @@ addEventListener("hashchange", takeKey);
 /** Let the requests that wait for a key fail. */
 export function closeKeyDialog(): void {
   keyAsked.value = "no";
-  const refusal = new ApiError(401, "unauthorized", words.key.title);
+  const refusal = new ApiError(401, "unauthorized", strings.key.title);
   for (const { giveUp } of waiting.splice(0)) giveUp(refusal);
 }
 
@@ -114,7 +114,7 @@ export async function open(method: string, path: string, options: Options = {}):
 
 function sharedAnswer<T>(path: string, asked: unknown): Answer<T> {
   const body = shared?.answer(path, asked);
-  if (body === undefined) throw new ApiError(404, "not_shared", words.missing);
+  if (body === undefined) throw new ApiError(404, "not_shared", strings.missing);
   return { body: body as T, headers: new Headers() };
 }
 

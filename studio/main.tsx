@@ -23,18 +23,18 @@ import { hello } from "./state/hello.js";
 import { readServer, server } from "./state/server.js";
 import { shown } from "./state/shown.js";
 import { type Theme, theme, THEMES } from "./theme.js";
-import { words } from "./words.js";
+import { strings } from "./strings.js";
 
 function App() {
   const [screen = "", id] = place.value.path;
   useEffect(() => void readServer(), []);
   useEffect(() => {
-    document.title = [id ?? titleOf(screen), words.studio].filter(Boolean).join(" · ");
+    document.title = [id ?? titleOf(screen), strings.studio].filter(Boolean).join(" · ");
   }, [screen, id]);
   return (
     <>
       <a class="skip" href="#content" onClick={skip}>
-        {words.skip}
+        {strings.skip}
       </a>
       <Bar screen={screen} />
       <Note />
@@ -53,10 +53,10 @@ function App() {
 function Note() {
   const own = hello.value?.shows;
   const isOther = own !== undefined && shown.value !== own;
-  const text = isOther ? words.shown.note[own === "all" ? "clients" : "all"] : note && visible(note);
+  const text = isOther ? strings.shown.note[own === "all" ? "clients" : "all"] : note && visible(note);
   if (text === undefined) return null;
   return (
-    <aside class="note" aria-label={words.note} aria-live="polite">
+    <aside class="note" aria-label={strings.note} aria-live="polite">
       {text}
     </aside>
   );
@@ -81,9 +81,9 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
   if (screen === "graphs") return id === undefined ? <Graphs /> : <Graph id={id} key={id} />;
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
-      <h1>{words.studio}</h1>
-      <Empty title={words.missing} />
-      <a href={href(["threads"])}>{words.missingHint}</a>
+      <h1>{strings.studio}</h1>
+      <Empty title={strings.missing} />
+      <a href={href(["threads"])}>{strings.missingHint}</a>
     </main>
   );
 }
@@ -92,12 +92,12 @@ const Runs = later(async () => (await import("./screens/runs.js")).Runs);
 const Memory = later(async () => (await import("./screens/memory.js")).Memory);
 
 const TITLES = {
-  run: words.run,
-  inbox: words.inbox,
-  threads: words.threads,
-  runs: words.allRuns.title,
-  store: words.memory.title,
-  graphs: words.graphs,
+  run: strings.run,
+  inbox: strings.inbox,
+  threads: strings.threads,
+  runs: strings.allRuns.title,
+  store: strings.memory.title,
+  graphs: strings.graphs,
 };
 const ALL = [
   "run",
@@ -115,7 +115,7 @@ function Bar({ screen }: { screen: string }) {
     <header class="bar">
       <span class="brand">{told ? visible(told.name) : "graph-serve"}</span>
       {!shared && (
-        <nav aria-label={words.navigation}>
+        <nav aria-label={strings.navigation}>
           {SCREENS.map((each) => (
             <a key={each} href={href([each])} aria-current={screen === each ? "page" : undefined}>
               {titleOf(each)}
@@ -126,25 +126,25 @@ function Bar({ screen }: { screen: string }) {
       <span class="bar-end">
         <Reloaded />
         <label class="theme">
-          <span class="visually-hidden">{words.theme.title}</span>
+          <span class="visually-hidden">{strings.theme.title}</span>
           <select
             value={theme.value}
             onChange={({ currentTarget }) => (theme.value = currentTarget.value as Theme)}
           >
             {THEMES.map((each) => (
               <option key={each} value={each}>
-                {words.theme[each]}
+                {strings.theme[each]}
               </option>
             ))}
           </select>
         </label>
         {!shared && (
           <button type="button" class="small" onClick={() => (keyAsked.value = "wished")}>
-            {words.key.button}
+            {strings.key.button}
           </button>
         )}
         <button type="button" class="small" onClick={() => (isHelpShown.value = true)}>
-          {words.help.button}
+          {strings.help.button}
         </button>
       </span>
     </header>

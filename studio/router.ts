@@ -1,6 +1,6 @@
 /** The address is the state: `#/threads/ID/at/CP?tab=state`, behind a hash so that any prefix and any file will do. */
 import { computed, signal } from "@preact/signals";
-// Takes what is no place out of the address first.
+// Removes invalid parts from the address first.
 import { isReadOnly } from "./api.js";
 import { takeToken } from "./state/helper.js";
 import { href, parsePlace, type Query } from "./address.js";

@@ -42,7 +42,7 @@ interface AgentParts {
   disconnected: AbortSignal;
 }
 
-/** A run to start, and the task that it goes on with; without one it begins a task of its own. */
+/** A run to start, and the task that it continues; without one it starts a new task. */
 interface Start {
   threadId: string;
   request: RunCreateRequest;
@@ -94,7 +94,7 @@ export class Agent implements A2ARequestHandler {
   async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const { ref, stream } = await this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
-      if (!isUnderWay(run)) throw this.#refused("the task does not go on: ask for it");
+      if (!isUnderWay(run)) throw this.#refused("the task has ended: request its result");
       const { runs } = this.#service;
       return { ref, stream: await runs.joinStream(ref.threadId, run.run_id, { modes: [...PROGRESS_MODES] }) };
     });
@@ -139,7 +139,7 @@ export class Agent implements A2ARequestHandler {
 
   async #refusePushes(): Promise<never> {
     const { PushNotificationNotSupportedError } = this.#sdk.errors;
-    throw new PushNotificationNotSupportedError({ message: "no pushes are sent" });
+    throw new PushNotificationNotSupportedError({ message: "push notifications are not supported" });
   }
 
   #refused(message: string): Error {
@@ -150,7 +150,8 @@ export class Agent implements A2ARequestHandler {
     return new this.#sdk.errors.RequestMalformedError({ message });
   }
 
-  async #startOf({ message }: SendMessageRequest): Promise<Start> {
+  async #startOf({ message, configuration }: SendMessageRequest): Promise<Start> {
+    if (configuration?.taskPushNotificationConfig) return this.#refusePushes();
     if (!message) throw this.#malformed("message is missing");
     if (givenBy(message).hasOthers) {
       const { ContentTypeNotSupportedError } = this.#sdk.errors;
@@ -215,14 +216,14 @@ export class Agent implements A2ARequestHandler {
     try {
       yield* stream.frames;
     } catch (error) {
-      // What it tells on its way is lost; how it ends is not.
+      // Progress events are lost; the outcome is not.
       if (!(error instanceof FramesLostError)) throw error;
     } finally {
       this.#disconnected.removeEventListener("abort", disconnect);
     }
   }
 
-  /** A task from its beginning to its end: what the run tells on its way, its output, and how it ended. */
+  /** Follows a task from start to end: the run's progress events, its output and its outcome. */
   async *#events(
     ref: TaskRef,
     stream: RunStream,

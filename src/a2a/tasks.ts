@@ -22,7 +22,7 @@ const STATE_OF: Record<Outcome["status"], number> = {
   error: STATES.failed,
 };
 
-/** A task is named by its thread and by the first of its runs: clients give nothing but the id. */
+/** A task id combines its thread and its first run, because clients send only the id. */
 export interface TaskRef {
   threadId: string;
   runId: string;
@@ -30,7 +30,7 @@ export interface TaskRef {
 
 export const idOf = ({ threadId, runId }: TaskRef): string => `${threadId}:${runId}`;
 
-/** Undefined for what is no id of a task. */
+/** Undefined if the text is not a task id. */
 export function refOf(taskId: string): TaskRef | undefined {
   const [, threadId, runId] = /^([0-9a-f-]{36}):([0-9a-f-]{36})$/.exec(taskId) ?? [];
   return threadId === undefined || runId === undefined ? undefined : { threadId, runId };
@@ -39,7 +39,7 @@ export function refOf(taskId: string): TaskRef | undefined {
 /** Key of a run's metadata that names the first run of its task. */
 const TASK_KEY = "a2a_task";
 
-/** Metadata of a run that goes on with a task. */
+/** Metadata of a run that continues a task. */
 export const taskMetadata = ({ runId }: TaskRef): Record<string, string> => ({ [TASK_KEY]: runId });
 
 /** Runs of a thread among which the last one of a task is looked for, newest first. */

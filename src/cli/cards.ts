@@ -30,7 +30,7 @@ interface InspectedThread {
   /** The newest ones. */
   runs: Run[];
   totals: { runs: number; tokens: number; errors: number };
-  /** What the newest run threw, where the client tells. */
+  /** The error of the newest run, if the client reports it. */
   fault?: RunFault;
 }
 

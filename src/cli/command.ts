@@ -1,12 +1,13 @@
 /** What every command is made of: how it is run, the end of its help, and the names that it had before. */
-import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
+import type * as typed from "@commander-js/extra-typings";
+import { Option } from "./commander.js";
 import type { Session } from "./session.js";
 
 /** The part of commander's command that running it needs. */
 export interface CalledCommand {
   optsWithGlobals(): object;
   getOptionValueSource(name: string): string | undefined;
-  readonly options: readonly Option[];
+  readonly options: readonly typed.Option[];
   readonly parent: CalledCommand | null;
 }
 
@@ -21,7 +22,7 @@ export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}\n`;
 }
 
-// Names of the release before. They work in this one, stand in no help, and say what to use.
+// Names of the previous release: they still work, are hidden from help, and print a deprecation warning.
 
 const formerCommands = new WeakMap<object, string>();
 
@@ -38,9 +39,13 @@ class FormerOption extends Option<string> {
 
 export function addFormerFlag<
   Args extends unknown[],
-  Flags extends OptionValues,
-  Globals extends OptionValues,
->(command: Command<Args, Flags, Globals>, flags: string, now: string): Command<Args, Flags, Globals> {
+  Flags extends typed.OptionValues,
+  Globals extends typed.OptionValues,
+>(
+  command: typed.Command<Args, Flags, Globals>,
+  flags: string,
+  now: string,
+): typed.Command<Args, Flags, Globals> {
   const option = new FormerOption(flags, now);
   command.addOption(option);
   command.on(`option:${option.name()}`, (value: string) =>
@@ -50,7 +55,7 @@ export function addFormerFlag<
 }
 
 /** A command under the name that it had, below `parent`. */
-export function addFormerCommand(parent: Command, name: string, now: string): Command {
+export function addFormerCommand(parent: typed.Command, name: string, now: string): typed.Command {
   const command = parent.command(name, { hidden: true }).description(`Now graph-serve ${now}.`);
   formerCommands.set(command, now);
   return command;

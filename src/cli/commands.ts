@@ -21,7 +21,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
   Develop: [
     {
       name: "dev",
-      summary: "Serve graphs on this machine, and load them anew when a file is saved.",
+      summary: "Serve graphs on this machine, with hot reload when a file is saved.",
       load: async () => (await import("./commands/dev.js")).devCommand,
     },
     {
@@ -101,7 +101,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
   Ship: [
     {
       name: "start",
-      summary: "Serve graphs in production: JSON logs, no watching, an orderly end.",
+      summary: "Serve graphs in production: JSON logs, no file watching, graceful shutdown.",
       load: async () => (await import("./commands/start.js")).startCommand,
     },
     {

@@ -6,7 +6,7 @@ import type { Thread } from "../models/thread.js";
 import { InvalidRequestError } from "../support/errors.js";
 import { didYouMean } from "../support/nearest.js";
 
-/** A schema of a graph; null where the graph does not tell it. */
+/** A schema of a graph; null if the graph does not declare one. */
 export async function schemaOf(
   client: Client,
   graphId: string,
@@ -15,7 +15,7 @@ export async function schemaOf(
   try {
     return (await client.assistants.getSchemas(graphId))[schema];
   } catch {
-    // What comes next says why the graph cannot be had.
+    // The next step reports why the graph failed to load.
     return null;
   }
 }
@@ -87,7 +87,7 @@ export function inputFlag(schema: JsonObject | null, message = "..."): string {
   return `--input '${JSON.stringify(input).replaceAll("'", `'\\''`)}'`;
 }
 
-/** As `inputFlag`, for the graph of a thread; a message where the graph does not tell. */
+/** As `inputFlag`, for the graph of a thread; a message if its input schema is unknown. */
 export async function inputFlagFor(client: Client, thread: Pick<Thread, "metadata">): Promise<string> {
   const graphId = async () => graphIdOf(thread) ?? (await client.defaultAssistant());
   return inputFlag(

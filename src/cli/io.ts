@@ -16,16 +16,16 @@ export interface Input extends Readable {
   setRawMode?(raw: boolean): unknown;
 }
 
-/** All that a command touches of its process, so that a test can stand in for it. */
+/** Everything a command uses of its process, so that a test can replace it. */
 export interface CliIo {
   stdout: Output;
   stderr: Output;
   stdin: Input;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** The path under which the program was called; undefined where a test stands in for it. */
+  /** The path under which the program was called; undefined in tests that replace it. */
   program?: string;
-  /** Stands in for a signal to the process: aborted, with the signal's name as its reason. */
+  /** Replaces a signal to the process: aborts with the signal's name as its reason. */
   signal?: AbortSignal;
 }
 

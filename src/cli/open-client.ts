@@ -24,11 +24,11 @@ import type { Printer } from "./terminal/print.js";
 interface ClientNeeds {
   /** `read` (the default) changes nothing, `write` changes rows, `run` executes graphs. */
   access?: "read" | "write" | "run";
-  /** `required` fails with the graph's fault; default `optional`: what does not load is stood in for. */
+  /** `required` fails with the graph's fault; default `optional`: a placeholder replaces a graph that fails to load. */
   graphs?: "required" | "optional";
   /** The graph to run: a file, a key of the configuration, or an assistant of the server. */
   graph?: string;
-  /** Whether a run goes on with a thread, whose graph a file may have that was named before. */
+  /** Whether a run continues a thread, whose graph may be in a file named in an earlier command. */
   goesOn?: boolean;
   /** Settings that the storage is opened with, whatever the configuration says. */
   settings?: Partial<LoadedConfig["settings"]>;
@@ -155,20 +155,20 @@ async function storageClient(
   const readOnly = access === "read";
   const runs = access === "run";
   const standIns = !runs && graphs === "optional";
-  // What is not stood in for has to load: a file of another day must not keep the configured graphs from it.
+  // Without placeholders every graph has to load, so a file remembered from an earlier command must not block them.
   const hasNone = Object.keys(configured.settings.graphs).length === 0;
   const recalls = graph === undefined && (standIns || (hasNone && (!runs || goesOn)));
   const { config, targets } = recalls
     ? await withRememberedGraphs(configured, io.cwd)
     : { config: configured, targets: {} };
   if (!readOnly && usesStateFolder(config)) await makeStateFolder(config.baseDir);
-  // The command tells what it finds; the log adds what could not be read.
+  // The command prints its findings; the log adds what could not be read.
   const level = print.flags.verbose ? config.settings.log_level : "error";
   const wanted = settings ? { ...config, settings: { ...config.settings, ...settings } } : config;
   const service = await openConfigured(wanted, createConsoleLogger(print, level), {
     readOnly,
     passive: !runs,
-    // A command is no server: it ends with the one run that it was called for.
+    // A command is not a server: it ends with its single run.
     ...(runs && { cutOffs: "leave" }),
     standIns,
     unfiltered: raw,

@@ -88,7 +88,7 @@ export function createConsoleLogger(print: Printer, level: Settings["log_level"]
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** A run that failed is told as other errors are; anything else in a line. */
+/** A failed run is reported like other errors, anything else in one line. */
 function noteOf(print: Printer, level: string, fields: object, message: string): string {
   const { fault, graph_id: graph, run_id: run } = fields as FailedRunFields;
   if (!fault) return escapeControl(lineOf(level, fields, message));
@@ -130,7 +130,7 @@ function textOf(value: unknown): string {
 
 const FOLDER = ".graph-serve";
 const DATABASE = `${FOLDER}/dev.db`;
-/** Where `dev --record` keeps what models and tools answered, unless it is told. */
+/** Default folder of `dev --record` for answers of models and tools. */
 export const TRANSCRIPTS = `${FOLDER}/transcripts`;
 
 /** What a running `dev` says of itself. */
@@ -203,7 +203,7 @@ export async function removeMarker(baseDir: string, pid: number): Promise<void> 
   if (marker?.pid === pid) await rm(markerFile(baseDir), { force: true });
 }
 
-// Graphs that were served from files which no configuration names: whoever reads their threads later needs them.
+// Graphs that were served from files which no configuration names: later commands that read their threads need them.
 
 const graphsFile = (baseDir: string): string => join(baseDir, FOLDER, "graphs.json");
 

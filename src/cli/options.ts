@@ -1,10 +1,11 @@
 /** Flags that several commands share, worded from the settings they set. */
-import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
+import type { Command, OptionValues } from "@commander-js/extra-typings";
 import { parseSettingText, splitList, variableOf } from "../config/environment.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "../config/settings.js";
 import type { JsonObject } from "../models/common.js";
 import { errorMessage, InvalidRequestError } from "../support/errors.js";
 import { didYouMean } from "../support/nearest.js";
+import { Option } from "./commander.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 
 /** Flags that every command has. */
@@ -98,7 +99,7 @@ function jsonFault(text: string, error: unknown): string {
   return `${reason}\n${shown}\n${" ".repeat(at - start)}^`;
 }
 
-/** Where the parser does not say it: as long as what comes before may go on as JSON, the fault is further on. */
+/** Where the parser does not say it: as long as the text so far may continue as JSON, the error is further on. */
 function faultOf(text: string): number {
   let [good, bad] = [0, text.length + 1];
   while (bad - good > 1) {
@@ -285,7 +286,7 @@ export function oneOf<T extends string>(flag: string, text: string, known: reado
 
 // Numbers and times that flags spell.
 
-/** @throws InvalidRequestError when it is no whole number from `least` to `most` (`invalid_request`) */
+/** @throws InvalidRequestError if it is not a whole number from `least` to `most` (`invalid_request`) */
 export function wholeNumber(flag: string, text: string, least = 0, most = Infinity): number {
   const value = /^\d+$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return value;
@@ -326,7 +327,7 @@ export function timeOf(flag: string, text: string, now = Date.now()): string {
 
 // Flags of the commands that have a source.
 
-/** How a checkpoint is named, behind what it is for. */
+/** Help text for naming a checkpoint, after its purpose. */
 const CHECKPOINT = "its id or the beginning of it, a step, or -1 for the latest";
 
 /** `purpose` says which checkpoint it is. */

@@ -1,5 +1,6 @@
 /** The program: global flags, the commands by name, and what a call of it that cannot be read is answered. */
-import { Command, CommanderError, Option } from "@commander-js/extra-typings";
+import type { Command as TypedCommand } from "@commander-js/extra-typings";
+import { CommanderError } from "commander";
 import { nearest } from "../support/nearest.js";
 import { errorMessage, errorName, GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { currentRun } from "../support/event-loop.js";
@@ -11,6 +12,7 @@ import { type CliIo, endProcess } from "./io.js";
 import { errorText, shortPath } from "./report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session.js";
 import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./command.js";
+import { Command, Option } from "./commander.js";
 import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.js";
 
 const USAGE_EXIT = 2;
@@ -38,7 +40,7 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
 }
 
 /** The program with every command in its help; flags and actions only of those that `argv` names. */
-async function createProgram(argv: readonly string[], io: CliIo, run: Runner): Promise<Command> {
+async function createProgram(argv: readonly string[], io: CliIo, run: Runner): Promise<TypedCommand> {
   const called = namesIn(argv, io);
   const program = bareProgram(io);
   for (const [heading, entries] of Object.entries(COMMAND_GROUPS)) {
@@ -66,7 +68,7 @@ function isNeeded({ name, alias }: CommandEntry, [first, second]: readonly strin
 }
 
 async function addCommand(
-  program: Command,
+  program: TypedCommand,
   { name, alias, summary, load }: CommandEntry,
   run: Runner | undefined,
 ): Promise<void> {
@@ -79,7 +81,7 @@ async function addCommand(
 }
 
 /** The program without commands. */
-function bareProgram(io: CliIo): Command {
+function bareProgram(io: CliIo): TypedCommand {
   const program = new Command("graph-serve")
     .description("Run LangGraph.js graphs behind a LangGraph-compatible HTTP interface.")
     .version(VERSION, "-V, --version", "print the version")
@@ -150,7 +152,7 @@ function pathOf(command: CommandTree): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-// Errors that nothing handles: of a promise that nobody awaits, of a timer, of a callback.
+// Unhandled errors: of a promise that is never awaited, a timer, a callback.
 
 /**
  * Do the work of a command. An error that nothing handles fails the run that caused it; where there is none that goes
@@ -165,7 +167,7 @@ async function watchUnhandled(session: Session, work: () => Promise<number>): Pr
   };
   const exception = (error: unknown) => {
     rejection(error);
-    // Nobody knows what still waits for what was cut short.
+    // Other code may still wait for the interrupted work.
     if (isFailed) endProcess(FAILED_EXIT);
   };
   const stopListening = listen(session.io, {

@@ -40,7 +40,7 @@ export function errorDocument(error: unknown, io?: CliIo): { error: Record<strin
 
 interface ErrorTextOptions {
   colors: Colors;
-  /** Tells from where paths are shown, and how commands begin. */
+  /** Base folder for displayed paths, and prefix of suggested commands. */
   io: Pick<CliIo, "cwd" | "env" | "program">;
   verbose?: boolean;
 }

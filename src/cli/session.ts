@@ -7,15 +7,16 @@ import type { Variables } from "../config/environment.js";
 import type { Unheeded } from "../config/langgraph-fields.js";
 import { loadConfig, type LoadedConfig } from "../config/load.js";
 import type { SettingsInput } from "../config/settings.js";
+import { assertWatchdog } from "../config/watchdog-settings.js";
 import { ConfigError, InvalidRequestError } from "../support/errors.js";
 import type { ProcessExit } from "../support/exit-guard.js";
 import type { CliIo } from "./io.js";
 import { type GlobalFlags, settingsOfFlags } from "./options.js";
 import { Printer } from "./terminal/print.js";
 
-/** What becomes of errors that nothing handles; `currentRun()` tells the run that caused one. */
+/** Handlers of unhandled errors; `currentRun()` returns the run that caused one. */
 export interface UnhandledErrors {
-  /** Of a promise that nobody awaits: the process is as whole as before. */
+  /** For a rejected promise that is never awaited; the process can continue. */
   rejection: (error: unknown) => void;
   /** Of a timer or a callback: what it cut short is not known. */
   exception: (error: unknown) => void;
@@ -41,7 +42,7 @@ export function createSession(io: CliIo, flags: GlobalFlags): Session {
 }
 
 export interface SettingsRequest {
-  /** The graphs to serve in the place of those of the configuration. */
+  /** Graphs to serve instead of the configured ones. */
   graphs?: readonly string[];
   /** What flags set. */
   settings?: SettingsInput;
@@ -69,8 +70,8 @@ export async function loadSettings(
 }
 
 /**
- * As `loadSettings`, to serve by them: fields of a langgraph.json that are not heeded are told, and those that protect
- * are not passed over.
+ * As `loadSettings`, for a server: warns of ignored fields of a langgraph.json, and refuses to ignore those that protect
+ * access.
  * @throws ConfigError (`config_invalid`)
  */
 export async function loadServableSettings(
@@ -78,6 +79,7 @@ export async function loadServableSettings(
   options: SettingsRequest = {},
 ): Promise<LoadedConfig> {
   const config = await loadSettings(session, options);
+  assertWatchdog(config.settings);
   const { warn = (message) => session.print.warn(message) } = options;
   if (config.envFile !== undefined && Object.keys(config.env).length > 0)
     session.print.note(`variables of ${relative(session.io.cwd, config.envFile)}`);
@@ -95,13 +97,15 @@ export const unheededText = ({ message, location: { file, line } }: Unheeded): s
   `${file}:${line ?? 1}: ${message}`;
 
 /**
- * Ask before something is lost; `--yes` answers. False when the answer is no.
- * @throws InvalidRequestError where nobody can be asked (`invalid_request`)
+ * Ask for confirmation before data is lost; `--yes` skips the question. False if the answer is no.
+ * @throws InvalidRequestError without a terminal to ask on (`invalid_request`)
  */
 export async function confirm({ io, flags, print }: Session, question: string): Promise<boolean> {
   if (flags.yes) return true;
   if (!io.stdin.isTTY || !print.isWatched) {
-    throw new InvalidRequestError(`${question} Nobody can be asked here`, undefined, { hint: "add --yes" });
+    throw new InvalidRequestError(`${question} There is no terminal to confirm on`, undefined, {
+      hint: "add --yes",
+    });
   }
   const output = new Writable({
     write: (chunk: Buffer, _encoding, done) => {

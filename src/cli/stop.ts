@@ -1,4 +1,4 @@
-/** Ends a command in order when the process is told to stop. */
+/** Stops a command gracefully on a signal. */
 import { type CliIo, endProcess } from "./io.js";
 
 export const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
@@ -7,6 +7,8 @@ const SPARE_SECONDS = 5;
 export interface StopListener {
   /** Resolves with what stopped the command: a signal, or the reason given to `stop`. */
   readonly stopped: Promise<string>;
+  /** Seconds after which the process ends from then on, whatever is left to do. */
+  readonly limitSeconds: number;
   stop(reason: string): void;
   /** Everything is closed: the process may end with code 0. */
   done(): void;
@@ -15,18 +17,20 @@ export interface StopListener {
 /** Wait for a signal. The first one stops in order within the grace, a second one at once. */
 export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
   const { promise: stopped, resolve: stop } = deferred<string>();
+  const limitSeconds = graceSeconds + SPARE_SECONDS;
   if (io.signal) {
     onAbort(io.signal, () => stop(String(io.signal?.reason)));
-    return { stopped, stop, done: () => undefined };
+    return { stopped, stop, limitSeconds, done: () => undefined };
   }
   let limit: NodeJS.Timeout | undefined;
   const forget = onSignals((name) => {
-    limit = setTimeout(() => endProcess(1), (graceSeconds + SPARE_SECONDS) * 1000).unref();
+    limit = setTimeout(() => endProcess(1), limitSeconds * 1000).unref();
     stop(name);
   });
   return {
     stopped,
     stop,
+    limitSeconds,
     done: () => {
       clearTimeout(limit);
       forget();
@@ -34,14 +38,14 @@ export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
   };
 }
 
-/** A signal that aborts when the process is told to stop; a second signal ends the process at once. */
+/** An AbortSignal that aborts on SIGINT or SIGTERM; a second signal ends the process at once. */
 export function abortOnStop(io: CliIo): { signal: AbortSignal; dispose(): void } {
   if (io.signal) return { signal: io.signal, dispose: () => undefined };
   const controller = new AbortController();
   return { signal: controller.signal, dispose: onSignals((name) => controller.abort(name)) };
 }
 
-/** Hear of the first signal that ends processes; a second one ends this one at once. Returns what stops listening. */
+/** Calls back on the first SIGINT or SIGTERM; a second one ends the process at once. Returns an unsubscribe function. */
 function onSignals(first: (name: NodeJS.Signals) => void): () => void {
   let isTold = false;
   const onSignal = (name: NodeJS.Signals) => {

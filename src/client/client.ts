@@ -83,7 +83,7 @@ interface RunsClient {
   get(threadId: string, runId: string): Promise<Run>;
   /** Runs that died with their processes, newest first. */
   dead(filter: DeadRunFilter): Promise<DeadRun[]>;
-  /** Let one go on. @throws GraphServeError (`run_not_found`, `run_not_redrivable`, `thread_busy`) */
+  /** Requeue a dead run. @throws GraphServeError (`run_not_found`, `run_not_redrivable`, `thread_busy`) */
   redrive(threadId: string, runId: string): Promise<Run>;
   /** Starts a run and gives its events, to its end. Aborting the signal interrupts the run. */
   stream(threadId: string, request: RunCreateRequest, signal: AbortSignal): AsyncIterable<RunEvent>;

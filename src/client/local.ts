@@ -81,7 +81,7 @@ async function* eventsOfRun(
   try {
     for await (const frames of run.frames)
       for (const { data, ...frame } of frames) yield { ...frame, data: JSON.parse(data) as unknown };
-    // Who leaves is told no more frames, but the run has yet to end.
+    // A client that disconnects gets no more frames, but the run still has to end.
     if (signal.aborted) await endOf(service, run.run);
   } finally {
     signal.removeEventListener("abort", leave);
@@ -139,7 +139,7 @@ async function refuseBusy(service: Service, threadId: string): Promise<void> {
     : "a run of another process is in flight on it";
   throw new GraphServeError("thread_busy", `thread "${thread_id}" is busy: ${why}`, {
     hint: isCutOff
-      ? "the next start of the server goes on with it, or settles it; graph-serve recover --apply ends it"
+      ? "the server resumes or ends it at its next start; graph-serve recover --apply ends it now"
       : "wait for the run to end, or cancel it at its server",
   });
 }

@@ -8,7 +8,7 @@ import { type Client, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 import { checkedAddress, fetchOf, refusalIn, type ServerAddress, unreachable } from "./server.js";
 
-/** @throws InvalidRequestError when the url is no http address (`invalid_request`) */
+/** @throws InvalidRequestError when the url is not an HTTP address (`invalid_request`) */
 export async function remoteClient(address: ServerAddress, assistant?: string): Promise<Client> {
   const server = checkedAddress(address);
   const connect = await connector(server);
@@ -140,7 +140,7 @@ async function copyFrom({ threads }: Sdk, threadId: string, checkpointId: string
   await answer(threads.delete(copy.thread_id));
   throw new UnsupportedOptionError(
     "an earlier checkpoint",
-    "this server copies the latest state only; with --branch (--in-place) the thread itself goes on from there",
+    "this server copies the latest state only; with --branch (--in-place) the thread itself resumes from there",
   );
 }
 
@@ -153,7 +153,7 @@ interface RunCall {
 }
 
 async function* eventsOfRun({ sdk, server, threadId, request, signal }: RunCall): AsyncGenerator<RunEvent> {
-  // The SDK leaves the connection open when nobody reads on.
+  // The SDK leaves the connection open when the reader stops early.
   const left = new AbortController();
   const payload: object = {
     ...camelCased({ ...RUN_DEFAULTS, ...request }),

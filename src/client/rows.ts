@@ -1,4 +1,4 @@
-/** What stands in the rows of a storage: for lists, which need neither LangGraph nor a graph. */
+/** Reads the rows of a storage, for lists that need neither LangGraph nor a graph. */
 import { DEFAULT_LIMIT } from "../models/common.js";
 import type { Run, RunFilter, RunSearchRequest } from "../models/run.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";

@@ -1,4 +1,4 @@
-/** What the events of a run tell of it. */
+/** Builds a summary of a run from its events. */
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
@@ -12,20 +12,20 @@ export interface RunEvent {
   data: unknown;
 }
 
-/** A run as far as its events have told. */
+/** A run as known from the events so far. */
 export class RunSoFar {
   runId: string | undefined;
-  /** `running` until the last event has told. */
+  /** `running` until the last event arrived. */
   status = "running";
   /** The last full state that the stream showed; undefined when it showed none. */
   values: unknown = undefined;
   /** Questions that the graph waits on. */
   interrupts: Interrupt[] = [];
-  /** Undefined while the run goes on, and on a server that does not tell. */
+  /** Undefined while the run is in flight, and on servers that do not report it. */
   usage: TokenUsage | undefined;
   /** `Name: message` */
   error: string | undefined;
-  /** True once an event says that it stops: what its other tasks tell may come later. */
+  /** True once an event reports the stop; events of its other tasks may still follow. */
   #hasStopped = false;
 
   take({ event, data }: RunEvent): void {
@@ -48,7 +48,7 @@ export class RunSoFar {
       return;
     }
     const { __interrupt__: interrupts, ...rest } = values;
-    // Tasks that ask in one superstep are told of one after the other.
+    // Interrupts of one superstep arrive one after the other.
     const asked = interrupts as Interrupt[];
     const before = this.interrupts.filter(({ id }) => !asked.some((one) => one.id === id));
     this.interrupts = [...before, ...asked];

@@ -16,7 +16,7 @@ export interface ServerAddress {
   apiKey?: string;
 }
 
-/** @throws InvalidRequestError when the url is no http address, or the key no text of a header (`invalid_request`) */
+/** @throws InvalidRequestError when the url is not an HTTP address, or the key is not valid in a header (`invalid_request`) */
 export function checkedAddress({ url, apiKey }: ServerAddress): ServerAddress {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new InvalidRequestError(`--url must be an http address, it is ${url}`, undefined, {
@@ -48,7 +48,7 @@ class Refusal extends Error {
   }
 }
 
-/** The error that a call of the SDK failed with, as it is told to the user. */
+/** The error to show for a failed SDK call. */
 export const refusalIn = (error: unknown): unknown => (error instanceof Refusal ? error.error : error);
 
 /**
@@ -64,7 +64,7 @@ export function fetchOf(server: ServerAddress): typeof fetch {
     });
     if (!response.ok) throw new Refusal(await refusal(response, server));
     if (/^text\/html/i.test(response.headers.get("content-type") ?? ""))
-      throw new Refusal(unreachable(server, "it answers with a web page, so it is no LangGraph server"));
+      throw new Refusal(unreachable(server, "it answers with a web page, so it is not a LangGraph server"));
     return response;
   };
 }

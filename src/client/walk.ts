@@ -32,7 +32,7 @@ export async function* walkStates(
     yield* states;
     if (states.length < wanted) return;
     left -= states.length;
-    // A storage that answers at once would starve what is being written, and whoever wants to stop it.
+    // A storage that answers synchronously would starve the writer and the abort signal.
     await nextTurn();
     before = states.at(-1)?.checkpoint?.checkpoint_id;
   }

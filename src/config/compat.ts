@@ -17,8 +17,27 @@ export const COMPAT_DEFAULTS = {
     multitask_strategy: "reject",
     multitask_cancel: true,
     interrupted_run_status: "success",
+    allow_unfiltered_events: true,
   },
 } as const;
+
+/** The settings that choose the defaults of others. */
+export interface CompatChoice {
+  compat?: Compat;
+  hold_messages?: boolean;
+}
+
+/**
+ * The defaults that `compat` replaces. Under `hold_messages` events stay refused, since they carry tokens and tool calls
+ * too.
+ */
+export function compatDefaults({ compat = "specification", hold_messages }: CompatChoice): object {
+  const { allow_unfiltered_events, ...others } = {
+    allow_unfiltered_events: false,
+    ...COMPAT_DEFAULTS[compat],
+  };
+  return allow_unfiltered_events && !hold_messages ? { ...others, allow_unfiltered_events } : others;
+}
 
 const choice = <T extends string>(values: readonly [T, ...T[]], description: string) =>
   Type.Optional(Type.Unsafe<T>({ type: "string", enum: [...values], default: values[0], description }));

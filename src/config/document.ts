@@ -6,7 +6,7 @@ export type SettingPath = readonly (string | number)[];
 export interface ConfigDocument {
   file: string;
   value: unknown;
-  /** Where the key at `path` stands; the nearest parent that stands in the file when it is not there. */
+  /** Position of the key at `path`, or of its nearest parent that the file has. */
   locate(path: SettingPath): SourceLocation;
 }
 

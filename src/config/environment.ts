@@ -41,7 +41,7 @@ export function settingsFromEnvironment(env: Variables): Record<string, unknown>
 }
 
 /** A warning for each variable that is close to the name of a setting's variable and is none. */
-export function misspelledVariables(env: Variables): string[] {
+function misspelledVariables(env: Variables): string[] {
   const known = SETTING_NAMES.map(variableOf);
   const isNone = (variable: string) => known.includes(variable) || variable === CLIENT_KEY_VARIABLE;
   return Object.keys(env).flatMap((variable) => {
@@ -50,9 +50,23 @@ export function misspelledVariables(env: Variables): string[] {
       variable.slice(PREFIX.length),
       known.map((name) => name.slice(PREFIX.length)),
     );
-    return similar === undefined ? [] : [`${variable} is no setting; did you mean ${PREFIX}${similar}?`];
+    return similar === undefined ? [] : [`${variable} is not a setting; did you mean ${PREFIX}${similar}?`];
   });
 }
+
+/** Warnings of variables of LangGraph's own server that have no effect here. */
+const unreadVariables = ({ LANGGRAPH_CONFIG }: Variables): string[] =>
+  LANGGRAPH_CONFIG
+    ? [
+        "LANGGRAPH_CONFIG is not read: send `config` and `context` with each run, or bind them to the graph with `graph.withConfig()`",
+      ]
+    : [];
+
+/** Warnings of variables that have no effect. */
+export const variableWarnings = (env: Variables): string[] => [
+  ...misspelledVariables(env),
+  ...unreadVariables(env),
+];
 
 /** The variables of an env file; undefined when there is no such file. */
 async function readEnvFile(file: string): Promise<Record<string, string> | undefined> {
@@ -77,7 +91,7 @@ export function hasReference(value: unknown): boolean {
 }
 
 /**
- * Replace `${VAR}` and `${VAR:-default}` in every string of `value`; `$${` stands for a plain `${`. As in a shell, the
+ * Replace `${VAR}` and `${VAR:-default}` in every string of `value`; `$${` escapes a plain `${`. As in a shell, the
  * default also replaces an empty variable.
  */
 export function expandVariables(

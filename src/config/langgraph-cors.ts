@@ -13,12 +13,12 @@ const SETTINGS: Record<string, string> = {
 interface CorsField {
   /** The field of `http.cors`. */
   key: string;
-  /** The setting that it is; undefined for a field that nobody knows. */
+  /** The matching setting; undefined for an unknown field. */
   setting: string | undefined;
   value: unknown;
 }
 
-/** Whoever names origins by a pattern alone means no others. */
+/** A pattern without a list allows no other origins. */
 export function corsFields(cors: Readonly<Record<string, unknown>>): CorsField[] {
   const fields = Object.entries(cors).map(([key, value]) => ({ key, setting: SETTINGS[key], value }));
   const isPatternAlone = cors.allow_origin_regex !== undefined && cors.allow_origins === undefined;

@@ -3,7 +3,7 @@ import type { SourceLocation } from "../support/errors.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 import type { Settings } from "./settings.js";
 
-/** A field that is not heeded. Whoever serves the project must know. */
+/** A field that is ignored; the operator gets a warning. */
 export interface Unheeded {
   message: string;
   hint: string;
@@ -96,7 +96,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Fields that build an image or an environment, or that the file is told apart by. */
+/** Fields that build an image or an environment, or that identify the file. */
 // prettier-ignore
 const SILENT = new Set([
   "$schema", "_INTERNAL_docker_tag", "api_version", "base_image", "building", "dependencies", "docker_compose_file",
@@ -125,7 +125,7 @@ export function unheededFields(document: ConfigDocument, settings: Settings): Un
   });
 }
 
-/** Paths of the fields that nobody knows. */
+/** Paths of unknown fields. */
 export function unknownFields(fields: Fields): SettingPath[] {
   const known = new Set(RULES.map(({ path }) => path.join(".")));
   const strange = (of: Fields, silent: ReadonlySet<string>, at: SettingPath): SettingPath[] =>

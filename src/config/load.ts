@@ -8,13 +8,13 @@ import { didYouMean } from "../support/nearest.js";
 import {
   flagOf,
   loadVariables,
-  misspelledVariables,
+  variableWarnings,
   SETTING_NAMES,
   settingsFromEnvironment,
   variableOf,
   type Variables,
 } from "./environment.js";
-import { type Compat, COMPAT_DEFAULTS } from "./compat.js";
+import { type CompatChoice, compatDefaults } from "./compat.js";
 import { locateText, readFileSettings, settingsOfFile } from "./file-settings.js";
 import { isLangGraphJson } from "./find.js";
 import { selectGraphs } from "./graph-target.js";
@@ -83,9 +83,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const given = { ...fromFile, ...fromEnv, ...fromFlags };
   const isLangGraph = file !== undefined && isLangGraphJson(file);
   const compat = given.compat ?? (isLangGraph ? "langgraph" : "specification");
-  const merged = { ...defaultSettings(compat), ...given } as Settings;
+  const merged = { ...defaultSettings({ ...given, compat }), ...given } as Settings;
   const origins = {
-    ...defaultOrigins(compat, isLangGraph),
+    ...defaultOrigins(merged, isLangGraph),
     ...originsOf({ fromFile, fromEnv, fromFlags }, (name) => locateText(source, name)),
   };
   const graphs = graphSources(merged.graphs);
@@ -114,7 +114,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...(file !== undefined && { file }),
     baseDir,
     unheeded: unheededOf(source.document, settings),
-    warnings: [...source.warnings, ...own.warnings, ...misspelledVariables(variables), ...warnings],
+    warnings: [...source.warnings, ...own.warnings, ...variableWarnings(variables), ...warnings],
     env: own.variables,
     ...(own.file !== undefined && { envFile: own.file }),
     files: [file, own.file].filter((path) => path !== undefined),
@@ -147,10 +147,11 @@ function originsOf(
 }
 
 /** Every setting as a default, with what chose it where the schema alone did not. */
-function defaultOrigins(compat: Compat, isLangGraph: boolean): Record<SettingName, SettingOrigin> {
+function defaultOrigins(choice: CompatChoice, isLangGraph: boolean): Record<SettingName, SettingOrigin> {
+  const replaced = compatDefaults(choice);
   const originOf = (name: SettingName): SettingOrigin => {
     if (name === "compat" && isLangGraph) return { kind: "default", detail: "default of a langgraph.json" };
-    if (name in COMPAT_DEFAULTS[compat]) return { kind: "default", detail: `default of compat ${compat}` };
+    if (name in replaced) return { kind: "default", detail: `default of compat ${choice.compat}` };
     return { kind: "default" };
   };
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, originOf(name)])) as Record<
@@ -165,7 +166,7 @@ function graphSources(graphs: Readonly<Record<string, string | { path: string }>
   );
 }
 
-/** What the graphs do, of those that are described. */
+/** Descriptions of the graphs that have one. */
 function graphDescriptions(
   graphs: Readonly<Record<string, string | { description?: string }>>,
 ): Record<string, string> | undefined {
@@ -217,7 +218,7 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
   if (defaultId !== undefined && ids.length > 0 && !ids.includes(defaultId)) {
     fail(
       "default_assistant_id",
-      `default_assistant_id "${defaultId}" is no key of graphs`,
+      `default_assistant_id "${defaultId}" is not a key of graphs`,
       `use one of: ${ids.join(", ")}`,
     );
   }
@@ -225,18 +226,27 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
   if (isUuidUrn(namespace) && !validate(namespace.slice("urn:uuid:".length))) {
     fail(
       "assistant_namespace",
-      `assistant_namespace is no UUID: ${namespace}`,
+      `assistant_namespace is not a UUID: ${namespace}`,
       "write one such as urn:uuid:6ba7b811-9dad-11d1-80b4-00c04fd430c8, or any other URI",
     );
   }
   if (settings.cors_origin_regex !== undefined && !isPattern(settings.cors_origin_regex)) {
     fail(
       "cors_origin_regex",
-      `cors_origin_regex is no regular expression: ${settings.cors_origin_regex}`,
+      `cors_origin_regex is not a valid regular expression: ${settings.cors_origin_regex}`,
       "write one such as https://[a-z0-9-]+\\.example\\.com",
     );
   }
-  return [...uriWarnings(settings), ...corsWarnings(settings)];
+  return [...deprecationWarnings(settings), ...uriWarnings(settings), ...corsWarnings(settings)];
+}
+
+/** Settings of the release before that have no effect any more. */
+function deprecationWarnings({ allow_unfiltered_messages, hold_messages }: Settings): string[] {
+  if (allow_unfiltered_messages === undefined) return [];
+  const now = hold_messages
+    ? "hold_messages decides"
+    : "messages are streamed live; hold_messages: true holds them";
+  return [`allow_unfiltered_messages is deprecated and has no effect: ${now}. Remove it`];
 }
 
 function isPattern(text: string): boolean {

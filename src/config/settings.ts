@@ -2,10 +2,11 @@
 import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { boundSettings } from "./bound-settings.js";
-import { type Compat, COMPAT_DEFAULTS, compatSettings } from "./compat.js";
+import { type CompatChoice, compatDefaults, compatSettings } from "./compat.js";
 import { queueSettings } from "./queue-settings.js";
 import { storageSettings } from "./storage-settings.js";
 import { switchSettings } from "./switch-settings.js";
+import { watchdogSettings } from "./watchdog-settings.js";
 import { webhookSettings } from "./webhook-settings.js";
 
 // Settings that say who may call; part of ./settings.ts.
@@ -49,6 +50,14 @@ const accessSettings = {
       minLength: 1,
       description:
         "Function that verifies who sends a request, such as ./auth.ts:authenticate; users then have threads and memory of their own.",
+    }),
+  ),
+  auth_timeout_seconds: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 300,
+      default: 10,
+      description: "Seconds that the auth function has for a request; beyond them it is refused with 503.",
     }),
   ),
   open_routes: Type.Optional(
@@ -171,7 +180,7 @@ export const SettingsSchema = Type.Object(
       Type.Boolean({
         default: true,
         description:
-          "Go on with runs whose process died, from their last checkpoint, where the storage is durable; otherwise they end as error.",
+          "Resume runs of crashed processes from their last checkpoint, if the storage is durable; otherwise they end with status error.",
       }),
     ),
     ...boundSettings,
@@ -182,17 +191,25 @@ export const SettingsSchema = Type.Object(
         description: "Seconds that runs in flight have when the server stops.",
       }),
     ),
+    ...watchdogSettings,
     allow_unfiltered_events: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Allow stream mode events on a graph whose output schema hides part of its state.",
+        description:
+          "Allow stream mode events, with all its data, on a graph whose output schema hides part of its state.",
+      }),
+    ),
+    hold_messages: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Hold tokens until their node has ended, and hide inputs and outputs of tool calls, where they may be written to a state key outside the output schema.",
       }),
     ),
     allow_unfiltered_messages: Type.Optional(
       Type.Boolean({
-        default: false,
-        description:
-          "Stream messages and calls of tools as graphs make them, also before it is known whether they come to stand in the output.",
+        deprecated: true,
+        description: "Deprecated and without effect: messages are streamed live. Use hold_messages.",
       }),
     ),
     ...compatSettings,
@@ -244,16 +261,22 @@ type WithDefault =
   | "cors_headers"
   | "cors_expose_headers"
   | "cors_credentials"
+  | "auth_timeout_seconds"
   | "open_routes"
   | "disabled_routes"
   | "resume_runs"
   | "body_limit"
+  | "max_incoming_bytes"
   | "max_unread_bytes"
+  | "max_kept_frame_bytes"
   | "unread_timeout_seconds"
+  | "max_active_runs"
   | "max_queued_runs"
   | "shutdown_grace_seconds"
+  | "stall_warning_seconds"
+  | "stall_exit_seconds"
   | "allow_unfiltered_events"
-  | "allow_unfiltered_messages"
+  | "hold_messages"
   | "ignore_on_disconnect_continue"
   | keyof typeof compatSettings
   | keyof typeof switchSettings
@@ -271,13 +294,13 @@ export type Settings = Readonly<
     }
 >;
 
-/** The defaults: those of the schema, and those that `compat` has in their place. */
-export function defaultSettings(compat: Compat = "specification"): Settings {
+/** The defaults: those of the schema, and those that `compat` replaces. */
+export function defaultSettings(choice: CompatChoice = {}): Settings {
   const defaults: Record<string, unknown> = { graphs: {} };
   for (const [name, schema] of Object.entries<TSchema>(SettingsSchema.properties)) {
     if (schema.default !== undefined) defaults[name] = structuredClone(schema.default);
   }
-  return { ...defaults, ...COMPAT_DEFAULTS[compat], compat } as Settings;
+  return { ...defaults, ...compatDefaults(choice), compat: choice.compat ?? "specification" } as Settings;
 }
 
 /** The settings without their secrets: passwords in URIs, variables, keys, options that are named like one. */
@@ -299,7 +322,7 @@ function maskSetting(name: string, value: unknown): unknown {
 const maskKey = (key: string | { name: string; key: string }) =>
   typeof key === "string" ? MASK : { ...key, key: MASK };
 
-/** What stands in a file in the place of a value that a variable gives. */
+/** Placeholder in a file for a value that comes from a variable. */
 const VARIABLE = {
   type: "string",
   pattern: "\\$\\{[^}]+\\}",
@@ -312,10 +335,14 @@ export function publishedSettingsSchema(): Record<string, unknown> {
     properties: Record<string, Record<string, unknown>>;
   };
   const settings = Object.entries(properties).map(([name, setting]) => {
-    const { description, default: preset, ...type } = setting;
+    const { description, default: preset, deprecated, ...type } = setting;
     if (type.type === "string" && Object.keys(type).length === 1) return [name, setting];
-    const either = { description, ...(preset !== undefined && { default: preset }), anyOf: [type, VARIABLE] };
-    return [name, either];
+    const said = {
+      description,
+      ...(preset !== undefined && { default: preset }),
+      ...(deprecated !== undefined && { deprecated }),
+    };
+    return [name, { ...said, anyOf: [type, VARIABLE] }];
   });
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

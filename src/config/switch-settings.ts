@@ -5,7 +5,7 @@ export const switchSettings = {
   studio: Type.Optional(
     Type.Boolean({
       default: false,
-      description: "Serve the Studio at /studio; `dev` does so unless it is told --no-studio.",
+      description: "Serve the Studio at /studio; `dev` does so unless started with --no-studio.",
     }),
   ),
   metrics: Type.Optional(

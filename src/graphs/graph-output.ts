@@ -1,7 +1,7 @@
 /** Reads what a compiled graph, and every graph inside of it, says of its output. */
 import { isRecord } from "../models/common.js";
 import type { ServedGraph } from "./graph.js";
-import { KeyFilter, type GraphOutput, type OutputFilter, type OutputFilterOptions } from "./output-filter.js";
+import { KeyFilter, type GraphOutput, type OutputFilterOptions } from "./output-filter.js";
 import { stateTypes } from "./schemas.js";
 
 /**
@@ -11,7 +11,7 @@ import { stateTypes } from "./schemas.js";
 export async function createOutputFilter(
   graph: ServedGraph,
   onUnknown?: OutputFilterOptions["onUnknown"],
-): Promise<OutputFilter> {
+): Promise<KeyFilter> {
   return new KeyFilter(await outputOf(graph, []), { onUnknown });
 }
 

@@ -1,6 +1,6 @@
 /** The part of a compiled LangGraph graph that the service uses, whichever copy of LangGraph it was built with. */
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import type { JsonObject } from "../models/common.js";
+import { isRecord, type JsonObject } from "../models/common.js";
 import type { GraphLoadError } from "../support/errors.js";
 
 export interface GraphConfig {
@@ -62,8 +62,19 @@ export interface ServedGraph {
   withConfig(config: GraphConfig): ServedGraph;
 }
 
+/** What a factory is called for, in the terms of LangGraph's server. */
+export type AccessContext = "threads.create_run" | "threads.update" | "threads.read" | "assistants.read";
+
+/** The second argument of a factory. */
+export interface FactoryRuntime {
+  /** A factory can leave out what only a run needs, such as connections to tools, where it is called for anything else. */
+  access_context: AccessContext;
+  /** The authenticated user; undefined where no `auth` hook is set. */
+  user?: unknown;
+}
+
 /** Builds a graph for one call: the config of the run, or of a state read. */
-export type GraphFactory = (config: GraphConfig) => Promise<ServedGraph>;
+export type GraphFactory = (config: GraphConfig, access?: AccessContext) => Promise<ServedGraph>;
 
 /** A graph of the mapping: compiled, or made anew for each call, or not there since its module does not load. */
 export type LoadedGraph =
@@ -79,4 +90,22 @@ export function isServedGraph(value: unknown): value is ServedGraph {
     typeof graph.getState === "function" &&
     typeof graph.withConfig === "function"
   );
+}
+
+// Which node's code is being executed: LangChain carries the configuration of a node along with it.
+
+/** Own marks of LangChain, the same in all copies of the library. */
+const STORAGE = Symbol.for("ls:tracing_async_local_storage");
+const CONFIG = Symbol.for("lc:child_config");
+
+interface CarriedConfigs {
+  [STORAGE]?: { getStore?: () => { extra?: { [CONFIG]?: { metadata?: unknown } } } | undefined };
+}
+
+/** Name of the node; undefined where no node's code is being executed, or the library does not say. */
+export function currentNode(): string | undefined {
+  const carried = (globalThis as CarriedConfigs)[STORAGE]?.getStore?.();
+  const metadata = carried?.extra?.[CONFIG]?.metadata;
+  const node = isRecord(metadata) ? metadata.langgraph_node : undefined;
+  return typeof node === "string" ? node : undefined;
 }

@@ -1,26 +1,72 @@
-/** Messages whose place in the state is not known yet: they wait until they stand where clients may see them. */
+/**
+ * The setting `hold_messages`: what a graph says waits until its node has ended and the state shows it, and calls of tools
+ * lose their payloads, wherever a key outside the output schema could receive the text. Nothing here runs without it.
+ */
 import { isRecord, type JsonObject } from "../models/common.js";
+import { filterAt, nodesOf, type OutputFilter, taskOf } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
+
+/** What one run holds back. */
+export class HeldOutput {
+  readonly #filter: OutputFilter;
+  readonly #messages = new HeldMessages();
+
+  constructor(filter: OutputFilter) {
+    this.#filter = filter;
+  }
+
+  /** Call `send` now if the message's task can only write to visible keys; otherwise once its place is known. */
+  message(message: unknown, metadata: unknown, send: () => void): void {
+    if (this.#isOpen(taskOf(metadata))) send();
+    else this.#messages.hold(message, send);
+  }
+
+  /** Send what a task that ended wrote to visible keys; before its update, which has the same messages. */
+  taskEnds(namespace: readonly string[], task: unknown): void {
+    if (!isRecord(task) || !("result" in task)) return;
+    this.#messages.release(filterAt(this.#filter, namespace).writes(String(task.name), task.result));
+  }
+
+  /** Drop what is held: the superstep is over, or the run starts again. */
+  clear(): void {
+    this.#messages.clear();
+  }
+
+  /** The call of a tool, made by the tasks of these namespaces; without input and output unless all are open. */
+  toolCall(call: unknown, tasks: readonly string[]): unknown {
+    if (tasks.length > 0 && tasks.every((task) => this.#isOpen(task))) return call;
+    const { event, toolCallId, name } = isRecord(call) ? call : {};
+    return { event, toolCallId, name };
+  }
+
+  #isOpen(namespace: string): boolean {
+    const path = nodesOf(namespace);
+    const task = path.pop();
+    return task !== undefined && filterAt(this.#filter, path).speaksOpenly(task);
+  }
+}
+
+// Messages whose place in the state is not known yet.
 
 interface Held {
   /** The message, or its chunks. */
   parts: unknown[];
-  /** What its parts say together; undefined once one of them is more than text. */
+  /** The text of its parts; undefined once one of them has more than text. */
   text: string | undefined;
   send: (() => void)[];
 }
 
-/** What may wait; the oldest is forgotten first. */
+/** Chunks that a run may hold; beyond, the oldest messages are dropped. */
 const MAX_PARTS = 10_000;
-/** How deep messages are looked for: a list in a key of a functional entrypoint's answer, and some more. */
+/** Levels of a value that are searched for messages: a list in a key of an entrypoint's answer, and some more. */
 const MAX_DEPTH = 4;
 
-export class HeldMessages {
+class HeldMessages {
   /** By the message's id, or by the message when it has none. */
   readonly #held = new Map<unknown, Held>();
   #parts = 0;
 
-  /** Keep `send` until it is known whether the message may be seen. */
+  /** Keep `send` until the message is released. */
   hold(message: unknown, send: () => void): void {
     if (!isMessage(message)) return;
     const key = message.id ?? message;
@@ -33,7 +79,7 @@ export class HeldMessages {
     while (this.#parts > MAX_PARTS) this.#forget(this.#held.keys().next().value);
   }
 
-  /** Send the messages that stand in `shown`, by themselves or as their text. */
+  /** Send the messages that `shown` contains, as messages or as an equal text. */
   release(shown: unknown): void {
     if (this.#held.size === 0) return;
     const seen = new Set<unknown>();
@@ -45,7 +91,6 @@ export class HeldMessages {
     }
   }
 
-  /** Nothing that waits can come to be seen any more. */
   clear(): void {
     this.#held.clear();
     this.#parts = 0;
@@ -65,7 +110,7 @@ function joined(text: string | undefined, message: unknown): string | undefined 
 
 const isEmpty = (value: unknown): boolean => isRecord(value) && Object.keys(value).length === 0;
 
-/** Texts, messages and ids of messages that stand in a value. */
+/** Collect the texts, messages and message ids that a value contains. */
 function collect(value: unknown, seen: Set<unknown>, depth: number): void {
   if (typeof value === "string") return void seen.add(value);
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;

@@ -14,7 +14,7 @@ export function fileNotFound(path: string, baseDir: string): GraphLoadError {
 }
 
 export function unsupportedExtension(path: string, baseDir: string): GraphLoadError {
-  return new GraphLoadError(`${shownPath(path, baseDir)} is no JavaScript or TypeScript file`, {
+  return new GraphLoadError(`${shownPath(path, baseDir)} is not a JavaScript or TypeScript file`, {
     hint: "name a .ts, .tsx, .mts, .cts, .js, .mjs or .cjs file",
   });
 }

@@ -5,7 +5,7 @@ import { type ErrorDetails, errorMessage, GraphLoadError } from "../support/erro
 import { whileLoading } from "../support/exit-guard.js";
 import { duplicateCoreNotice } from "../support/user-langgraph.js";
 import { evaluated, settledExport } from "./awaited.js";
-import type { GraphFactory, LoadedGraph, ServedGraph } from "./graph.js";
+import type { FactoryRuntime, GraphFactory, LoadedGraph, ServedGraph } from "./graph.js";
 import {
   evaluationError,
   factoryError,
@@ -202,11 +202,18 @@ function compile(builder: GraphBuilder, module: FaultyModule, name: string): Ser
 }
 
 /** The user's function, its result checked at each call. */
-function factoryOf(call: (config: unknown) => unknown, module: FaultyModule, name: string): GraphFactory {
-  return async (config) => {
+function factoryOf(
+  call: (config: unknown, runtime: FactoryRuntime) => unknown,
+  module: FaultyModule,
+  name: string,
+): GraphFactory {
+  return async (config, access_context = "threads.create_run") => {
+    const user = config.configurable?.langgraph_auth_user;
     let result: unknown;
     try {
-      result = await whileLoading(() => call(config));
+      result = await whileLoading(() =>
+        call(config, { access_context, ...(user !== undefined && { user }) }),
+      );
     } catch (error) {
       throw factoryError(error, module);
     }

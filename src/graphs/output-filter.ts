@@ -91,6 +91,9 @@ export interface GraphOutput {
 /** The state of a graph without keys is the value of this channel. */
 const WHOLE_STATE = "__root__";
 
+/** Stands for the hidden values of a graph whose state has no keys, such as what the tasks of an entrypoint return. */
+const UNNAMED = "(values without a key)";
+
 /** Keys of a state; the others are channels of LangGraph's own, such as the answer of a functional entrypoint. */
 const isKey = (channel: string) => !channel.startsWith("__");
 
@@ -112,6 +115,8 @@ export class KeyFilter implements OutputFilter {
   readonly #visible: ReadonlySet<string>;
   /** True when the state is output as it is. */
   readonly #isWhole: boolean;
+  /** Keys that are hidden and may hold text. */
+  readonly #hiding: readonly string[];
   readonly #within = new Map<string, OutputFilter>();
 
   constructor(graph: GraphOutput, options: OutputFilterOptions = {}) {
@@ -122,6 +127,7 @@ export class KeyFilter implements OutputFilter {
     this.#visible = bounds ? new Set([...visible].filter((key) => bounds.has(key))) : visible;
     this.known = graph.visible !== undefined;
     this.#isWhole = streamed.length > 0 && [streamed].flat().every((key) => this.#visible.has(key));
+    this.#hiding = this.#findHiding();
     this.narrows = !this.#isWhole || [...graph.inner.keys()].some((node) => this.within(node).narrows);
   }
 
@@ -149,10 +155,26 @@ export class KeyFilter implements OutputFilter {
   }
 
   speaksOpenly(task: string): boolean {
-    const { streamed, nodes, textless } = this.#graph;
-    if (!nodes.has(task)) return false;
-    if (typeof streamed === "string") return this.#isWhole && streamed === WHOLE_STATE;
-    return streamed.every((key) => this.#visible.has(key) || textless.has(key));
+    return this.#graph.nodes.has(task) && this.#hiding.length === 0;
+  }
+
+  /**
+   * Hidden keys that may hold text, of this graph and of the graphs declared inside of it, those with the names of the
+   * nodes that lead there (`child|notes`). Tokens wait because of them under `hold_messages`.
+   */
+  hidingKeys(path: readonly string[] = []): string[] {
+    const own = this.#hiding.map((key) => [...path, key].join("|"));
+    const inner = [...this.#graph.inner].flatMap(([node, graphs]) =>
+      graphs.flatMap((graph) => new KeyFilter(graph, this.#innerOptions(node)).hidingKeys([...path, node])),
+    );
+    return [...new Set([...own, ...inner])];
+  }
+
+  #findHiding(): string[] {
+    const { streamed, textless } = this.#graph;
+    if (typeof streamed !== "string")
+      return streamed.filter((key) => !this.#visible.has(key) && !textless.has(key));
+    return this.#isWhole && streamed === WHOLE_STATE ? [] : [UNNAMED];
   }
 
   within(node: string): OutputFilter {
@@ -165,10 +187,14 @@ export class KeyFilter implements OutputFilter {
   }
 
   #inner(node: string): OutputFilter {
-    const { onUnknown, path = [] } = this.#options;
-    const options = { bounds: new Set([...this.#visible].filter(isKey)), onUnknown, path: [...path, node] };
+    const options = this.#innerOptions(node);
     const graphs = this.#graph.inner.get(node) ?? [UNKNOWN];
     return graphs.map((graph): OutputFilter => new KeyFilter(graph, options)).reduce(bothFilters);
+  }
+
+  #innerOptions(node: string): OutputFilterOptions {
+    const { onUnknown, path = [] } = this.#options;
+    return { bounds: new Set([...this.#visible].filter(isKey)), onUnknown, path: [...path, node] };
   }
 
   #update(task: string, delta: unknown): unknown {

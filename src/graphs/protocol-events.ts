@@ -95,6 +95,7 @@ export class ProtocolEvents {
     if (interrupts !== undefined) this.#ask(namespace, interrupts);
     if (values == null || (isRecord(values) && Object.keys(rest).length === 0)) return;
     this.#tellState(namespace, isRecord(values) ? slimState(rest) : values);
+    this.#inner.stepEnds(namespace);
   }
 
   updates(namespace: readonly string[], updates: unknown): void {

@@ -4,9 +4,16 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { GraphLoadError, GraphNotLoadedError, NotFoundError } from "../support/errors.js";
 import { assistantUuid, canonicalUuid } from "../support/ids.js";
-import type { GraphConfig, LoadedGraph, ServedGraph } from "./graph.js";
+import type { AccessContext, GraphConfig, LoadedGraph, ServedGraph } from "./graph.js";
 import { createOutputFilter } from "./graph-output.js";
-import { bothFilters, CLOSED_FILTER, keysOnly, OPEN_FILTER, type OutputFilter } from "./output-filter.js";
+import {
+  bothFilters,
+  CLOSED_FILTER,
+  type KeyFilter,
+  keysOnly,
+  OPEN_FILTER,
+  type OutputFilter,
+} from "./output-filter.js";
 import { PlaceholderGraph } from "./placeholder-graph.js";
 
 export interface RegistryOptions {
@@ -28,6 +35,8 @@ export interface RegistryOptions {
    * graph: `path` has the names of the nodes that lead there, and is empty for the graph itself.
    */
   onUnknownOutput(graphId: string, path: readonly string[]): void;
+  /** Called once for each graph whose tokens `hold_messages` holds, with the keys because of which they wait. */
+  onHeldMessages?: (graphId: string, keys: readonly string[]) => void;
   /** Called when a factory that gave a graph before, or was not called yet, throws where a thread is read. */
   onBrokenFactory(graphId: string, error: GraphLoadError): void;
 }
@@ -51,6 +60,7 @@ export class GraphRegistry {
   #graphs: ReadonlyMap<string, LoadedGraph>;
   readonly #bound = new Map<string, Promise<BoundGraph>>();
   readonly #warned = new Set<string>();
+  readonly #reportedHeld = new Set<string>();
   /** What factories threw when a thread was read, until they give a graph again. */
   readonly #brokenFactories = new Map<string, GraphLoadError>();
   /** Graph ids by the UUIDs that name them. */
@@ -79,6 +89,7 @@ export class GraphRegistry {
     this.#brokenFactories.clear();
     this.#bound.clear();
     this.#warned.clear();
+    this.#reportedHeld.clear();
     this.loadedAt = new Date();
   }
 
@@ -122,9 +133,13 @@ export class GraphRegistry {
    * The graph that reads what it stored; where it does not load, one that stands in for it, of which nothing is shown.
    * @throws GraphLoadError when a factory gives no graph, unless it is stood in for (`graph_load_failed`)
    */
-  async reader(graphId: string, config?: GraphConfig): Promise<BoundGraph> {
+  async reader(
+    graphId: string,
+    config?: GraphConfig,
+    access: AccessContext = "threads.read",
+  ): Promise<BoundGraph> {
     try {
-      return await this.graph(graphId, config);
+      return await this.graph(graphId, access, config);
     } catch (error) {
       if (error instanceof GraphNotLoadedError) return this.#standIn(graphId, error);
       if (!this.#options.standIns || !(error instanceof GraphLoadError)) throw error;
@@ -143,16 +158,20 @@ export class GraphRegistry {
   }
 
   /**
-   * The graph to call, bound to the server's checkpointer. A factory is called with `config`.
+   * The graph to call, bound to the server's checkpointer. A factory is called with `config` and `access`.
    * @throws GraphNotLoadedError (`graph_not_loaded`)
    * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
    */
-  async graph(graphId: string, config: GraphConfig = { configurable: {} }): Promise<BoundGraph> {
+  async graph(
+    graphId: string,
+    access: AccessContext,
+    config: GraphConfig = { configurable: {} },
+  ): Promise<BoundGraph> {
     const loaded = this.#graphs.get(graphId);
     if (!loaded) throw new NotFoundError("assistant", graphId);
     if (loaded.kind === "fault") throw new GraphNotLoadedError(graphId, loaded.fault);
     if (loaded.kind === "factory") {
-      const made = await loaded.factory(config);
+      const made = await loaded.factory(config, access);
       this.#brokenFactories.delete(graphId);
       return this.#bind(graphId, made);
     }
@@ -172,6 +191,7 @@ export class GraphRegistry {
     if (this.#options.unfiltered) return { id: graphId, graph, filter: OPEN_FILTER };
     const filter = await createOutputFilter(graph, (path) => this.#warn(graphId, path));
     if (!filter.known) this.#warn(graphId, []);
+    this.#reportIfHeld(graphId, filter);
     return { id: graphId, graph, filter };
   }
 
@@ -198,12 +218,29 @@ export class GraphRegistry {
 
   /** Shows what is an output of some graph; a factory that fails has none. */
   async #anyOutput(config: GraphConfig): Promise<OutputFilter> {
-    const loaded = await Promise.allSettled(this.ids.map((id) => this.graph(id, config)));
+    const loaded = await Promise.allSettled(this.ids.map((id) => this.graph(id, "threads.read", config)));
     const outputs = loaded.flatMap((result) => {
       const keys = result.status === "fulfilled" ? result.value.graph.outputChannels : undefined;
       return Array.isArray(keys) ? keys.map(String) : [];
     });
     return keysOnly(new Set(outputs));
+  }
+
+  /** Report the graphs whose messages are held; factories are reported when they are first called. Never rejects. */
+  async reportHeld(): Promise<void> {
+    if (!this.#options.onHeldMessages) return;
+    const ready = [...this.#graphs].filter(([, { kind }]) => kind === "graph");
+    // A graph that cannot be bound fails the request that needs it.
+    await Promise.allSettled(ready.map(([id]) => this.graph(id, "assistants.read")));
+  }
+
+  #reportIfHeld(graphId: string, filter: KeyFilter): void {
+    const { onHeldMessages } = this.#options;
+    if (!onHeldMessages || this.#reportedHeld.has(graphId)) return;
+    const keys = filter.hidingKeys();
+    if (keys.length === 0) return;
+    this.#reportedHeld.add(graphId);
+    onHeldMessages(graphId, keys);
   }
 
   #warn(graphId: string, path: readonly string[]): void {

@@ -3,12 +3,11 @@ import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError, type Issue } from "../support/errors.js";
 import { isStateChannel } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";
+import { mapSends, SENDS, type StoredCheckpoint } from "../models/thread-file.js";
 import { OPEN_FILTER, type OutputFilter } from "./output-filter.js";
 import { withoutState } from "./thrown.js";
 
 const INPUT = "__start__";
-const SENDS = "__pregel_tasks";
 const ERROR = "__error__";
 /** What a functional entrypoint keeps for its next run; its answer stands in `__end__`. */
 const PREVIOUS = "__previous__";

@@ -6,14 +6,15 @@ import type { StreamMode } from "../models/run.js";
 import { attempt } from "../support/errors.js";
 import { shownEvent } from "./event-filter.js";
 import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
-import { HeldMessages } from "./held-messages.js";
+import { HeldOutput } from "./held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
-import { filterAt, INTERRUPT_KEY, nodesOf, type OutputFilter, taskOf, UNKEYED } from "./output-filter.js";
+import { filterAt, INTERRUPT_KEY, type OutputFilter, UNKEYED } from "./output-filter.js";
 import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, yieldedToWire } from "./serialize.js";
 import { ToolPlaces } from "./tool-handlers.js";
 
-/** Modes whose chunks are told apart by those of `tasks`. */
-const NEED_TASKS: readonly StreamMode[] = ["updates", "messages", "messages-tuple"];
+/** Modes that need the chunks of `tasks`, and those that need them while messages are held. */
+const NEED_TASKS: readonly StreamMode[] = ["updates"];
+const NEED_TASKS_TO_HOLD: readonly StreamMode[] = [...NEED_TASKS, "messages", "messages-tuple"];
 
 /** What a run yields for the events of its thread, beside what its own client asks for. */
 export const WIDE_MODES: readonly StreamMode[] = [
@@ -45,10 +46,11 @@ export const CHECKPOINT_ID = "checkpoint-id";
  * The modes to ask LangGraph for. `values` is always among them: its last chunk is the run's answer and tells an
  * interrupt, whether or not the client wants to see it.
  */
-export function frameworkModes(modes: readonly StreamMode[]): string[] {
+export function frameworkModes(modes: readonly StreamMode[], holdMessages: boolean): string[] {
   const framework = new Set<string>(["values"]);
+  const needTasks = holdMessages ? NEED_TASKS_TO_HOLD : NEED_TASKS;
   for (const mode of modes) {
-    if (NEED_TASKS.includes(mode)) framework.add("tasks");
+    if (needTasks.includes(mode)) framework.add("tasks");
     if (mode === "messages-tuple") framework.add("messages");
     else if (mode !== "events") framework.add(mode);
   }
@@ -81,8 +83,8 @@ interface StreamFramesOptions {
   /** Send of which checkpoint values are, too. */
   checkpointIds?: boolean;
   filter: OutputFilter;
-  /** Send messages and calls of tools as the graph makes them, wherever they may come to stand. */
-  unfilteredMessages?: boolean;
+  /** Hold messages and payloads of tool calls that may be written to a hidden key. */
+  holdMessages?: boolean;
   /** Send events as they are. */
   unfilteredEvents?: boolean;
 }
@@ -101,14 +103,14 @@ export class StreamFrames {
   readonly #sink: EventSink;
   readonly #updates: NodeUpdates | undefined;
   readonly #messages: MessageFrames | undefined;
-  /** Messages that wait; made for the first of them. */
-  #held: HeldMessages | undefined;
+  readonly #held: HeldOutput | undefined;
   readonly #toolPlaces: ToolPlaces | undefined;
 
   constructor(options: StreamFramesOptions, sink: EventSink) {
     this.#options = options;
     this.#modes = new Set(options.modes);
     this.#sink = sink;
+    if (options.holdMessages) this.#held = new HeldOutput(options.filter);
     if (this.#modes.has("updates"))
       this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
     if (this.#modes.has("tools")) this.#toolPlaces = new ToolPlaces();
@@ -124,7 +126,7 @@ export class StreamFrames {
   /** Take one chunk: `namespace` is empty for the root graph, and for every chunk that does not say. */
   take(namespace: readonly string[], mode: string, payload: unknown): void {
     if (namespace.length > 0 && STATE_MODES.has(mode) && !this.#options.subgraphs) return;
-    if (mode === "tasks") this.#releaseMessages(namespace, payload);
+    if (mode === "tasks") this.#held?.taskEnds(namespace, payload);
     this.#updates?.see(namespace, mode, payload);
     if (mode === "values") this.#takeValues(namespace, payload);
     else if (mode === "messages") this.#takeMessage(namespace, payload);
@@ -141,7 +143,7 @@ export class StreamFrames {
     this.#emit("events", toJson(masked, "events"));
   }
 
-  /** The run begins anew: nothing that waits comes any more. */
+  /** The run starts again: drop what the failed attempt left. */
   restart(): void {
     this.#updates?.reset();
     this.#held?.clear();
@@ -206,21 +208,14 @@ export class StreamFrames {
   #takeMessage(namespace: readonly string[], payload: unknown): void {
     if (!Array.isArray(payload)) return;
     const [message, metadata] = payload as unknown[];
-    const send = () => this.#sendMessage(namespace, message, metadata);
-    if (this.#isOpen(taskOf(metadata))) send();
-    else (this.#held ??= new HeldMessages()).hold(message, send);
+    if (!this.#held) return this.#sendMessage(namespace, message, metadata);
+    this.#held.message(message, metadata, () => this.#sendMessage(namespace, message, metadata));
   }
 
   #sendMessage(namespace: readonly string[], message: unknown, metadata: unknown): void {
     if (this.#modes.has("messages-tuple"))
       this.#send(TUPLE_EVENT, namespace, messageTupleJson(message, metadata));
     this.#messages?.chunk(this.#suffix(namespace), message, metadata);
-  }
-
-  /** What a task wrote tells which of the messages that were made in it may be seen; they come before its update. */
-  #releaseMessages(namespace: readonly string[], task: unknown): void {
-    if (!this.#held || !isRecord(task) || !("result" in task)) return;
-    this.#held.release(this.#filterAt(namespace).writes(String(task.name), task.result));
   }
 
   #takeOther(namespace: readonly string[], mode: string, payload: unknown): void {
@@ -253,24 +248,10 @@ export class StreamFrames {
       case "debug":
         return debugPayload(payload, this.#filterAt(namespace));
       case "tools":
-        return this.#isOpenCall(payload) ? payload : toolCall(payload);
+        return this.#held ? this.#held.toolCall(payload, this.#tasksOf(payload)) : payload;
       default:
         return payload;
     }
-  }
-
-  #isOpenCall(payload: unknown): boolean {
-    if (this.#options.unfilteredMessages) return true;
-    const tasks = this.#tasksOf(payload);
-    return tasks.length > 0 && tasks.every((task) => this.#isOpen(task));
-  }
-
-  /** Whether what the task of this namespace says may be seen as it says it. */
-  #isOpen(namespace: string): boolean {
-    const path = nodesOf(namespace);
-    const task = path.pop();
-    const { filter, unfilteredMessages } = this.#options;
-    return unfilteredMessages || (task !== undefined && filterAt(filter, path).speaksOpenly(task));
   }
 }
 
@@ -294,12 +275,6 @@ export function runAnswer(
 /** That a task has ended, without what it gave back. */
 const withoutValues = (updates: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(updates).map(([task, value]) => [task, isNothing(value) ? value : null]));
-
-/** That a tool is called, without what goes in and comes out. */
-function toolCall(payload: unknown): unknown {
-  const { event, toolCallId, name } = isRecord(payload) ? payload : {};
-  return { event, toolCallId, name };
-}
 
 // The `messages` stream mode: whole messages as they grow, made from LangGraph's message chunks.
 

@@ -7,13 +7,19 @@ export type InnerEnd = "completed" | "failed" | "interrupted";
 
 const keyOf = (namespace: readonly string[]): string => namespace.join("|");
 
+interface OpenPlace {
+  namespace: readonly string[];
+  graph_name: string;
+  /** How it ended, where its end waits for the checkpoint of its step. */
+  ended?: InnerEnd;
+}
+
 export class SubgraphLifecycle {
   readonly #sink: LifecycleSink;
-  /** Those that have begun, with the names of their graphs, and whether they have ended. */
-  readonly #begun = new Map<
-    string,
-    { namespace: readonly string[]; graph_name: string; hasEnded: boolean }
-  >();
+  /** Those that have begun, ended ones included. */
+  readonly #begun = new Set<string>();
+  /** Of these, those whose end has not been sent, in the order in which they began. */
+  readonly #open = new Map<string, OpenPlace>();
   /** Names of agents, by the namespace in which they work. */
   readonly #agents = new Map<string, string>();
   /** Ids of tool calls, by the id of the task that makes them. */
@@ -35,6 +41,7 @@ export class SubgraphLifecycle {
 
   /** Hear a task that begins; tasks of an agent are marked with its name. */
   taskBegins(namespace: readonly string[], { id, input, metadata }: JsonObject): void {
+    this.stepEnds(namespace);
     const agent = isRecord(metadata) ? metadata.lc_agent_name : undefined;
     const key = keyOf(namespace);
     if (typeof agent === "string" && agent !== "" && !this.#agents.has(key)) this.#agents.set(key, agent);
@@ -42,14 +49,32 @@ export class SubgraphLifecycle {
     if (isRecord(call) && typeof call.id === "string") this.#calls.set(String(id), call.id);
   }
 
-  /** A task has ended; a breakpoint or a question inside of it leaves its graph waiting. */
+  /**
+   * A task has ended, and all graphs and tasks inside of it; a breakpoint or a question leaves them waiting. Its own end is
+   * sent with the state of its step: clients that read the state at the end of a task must find what the task wrote.
+   */
   taskEnds(namespace: readonly string[], waits: boolean): void {
-    this.#end(keyOf(namespace), waits ? "interrupted" : "completed");
+    const key = keyOf(namespace);
+    const how = waits ? "interrupted" : "completed";
+    this.#endWhere((each) => each.startsWith(`${key}|`), how);
+    const open = this.#open.get(key);
+    if (open) open.ended ??= how;
+  }
+
+  /** The state of a graph was sent: its tasks have ended with it. */
+  stepEnds(namespace: readonly string[]): void {
+    const { length } = namespace;
+    const prefix = length === 0 ? "" : `${keyOf(namespace)}|`;
+    this.#endWhere(
+      (key, { namespace: place, ended }) =>
+        ended !== undefined && place.length === length + 1 && key.startsWith(prefix),
+      "completed",
+    );
   }
 
   /** The run has ended: nothing inside of it goes on. */
   endAll(how: InnerEnd): void {
-    for (const key of [...this.#begun.keys()].reverse()) this.#end(key, how);
+    this.#endWhere(() => true, how);
   }
 
   #begin(namespace: readonly string[]): void {
@@ -58,16 +83,20 @@ export class SubgraphLifecycle {
     const [node = "", task = ""] = (namespace.at(-1) ?? "").split(":", 2);
     const agent = this.#agents.get(key);
     const graph_name = agent ?? nodeOf(node);
-    this.#begun.set(key, { namespace, graph_name, hasEnded: false });
+    this.#begun.add(key);
+    this.#open.set(key, { namespace, graph_name });
     const tool_call_id = agent === undefined ? undefined : this.#calls.get(task);
     const cause = tool_call_id !== undefined && { cause: { type: "toolCall", tool_call_id } };
     this.#sink(namespace, { event: "started", graph_name, ...cause });
   }
 
-  #end(key: string, event: InnerEnd): void {
-    const begun = this.#begun.get(key);
-    if (!begun || begun.hasEnded) return;
-    begun.hasEnded = true;
-    this.#sink(begun.namespace, { event, graph_name: begun.graph_name });
+  /** What is inside ends before what it is in. */
+  #endWhere(matches: (key: string, open: OpenPlace) => boolean, how: InnerEnd): void {
+    if (this.#open.size === 0) return;
+    for (const [key, open] of [...this.#open].filter((entry) => matches(...entry)).reverse()) {
+      const { namespace, graph_name, ended: event = how } = open;
+      this.#open.delete(key);
+      this.#sink(namespace, { event, graph_name });
+    }
   }
 }

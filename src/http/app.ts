@@ -10,9 +10,11 @@ import type { Metrics } from "../support/metrics.js";
 import { callerGuard, keyGuard, openRoutes } from "./api-keys.js";
 import { docs } from "./docs.js";
 import { errorHandler } from "./error-handler.js";
+import { senderOf } from "./in-process-sender.js";
 import { mountedApp } from "./mounted-app.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
 import { sendStream, Unread } from "./outlet.js";
+import { BodyBudget } from "./body-bytes.js";
 import { disconnectSignal, factsOf, noteRequest, readJson, readQuery, validate } from "./request.js";
 import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
 import { enabledRoutes, onlyReads } from "./route-table.js";
@@ -46,7 +48,7 @@ export function createApp(
     .set("etag", false)
     .set("case sensitive routing", true)
     .set("query parser", "simple");
-  app.use(requestId(), noSniffing, accessLog(logger));
+  app.use(requestId(new BodyBudget(settings.max_incoming_bytes)), noSniffing, accessLog(logger), oneHost);
   if (checkHost) app.use(hostGuard(settings));
   // In front of CORS, which is not for it; the page is open, what it shows is not.
   if (studioOptions !== false)
@@ -62,7 +64,7 @@ export function createApp(
   if (settings.http_app !== undefined) {
     // The app must not take for another path what is a route all the same.
     app.set("strict routing", true);
-    app.use(mountedApp(() => service.httpApp, settings.body_limit));
+    app.use(mountedApp(service, isOpen));
   }
   const unread = new Unread(settings, logger);
   if (service.mcpSdk && !readOnly) app.use("/mcp", mcp(service, unread));
@@ -136,15 +138,26 @@ function a2a(service: Service, unread: Unread): RequestHandler {
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
 /** Gives every request an id, its own `x-request-id` where that will do, and sends it back. */
-function requestId(): RequestHandler {
+function requestId(budget: BodyBudget): RequestHandler {
   return (req, res, next) => {
     const given = req.headers["x-request-id"];
     const id = typeof given === "string" && SANE.test(given) ? given : randomUUID();
-    noteRequest(req, id);
+    noteRequest(req, id, budget);
     res.setHeader("X-Request-Id", id);
     next();
   };
 }
+
+/** Which of two hosts counts is a question that proxies and servers answer in different ways (RFC 9112, 3.2). */
+const oneHost: RequestHandler = ({ rawHeaders }, res, next) => {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
+  if (hosts < 2) return next();
+  res.status(400).json({ detail: "the request has more than one Host header", code: "invalid_request" });
+};
 
 /** Status of a request that has become a WebSocket. */
 const SWITCHED = 101;
@@ -255,7 +268,13 @@ function originGuard(settings: OriginSettings): RequestHandler {
   const rules = originRules(settings);
   if (!rules) return (_req, _res, next) => next();
   return (req, _res, next) => {
-    const { origin, host } = req.headers;
+    const { origin, host, "sec-fetch-site": site } = req.headers;
+    // An image or a link of another page asks without an origin.
+    if (site === "cross-site" && origin === undefined && "cancel_on_disconnect" in req.query)
+      throw new GraphServeError(
+        "forbidden_origin",
+        "a page of another site cannot ask for cancel_on_disconnect",
+      );
     // Web pages may open a WebSocket to anywhere, and CORS has no say.
     if (origin === undefined || (SAFE_METHODS.has(req.method) && !upgradeOf(req))) return next();
     if (isSameOrigin(origin, host) || rules.some((rule) => fits(origin, rule))) return next();
@@ -333,8 +352,9 @@ function requestHandler(service: Service, route: Route, unread: Unread): Request
     const disconnected = () => disconnectSignal(res);
     const params = req.params as Call["params"];
     const { caller } = factsOf(req);
+    const within = senderOf(req)?.within;
     const call: Call = {
-      service: caller ? service.as(caller) : service,
+      service: caller || within ? service.as(caller, within) : service,
       params,
       query,
       body,

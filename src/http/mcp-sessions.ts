@@ -6,6 +6,8 @@ import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprot
 
 /** Sessions of one process. */
 const MOST_SESSIONS = 1_000;
+/** The same of one user, where there are users. */
+const MOST_SESSIONS_OF_USER = 50;
 /** How long a session is kept in which no request and no stream is open. */
 const SESSION_TTL_MS = 1_800_000;
 
@@ -34,7 +36,9 @@ export class McpSessions {
   }
 
   /** A new session; undefined when there are too many, all of them in use. */
-  open(owner: string): Session | undefined {
+  open(owner: string, isUser: boolean): Session | undefined {
+    this.#dropOver();
+    if (isUser) this.#makeRoomOf(owner);
     this.#makeRoom();
     if (this.#sessions.size >= MOST_SESSIONS) return undefined;
     const id = randomUUID();
@@ -84,12 +88,23 @@ export class McpSessions {
       connection.then(({ transport }) => transport.closeStandaloneSSEStream(), unopened);
   }
 
-  /** Drop what is over, and where that is not enough, what was not used for longest. */
-  #makeRoom(): void {
+  #dropOver(): void {
     for (const session of this.#sessions.values()) {
       if (!isOver(session)) break;
       this.#drop(session);
     }
+  }
+
+  /** A user with many sessions makes room with their own, also with one whose stream is open. */
+  #makeRoomOf(owner: string): void {
+    const own = [...this.#sessions.values()].filter((session) => session.owner === owner);
+    if (own.length < MOST_SESSIONS_OF_USER) return;
+    const oldest = own.find(({ open }) => open === 0) ?? own[0];
+    if (oldest) this.#drop(oldest);
+  }
+
+  /** Drop the session that was not used for longest, if there are too many. */
+  #makeRoom(): void {
     if (this.#sessions.size < MOST_SESSIONS) return;
     const idle = [...this.#sessions.values()].find(({ open }) => open === 0);
     if (idle) this.#drop(idle);

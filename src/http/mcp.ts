@@ -50,7 +50,8 @@ export function serveMcp(service: Service, unread: Unread): RequestHandler {
       res.once("close", () => void connection.server.close());
       return handle(connection, { req, res, body, sender }, unread);
     }
-    const session = id === undefined ? sessions.open(owner) : sessions.find(String(id), owner);
+    const session =
+      id === undefined ? sessions.open(owner, sender.caller !== undefined) : sessions.find(String(id), owner);
     if (!session)
       return id === undefined
         ? answerError(res, 503, REFUSED, "there are too many sessions")

@@ -7,18 +7,24 @@ import type {
   Response as ExpressResponse,
 } from "express";
 import { GraphServeError } from "../support/errors.js";
-import type { FetchHandler, HttpApp, NodeHandler } from "../http-app.js";
+import type { FetchHandler, NodeHandler } from "../http-app.js";
+import type { Service } from "../service.js";
 import { copyHeaders, sendResponse, toRequest } from "./fetch-bridge.js";
+import { withinRequest } from "./in-process-sender.js";
 import { ReplayedBody } from "./replayed-body.js";
 import { factsOf } from "./request.js";
 
-/** `appOf` gives the app as it is now: it may be loaded anew while the server runs. */
-export function mountedApp(appOf: () => HttpApp | undefined, bodyLimit: number): RequestHandler {
+/** The app may be reloaded while the server runs. Of a request on an open route nobody knows who sends it. */
+export function mountedApp(service: Service, isOpen: (path: string) => boolean): RequestHandler {
+  const { body_limit } = service.settings;
   return async (req, res, next) => {
-    const app = appOf();
+    const app = service.httpApp;
     if (!app) return next();
-    if (app.kind === "node") return callNode(app.handle, req, res, next);
-    if (await isAnswered(app.fetch, req, res, bodyLimit)) return;
+    const { caller, key } = factsOf(req);
+    const within = <T>(work: () => T): T =>
+      isOpen(req.path) ? work() : withinRequest(service, { caller, key }, work);
+    if (app.kind === "node") return within(() => callNode(app.handle, req, res, next));
+    if (await within(() => isAnswered(app.fetch, req, res, body_limit))) return;
     next();
   };
 }
@@ -80,6 +86,8 @@ async function isAnswered(
     return true;
   }
   if (answer) copyHeaders(answer, res, ["content-type", "content-length"]);
-  factsOf(req).body = await body.bytes();
+  // Read in any case: too large a body is refused.
+  const bytes = await body.bytes();
+  factsOf(req).body = context.body === undefined ? bytes : Buffer.from(context.body);
   return false;
 }

@@ -39,7 +39,7 @@ const SECURITY_SCHEMES = {
 const ANY_SCHEME = Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] }));
 
 const TAGS: Record<Tag, string> = {
-  "Health and info": "Whether the service is alive, and what it is.",
+  "Health and info": "Liveness and identity of the service.",
   Assistants: "Named entry points to graphs.",
   Threads: "Conversations: each holds the evolving state of a graph.",
   "Thread state": "Checkpoints of a thread: read, edit, go back.",
@@ -65,14 +65,18 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   webhook_not_found: "the run has no webhook, or it has arrived",
   thread_exists: "a thread with this id exists",
   thread_busy: "a run is in flight on the thread, or too many callers wait for it",
+  thread_changed: "another writer has changed the thread meanwhile",
   run_not_redrivable:
-    "the run is not dead, or cannot go on: its graph is gone, or others have written to its thread since",
+    "the run is not dead, or cannot be requeued: its graph is gone, or its thread has changed since",
   graph_not_loaded: "what was asked for needs a graph that does not load",
   too_many_streams: "too many streams of the thread are open",
   too_many_runs:
-    "as many runs wait as the setting max_waiting_runs, or max_waiting_runs_per_user, lets, or webhooks are to be sent as may be",
+    "the limit of runs (max_active_runs, max_waiting_runs, max_waiting_runs_per_user), crons, delayed runs or unsent webhooks is reached",
   payload_too_large: "the body is larger than the setting body_limit",
   storage_unavailable: "the storage does not answer",
+  clock_behind: "the server's clock is behind the newest checkpoint of the thread",
+  auth_timeout: "the auth function has not answered in time",
+  server_busy: "the bodies being read exceed the setting max_incoming_bytes",
   shutting_down: "the server is shutting down",
   internal_error: "a fault of the server; its log says more",
 };
@@ -186,7 +190,7 @@ function errorCodes(route: Route): ErrorCode[] {
   return [
     ...route.errors,
     ...(takesInput ? (["invalid_request"] as const) : []),
-    ...(route.body ? (["payload_too_large"] as const) : []),
+    ...(route.body ? (["payload_too_large", "server_busy"] as const) : []),
     "forbidden_origin",
     ...(route.tag === "Health and info" ? [] : (["storage_unavailable", "shutting_down"] as const)),
     "internal_error",

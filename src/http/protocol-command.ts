@@ -33,6 +33,7 @@ const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
   checkpoint_not_found: "no_such_checkpoint",
   run_not_found: "no_such_run",
   thread_busy: "invalid_argument",
+  thread_changed: "invalid_argument",
   run_not_redrivable: "invalid_argument",
   graph_not_loaded: "unknown_error",
 };

@@ -1,8 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { ConfigError, errorMessage } from "../support/errors.js";
+import { addFetchTarget } from "../support/sdk-fetch.js";
 import type { Service } from "../service.js";
 import { createApp } from "./app.js";
+import { inProcessFetch } from "./in-process-fetch.js";
+import { currentSender } from "./in-process-sender.js";
 import type { StudioOptions } from "./studio.js";
 import { takeUpgrades, type Upgrades } from "./upgrades.js";
 
@@ -52,11 +55,18 @@ export async function startServer(service: Service, options: ListenOptions): Pro
   server.headersTimeout = KEEP_ALIVE_MS + 1_000;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   const port = await listen(server, options);
+  const url = `http://${reachable(options.host)}:${port}`;
+  const withdrawFetch = addFetchTarget({
+    url,
+    fetch: inProcessFetch(server, service),
+    isCalling: () => currentSender(service) !== undefined,
+  });
   return {
-    url: `http://${reachable(options.host)}:${port}`,
+    url,
     host: options.host,
     port,
-    close: (graceSeconds) => (closing ??= close(server, service, upgrades, endUnused, graceSeconds)),
+    close: (graceSeconds) =>
+      (closing ??= close(server, service, upgrades, endUnused, graceSeconds).finally(withdrawFetch)),
   };
 }
 

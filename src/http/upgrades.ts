@@ -21,11 +21,21 @@ export interface Upgrades {
   destroy(): void;
 }
 
-/** Let `app` see requests for a WebSocket; such requests for any other protocol go on as if they had not asked. */
+/** Let `app` see requests for a WebSocket; such requests for any other protocol are served as if they had not asked. */
 export function takeUpgrades(server: Server, app: RequestListener): Upgrades {
   const sockets = new Set<Duplex>();
+  /** Connections that were returned to HTTP. */
+  const returned = new WeakSet<Duplex>();
+  server.prependListener("request", ({ socket }: IncomingMessage, res: ServerResponse) => {
+    if (returned.has(socket)) res.shouldKeepAlive = false;
+  });
   server.on("upgrade", (req: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (req.headers.upgrade?.toLowerCase() !== "websocket") return goOn(server, req, socket, head);
+    if (req.headers.upgrade?.toLowerCase() !== "websocket") {
+      // The connection ends with the answer to the first such request.
+      if (returned.has(socket)) return;
+      returned.add(socket);
+      return returnToHttp(server, req, socket, head);
+    }
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
     upgrades.set(req, { socket, head });
@@ -48,8 +58,11 @@ function answerOn(req: IncomingMessage, socket: Socket): ServerResponse {
 
 const LEFT_OUT = /^(connection|upgrade|http2-settings)$/i;
 
-/** Give the connection back to HTTP, with the request as it would have been. */
-function goOn(server: Server, req: IncomingMessage, socket: Socket, head: Buffer): void {
+/**
+ * Return the connection to HTTP, with the request as it would have been. This adds a parser to the connection, so it
+ * is done once for each.
+ */
+function returnToHttp(server: Server, req: IncomingMessage, socket: Socket, head: Buffer): void {
   const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
   for (let index = 0; index < req.rawHeaders.length; index += 2) {
     const name = req.rawHeaders[index] ?? "";

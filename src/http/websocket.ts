@@ -18,6 +18,7 @@ import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import { HEARTBEAT_MS, type Outlet, type Unread } from "./outlet.js";
+import { parseJson } from "./json-body.js";
 import { answered, carryOut, paramsOf } from "./protocol-command.js";
 import { validate } from "./request.js";
 import { type Subscription, Subscriptions } from "./subscriptions.js";
@@ -25,6 +26,8 @@ import { upgradeOf } from "./upgrades.js";
 
 /** Subscriptions of one socket at a time. */
 const MOST_SUBSCRIPTIONS = 100;
+/** Messages of one socket that wait; beyond them the socket is not read. */
+const MOST_WAITING = 100;
 /** Clients do not come back after a code of 4000 and a status of the client's fault. */
 const REFUSED = 4000;
 const GOING_AWAY = 1001;
@@ -79,6 +82,9 @@ class ThreadSocket {
   /** What all of them read, from the first on. */
   #stream: Promise<EventStream> | undefined;
   #pings = 0;
+  /** Messages that were received and not read yet. */
+  readonly #waiting: Buffer[] = [];
+  #isBusy = false;
 
   constructor(socket: WebSocket, call: SocketCall, unread: Unread, logger: Logger) {
     this.#socket = socket;
@@ -91,7 +97,7 @@ class ThreadSocket {
     const socket = this.#socket;
     const heartbeat = setInterval(() => this.#ping(), HEARTBEAT_MS).unref();
     socket.on("pong", () => (this.#pings = 0));
-    socket.on("message", (data: Buffer) => void this.#take(data.toString()));
+    socket.on("message", (data: Buffer) => this.#take(data));
     socket.on("error", () => socket.terminate());
     socket.once("close", () => {
       clearInterval(heartbeat);
@@ -117,21 +123,30 @@ class ThreadSocket {
     });
   }
 
-  #take(text: string): void {
+  /** Commands of a socket are carried out one at a time, in order; while too many wait, nothing more is read. */
+  #take(data: Buffer): void {
+    this.#waiting.push(data);
+    if (this.#waiting.length >= MOST_WAITING) this.#socket.pause();
+    if (this.#isBusy) return;
+    this.#isBusy = true;
     this.#run(async () => {
-      const command = await this.#read(text);
-      if (command) await this.#carryOut(command);
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+        if (this.#socket.isPaused && this.#waiting.length < MOST_WAITING) this.#socket.resume();
+        const command = await this.#read(next);
+        if (command) await this.#carryOut(command);
+      }
+      this.#isBusy = false;
     });
   }
 
-  /** The command that a message is; one that is none is told so, and nothing else happens. */
-  async #read(text: string): Promise<ProtocolCommand | undefined> {
+  /** Parses a command; replies `invalid_argument` if it is not one. */
+  async #read(data: Buffer): Promise<ProtocolCommand | undefined> {
     let id: unknown = null;
     try {
-      const message = JSON.parse(text) as { id?: unknown };
+      const message = parseJson(data) as { id?: unknown } | null;
       id = message?.id;
       await validate(ProtocolCommand, message, "body");
-      return message as ProtocolCommand;
+      return message as unknown as ProtocolCommand;
     } catch (error) {
       const isKnown = Number.isInteger(id);
       const message = error instanceof InvalidRequestError ? error.message : "the message is not valid JSON";

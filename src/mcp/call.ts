@@ -26,7 +26,7 @@ export interface ToolCall {
   disconnected?: AbortSignal;
   /** Shows a form to a person; left out where the client cannot. */
   ask?: (form: Form) => Promise<ElicitResult>;
-  /** Left out where nobody wants to hear. */
+  /** Unset if the client asked for no progress. */
   tell?: (message: string) => void;
   /** Name of the tool that resumes. */
   resume: string;
@@ -37,7 +37,7 @@ export async function callTool(call: ToolCall, called: CalledTool): Promise<Call
   if (called.kind === "resume") {
     const threadId = textOf(called.threadId);
     const { metadata } = await call.service.threads.get(threadId);
-    const assistant_id = textOf(metadata.graph_id, "the thread has no run that could be gone on with");
+    const assistant_id = textOf(metadata.graph_id, "the thread has no run to continue");
     return converse(call, threadId, { assistant_id, command: { resume: called.answer } });
   }
   const request = { assistant_id: called.graphId, input: called.input };
@@ -128,7 +128,7 @@ function onAbort(signal: AbortSignal | undefined, listener: () => void): () => v
   return () => signal?.removeEventListener("abort", listener);
 }
 
-/** The last frame of a run, told of the others; undefined when it was not seen. */
+/** Reports each frame of a run and returns the last; undefined if none arrived. */
 async function lastFrame(
   { frames }: RunStream,
   progress: Progress | undefined,
@@ -175,7 +175,7 @@ function textsOf({ status, values, questions, error }: Outcome, resume: string, 
     case "interrupted":
       return [
         `The graph has stopped and asks:\n${questionsText(questions)}`,
-        `It goes on when ${resume} is called with the answer and this thread.\n${thread}`,
+        `Call ${resume} with the answer and this thread to resume it.\n${thread}`,
       ];
   }
 }

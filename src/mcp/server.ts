@@ -23,16 +23,16 @@ const ANSWER_MS = 600_000;
 const RESOURCE_NOT_FOUND = -32_002;
 
 const INSTRUCTIONS =
-  "Each tool runs a graph. An answer names its thread_id: pass it to go on with that conversation. When a graph has stopped to ask something, answer by the tool that resumes.";
+  "Each tool runs a graph. Each answer contains a thread_id: pass it to continue that conversation. If a graph stops with a question, answer it with the resume tool.";
 
 /** What is known of the message that a request came with. */
 export interface Sender {
   caller?: Caller;
   /** Aborts when the client is gone before it has its answer. */
   disconnected?: AbortSignal;
-  /** Aborts when the server stops: nobody is asked any more. */
+  /** Aborts when the server stops; no further questions are sent. */
   stopping?: AbortSignal;
-  /** Whether the client reads what it is sent. */
+  /** Whether the client reads its event stream. */
   isReading?: () => boolean;
 }
 
@@ -108,7 +108,7 @@ export class McpServer {
       extra.sendNotification({ method: "notifications/progress", params }).catch(() => undefined);
     };
     const ask = ({ message, requestedSchema }: Form) => {
-      // Nobody answers then: the question stays open on its thread.
+      // Without an answer the question stays open on its thread.
       const gone = AbortSignal.any([signal, disconnected, stopping].filter((each) => each !== undefined));
       return this.server.elicitInput(
         { mode: "form", message, requestedSchema },

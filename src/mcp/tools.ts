@@ -12,7 +12,7 @@ const RESUME = "resume_thread";
 
 const THREAD_ID = {
   type: "string",
-  description: "Id of the conversation to go on with, from an earlier answer; a new one when left out.",
+  description: "Id of the conversation to continue, from an earlier answer; omit it for a new one.",
 };
 
 /** A graph as a tool. */
@@ -20,7 +20,7 @@ interface GraphTool {
   tool: Tool;
   /** Name of the argument that names the thread. */
   threadArgument: string;
-  /** Whether the input is one argument, because it is no object. */
+  /** True if the input is not an object and therefore a single argument. */
   isWrapped: boolean;
 }
 
@@ -37,7 +37,7 @@ export class Tools {
     this.#service = service;
   }
 
-  /** What loading anew may have changed is no longer known. */
+  /** Forget schemas that a reload may have changed. */
   forget(): void {
     this.#known.clear();
   }
@@ -115,7 +115,7 @@ async function graphTool(service: Service, graphId: string): Promise<GraphTool> 
 
 type Schemas = Tool["inputSchema"]["properties"];
 
-/** What a graph takes, and why it cannot be called where its code is not to be had. */
+/** The input schema of a graph, or the reason why the graph cannot be called. */
 async function inputOf(
   service: Service,
   graphId: string,
@@ -128,7 +128,7 @@ async function inputOf(
   }
 }
 
-/** Arguments are an object: an input that is none, or of which nothing is known, is one of them. */
+/** Tool arguments are an object; an input of another or unknown type becomes one property of it. */
 function wrapped(schema: JsonObject | null): JsonObject {
   const { $defs, definitions, ...input } = schema ?? {};
   return {
@@ -143,7 +143,7 @@ const resumeTool = (name: string): Tool => ({
   name,
   title: "Answer a question",
   description:
-    "Answers what a graph asked when it stopped, and lets it go on. To be called with the thread_id of the answer that asked.",
+    "Answers the question of an interrupted graph and resumes it. Pass the thread_id of the answer with the question.",
   inputSchema: {
     type: "object",
     properties: {

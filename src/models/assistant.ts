@@ -40,7 +40,7 @@ const schema = (what: string) =>
   });
 
 /**
- * In a schema, beside a type that has no JSON form and stands there as any value: what declares it, such as
+ * In a schema, beside a type that has no JSON form and is therefore any value: what declares it, such as
  * `z.date()`, or a clause that says why nothing is known.
  */
 export const UNKNOWN = "x-unknown";

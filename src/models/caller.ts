@@ -1,6 +1,6 @@
 import type { JsonObject } from "./common.js";
 
-/** What the hook that verifies users is told of a request. */
+/** The request as the authentication hook sees it. */
 export interface AuthRequest {
   method: string;
   /** Without the query. */

@@ -103,7 +103,7 @@ export const ErrorResponse = Type.Object(
     }),
     code: Type.String({ description: "Stable code of the error, for instance thread_not_found." }),
     request_id: Type.Optional(
-      Type.String({ description: "Of a fault of the server: the id under which its log tells more." }),
+      Type.String({ description: "For server errors: the id to look for in the server's log." }),
     ),
   },
   { title: "ErrorResponse", description: "Body of every answer that reports an error." },

@@ -100,7 +100,9 @@ export const CronModel = Type.Object(
     }),
     payload: AnyObject({ description: "What its runs are asked for with." }),
     metadata: AnyObject({ description: "Metadata of the cron, and of its runs." }),
-    user_id: Nullable(Type.String(), { description: "Who made it; null where nobody is asked." }),
+    user_id: Nullable(Type.String(), {
+      description: "The user who created it; null without authentication.",
+    }),
     created_at: Timestamp("When it was made."),
     updated_at: Timestamp("When it was last changed."),
     last_error: Nullable(Type.String(), {

@@ -12,7 +12,10 @@ export const DeadRunModel = Type.Object(
     attempts: Type.Integer({ description: "How often processes began to execute it." }),
     reason: Nullable(Type.String(), { description: "Why it was given up: the `error` of the run." }),
   },
-  { title: "DeadRunModel", description: "A run that ended with its processes, and can go on all the same." },
+  {
+    title: "DeadRunModel",
+    description: "A run that failed because its processes crashed, and can be requeued.",
+  },
 );
 export type DeadRun = Static<typeof DeadRunModel>;
 

@@ -24,6 +24,12 @@ export const ReadyResponse = Type.Object(
           "Whether frames of runs reach other processes, or what carries them is away; left out where they are not shared.",
       }),
     ),
+    clock_difference_seconds: Type.Optional(
+      Type.Number({
+        description:
+          "How far the clock of this process is ahead of the database's, in seconds; negative if it is behind. Left out for a storage without a clock of its own.",
+      }),
+    ),
   },
   { title: "ReadyResponse", description: "Readiness of the service." },
 );

@@ -34,7 +34,7 @@ const Filter = {
   channels: Channels,
   namespaces: Opt(Type.Array(Namespace, { maxItems: MOST_NAMESPACES }), {
     description:
-      "Only events at or below one of these; a segment without `:` stands for every task of its node.",
+      "Only events at or below one of these; a segment without `:` matches every task of its node.",
   }),
   depth: Opt(Type.Integer({ minimum: 0 }), {
     description: "How far below `namespaces` events may be.",
@@ -52,7 +52,7 @@ export type EventFilter = Static<typeof EventStreamRequest>;
 
 export const ProtocolCommand = Type.Object(
   {
-    id: Type.Integer({ minimum: 0, description: "Given back with the answer." }),
+    id: Type.Integer({ minimum: 0, description: "Returned with the reply." }),
     method: Type.String({
       description: "`run.start`, `input.respond`, `state.get` or `agent.getTree`.",
     }),
@@ -134,7 +134,7 @@ const COMMAND_ERRORS = [
 ] as const;
 export type CommandErrorCode = (typeof COMMAND_ERRORS)[number];
 
-/** What a client got wrong, or what stands against what it asked for: told in an answer, not by a status. */
+/** A client error, or the reason why a command was refused; sent in the reply, not as an HTTP status. */
 export class CommandError extends Error {
   readonly code: CommandErrorCode;
 
@@ -196,7 +196,7 @@ export interface EventStream {
   lastSeq: number;
   /** Events that are kept, whatever the client asked for. */
   told(): readonly ProtocolFrame[];
-  /** The client is gone: the frames end, and runs go on. */
+  /** The client disconnected: its frames end, its runs continue. */
   disconnect(): void;
 }
 

@@ -1,4 +1,4 @@
-/** What runs do, told to who watches them as it happens. */
+/** Events of runs, sent to watchers as they happen. */
 import type { Run } from "./run.js";
 import type { Interrupt } from "./state.js";
 
@@ -21,7 +21,7 @@ export interface NodeActivity extends Step {
 export interface ToolActivity extends Step {
   kind: "tool";
   name: string;
-  /** What it was called with, and what came of it or was thrown, as texts that nobody has cut. */
+  /** Input and output or error, as full text. */
   input: string;
   output: string;
   state: "done" | "failed";

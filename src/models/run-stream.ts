@@ -6,9 +6,16 @@ export interface RunFrame {
   id: number;
   event: string;
   data: string;
-  /** When it was told, in milliseconds since 1970; left out where nobody knows. */
+  /** Time of the event in milliseconds since 1970; unset if unknown. */
   at?: number;
 }
+
+/**
+ * JSON text with U+FFFD for U+0000. Requests may not contain NUL: a client could not send such a value back, nor subscribe
+ * to such a name. In JSON text it can only be an escape, after an even number of backslashes.
+ */
+export const withoutNul = (json: string): string =>
+  json.includes("\\u0000") ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\uFFFD") : json;
 
 /** Ids that the frames of one attempt may have. */
 const IDS_AN_ATTEMPT = 1e9;
@@ -50,7 +57,7 @@ export interface RunStream extends FrameStream {
    * (docs/specification.md#states).
    */
   disconnect(): void;
-  /** True when the run goes on without its subscriber, who may come back for the rest. */
+  /** True if the run continues without its subscriber, which can rejoin for the rest. */
   resumable: boolean;
 }
 

@@ -105,7 +105,8 @@ export const RunCreateRequest = Type.Object(
         "What to do when the thread is busy: enqueue waits, the others answer 409. The settings multitask_strategy and multitask_cancel change that.",
     }),
     if_not_exists: Opt(StringEnum(["reject", "create"], { default: "reject" }), {
-      description: "What to do when the thread does not exist.",
+      description:
+        "What to do when the thread does not exist. A thread that is created gets the metadata of the run.",
     }),
     config: Opt(AnyObject(), {
       description: "Config of the graph invocation: configurable, tags, recursion_limit.",
@@ -128,7 +129,7 @@ export const RunCreateRequest = Type.Object(
     }),
     on_disconnect: Opt(StringEnum(["cancel", "continue"]), {
       description:
-        "What a client that leaves does to the run: cancel interrupts it, continue lets it go on; the setting on_disconnect when left out.",
+        "What happens to the run when its client disconnects: cancel interrupts it, continue keeps it running. Default: the setting on_disconnect.",
     }),
     durability: Opt(StringEnum(["sync", "async", "exit"]), {
       description: "When checkpoints are written: before the next superstep, meanwhile, or at the end.",
@@ -174,7 +175,7 @@ export const RunModel = Type.Object(
     attempt: Type.Integer({
       minimum: 0,
       description:
-        "How often its execution has begun: 0 while it waits for its thread, more than 1 when another process went on with it.",
+        "Number of started executions: 0 while it waits for its thread, more than 1 if another process resumed it.",
     }),
   },
   { title: "RunModel", description: "One execution of a graph against a thread." },

@@ -102,7 +102,7 @@ const UnfinishedStepModel = Type.Object(
   {
     title: "UnfinishedStepModel",
     description:
-      "Stands at the latest checkpoint when tasks of the superstep after it have ended though the superstep has not: its run is in flight, waits for an answer, failed, or was cut off with its server. What those tasks wrote shows in the values of the thread's state and is in no checkpoint: a run with new input drops it.",
+      "Present at the latest checkpoint if some tasks of the next superstep have finished but the superstep has not: its run is in flight, interrupted, failed, or lost its server. Writes of those tasks are visible in the thread's values but are in no checkpoint; a run with new input discards them.",
   },
 );
 export type UnfinishedStep = Static<typeof UnfinishedStepModel>;
@@ -145,7 +145,7 @@ export const STATE_FIELDS = [
   "unfinished_step",
 ] as const;
 
-/** What a history tells of a state only when it is asked for. */
+/** Fields of a state that a history contains only on request. */
 const ChangedKeys = Nullable(Type.Array(Type.String()), {
   description:
     "Visible keys of the state that were written since the checkpoint before, sorted; all that it holds when there is none before it, null when that is gone. Only when `select` names it.",

@@ -57,7 +57,7 @@ export const StoreSearchRequest = Type.Object(
     offset: Opt(Offset),
     query: Opt(Type.String(), { description: "Accepted and ignored: there is no semantic index." }),
     refresh_ttl: Opt(Type.Boolean({ default: true }), {
-      description: "Whether the time to live of what is found begins anew.",
+      description: "Whether reading resets the time to live of the found items.",
     }),
   },
   { title: "StoreSearchRequest", description: "Which items to find." },

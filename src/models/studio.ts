@@ -1,4 +1,4 @@
-/** What `dev` tells its Studio, and does for it, beside the public interface. */
+/** Events and helpers that `dev` offers its Studio beside the public interface. */
 
 /** What is seen of states: what the output schemas of graphs let clients see, or all that is stored. */
 export type Shown = "clients" | "all";
@@ -9,7 +9,7 @@ export interface LoadFault {
   message: string;
   hint: string | null;
   location: FaultLocation | null;
-  /** Whether the last version that loaded goes on serving. */
+  /** Whether the last version that loaded still serves. */
   served: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface StudioHello {
   reloaded_at: string | null;
 }
 
-/** Graphs were loaded anew, or do not load. */
+/** Graphs were reloaded, or failed to load. */
 export interface StudioEvent {
   event: "reloaded" | "load_failed";
   data: StudioHello;

@@ -22,7 +22,7 @@ export interface ThreadFile {
 }
 
 /**
- * A checkpoint with all that LangGraph goes on from, in the JSON form of its own serializer, but without what the
+ * A checkpoint with all that LangGraph needs to resume, in the JSON form of its own serializer, but without what the
  * graph's output schema hides.
  */
 export interface StoredCheckpoint {
@@ -40,6 +40,9 @@ export interface StoredCheckpoint {
   /** Task id, channel, value. */
   writes: [string, string, unknown][];
 }
+
+/** Channel of the calls that nodes make to other nodes. */
+export const SENDS = "__pregel_tasks";
 
 /** What the calls of nodes hand over, mapped; one call or a list of them. */
 export function mapSends(sends: unknown, map: (args: unknown, node: string) => unknown): unknown {
@@ -59,6 +62,21 @@ export function threadFileFault(content: unknown): string | undefined {
   if (!Array.isArray(states) || !states.every(isState)) return "its states cannot be read";
   if (!Array.isArray(subgraphs) || !subgraphs.every(isState)) return "its states of subgraphs cannot be read";
   if (!Array.isArray(checkpoints) || !checkpoints.every(isStored)) return "its checkpoints cannot be read";
+  return sendFault(checkpoints as StoredCheckpoint[]);
+}
+
+/** LangGraph looks nodes up in a plain object: it would find what every object has, and fail each time it reads them. */
+function sendFault(checkpoints: readonly StoredCheckpoint[]): string | undefined {
+  for (const { checkpoint_id, channel_values, writes } of checkpoints) {
+    const sent = writes.flatMap(([, channel, value]) => (channel === SENDS ? [value] : []));
+    let fault: string | undefined;
+    mapSends([channel_values[SENDS], ...sent], (args, node) => {
+      if (node in Object.prototype)
+        fault = `checkpoint ${checkpoint_id} calls a node "${node}", which cannot be the name of a node`;
+      return args;
+    });
+    if (fault !== undefined) return fault;
+  }
   return undefined;
 }
 

@@ -8,7 +8,7 @@ export interface TokenCounts {
 
 export const NO_TOKENS: TokenCounts = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
-/** What models reported in a run itself, whatever its thread says; of servers that do not tell, what they give. */
+/** Tokens that models reported in this run alone; on servers that do not report them, the server's total. */
 export function reportedTokens(usage: (TokenCounts & { source?: string }) | null | undefined): TokenCounts {
   return usage && usage.source !== "messages" ? usage : NO_TOKENS;
 }

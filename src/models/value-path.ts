@@ -18,7 +18,7 @@ export function parsePath(path: string): PathStep[] | undefined {
   return steps;
 }
 
-/** What stands at a path; undefined where it leads nowhere. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(value: unknown, steps: readonly PathStep[]): unknown {
   return steps.reduce<unknown>((inner, step) => {
     if (typeof step === "number") return Array.isArray(inner) ? inner.at(step) : undefined;

@@ -15,7 +15,7 @@ export const WebhookModel = Type.Object(
     last_error: Nullable(Type.String(), { description: "Why it did not arrive; null before it was sent." }),
     created_at: Timestamp("When the run was accepted."),
     next_sending_at: Nullable(Timestamp("When it is sent next."), {
-      description: "When it is sent next; null while its run goes on, and when it is given up.",
+      description: "Time of the next attempt; null while its run is in flight, and after the last attempt.",
     }),
     failed_at: Nullable(Timestamp("When it was given up."), {
       description: "When it was given up; it is kept for seven days.",

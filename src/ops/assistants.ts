@@ -83,14 +83,14 @@ export class Assistants {
   async schemas(assistantId: string): Promise<GraphSchema> {
     const { registry } = this.#context;
     const graphId = registry.resolve(assistantId);
-    const { graph, filter } = await registry.graph(graphId);
+    const { graph, filter } = await registry.graph(graphId, "assistants.read");
     return visibleSchemas(await graphSchemas(graph, graphId), filter);
   }
 
   /** @throws NotFoundError (`assistant_not_found`), InvalidRequestError for a subgraph that is none */
   async draw(assistantId: string, options: DrawOptions): Promise<GraphDrawing> {
     const { registry } = this.#context;
-    return drawGraph((await registry.graph(registry.resolve(assistantId))).graph, options);
+    return drawGraph((await registry.graph(registry.resolve(assistantId), "assistants.read")).graph, options);
   }
 
   /**
@@ -103,7 +103,7 @@ export class Assistants {
   ): Promise<SubgraphSchemas> {
     const { registry } = this.#context;
     const graphId = registry.resolve(assistantId);
-    return subgraphSchemas(await registry.graph(graphId), graphId, options);
+    return subgraphSchemas(await registry.graph(graphId, "assistants.read"), graphId, options);
   }
 }
 

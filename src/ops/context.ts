@@ -20,7 +20,8 @@ interface OpsSettings extends TimerSettings {
   graph_descriptions?: Readonly<Record<string, string>>;
   run_timeout_seconds?: number;
   allow_unfiltered_events: boolean;
-  allow_unfiltered_messages: boolean;
+  hold_messages: boolean;
+  compat: "specification" | "langgraph";
   ignore_on_disconnect_continue: boolean;
   on_disconnect: "cancel" | "continue";
   multitask_strategy: MultitaskStrategy;
@@ -28,6 +29,8 @@ interface OpsSettings extends TimerSettings {
   resume_runs: boolean;
   queue: "none" | "postgres";
   max_attempts: number;
+  max_kept_frame_bytes: number;
+  max_active_runs: number;
   interrupted_run_status: "interrupted" | "success";
 }
 
@@ -47,6 +50,8 @@ export interface OpsContext {
   readonly ownerId: string;
   /** On whose behalf the operations work; the server's own when left out. */
   readonly caller?: Caller;
+  /** The run of this process whose graph asks for the operations, by a client of its own. */
+  readonly within?: { readonly thread_id: string };
   /** Frames that processes share; undefined while each keeps its own. */
   readonly frames?: SharedFrames;
   /** Told what happens; undefined while metrics are off. */
@@ -66,10 +71,12 @@ interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "frames" 
   /** As in `RegistryOptions`, as is the next. */
   standIns?: boolean;
   unfiltered?: boolean;
+  /** Whether clients are served: then graphs whose tokens are held are logged. */
+  serves?: boolean;
 }
 
 export function createContext(parts: ContextParts): OpsContext {
-  const { settings, graphs, storage, logger, standIns, unfiltered, frames, metrics, watch } = parts;
+  const { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch } = parts;
   const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
   if (!("items" in storage))
@@ -93,6 +100,7 @@ export function createContext(parts: ContextParts): OpsContext {
             { graph_id, node: path.join("|") },
             "the node calls a graph that it does not declare: no values of that are shown (addNode takes subgraphs)",
           ),
+    ...(settings.hold_messages && serves && { onHeldMessages: reportTo(logger) }),
     onBrokenFactory: (graph_id, error) =>
       logger.warn({ err: error, graph_id }, "the graph's factory throws: its threads are read without it"),
   });
@@ -113,6 +121,12 @@ export function createContext(parts: ContextParts): OpsContext {
   addLazily(context, "store", () => new ItemStore(context.items));
   return context;
 }
+
+const reportTo = (logger: Logger) => (graph_id: string, keys: readonly string[]) =>
+  logger.warn(
+    { graph_id, keys },
+    `tokens of ${graph_id} wait for the end of their node (hold_messages): hidden ${keys.join(", ")}`,
+  );
 
 /** Give `target` a part that is made when it is first asked for, and stands there from then on. */
 export function addLazily<Target extends object, Name extends keyof Target>(

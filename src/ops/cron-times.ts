@@ -44,7 +44,7 @@ export function latestSlot({ schedule, timezone, end_time }: Schedule, first: st
 export function checkedSlot(schedule: Schedule, at: string): string | null {
   const { timezone } = schedule;
   if (timezone !== null && !isTimezone(timezone)) {
-    const what = `${shown(timezone)} is no time zone: write one of the IANA, such as "Europe/Berlin"`;
+    const what = `${shown(timezone)} is not a time zone: use an IANA name, such as "Europe/Berlin"`;
     throw InvalidRequestError.at(["body", "timezone"], what, "timezone");
   }
   const fault = faultOf(schedule.schedule);
@@ -59,7 +59,7 @@ const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
 const refused = (schedule: string, why: string): InvalidRequestError =>
   InvalidRequestError.at(
     ["body", "schedule"],
-    `${shown(schedule)} is no cron expression: ${why}; write minute, hour, day, month and weekday, such as "0 8 * * 1-5" for 8:00 on weekdays`,
+    `${shown(schedule)} is not a cron expression: ${why}; write minute, hour, day, month and weekday, such as "0 8 * * 1-5" for 8:00 on weekdays`,
     "cron_expression",
   );
 

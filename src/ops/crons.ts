@@ -23,17 +23,20 @@ import type { EngineContext } from "./live-runs.js";
 import { assertFilter } from "./request-bounds.js";
 import { scopeOf, threadRow } from "./thread-origin.js";
 import { pageOf, selectFields } from "./thread-search.js";
+import { hasTimers, MOST_TIMERS_OF_USER, requireTimerRoom } from "./timer-room.js";
 import { timersWhere } from "./timers.js";
 
 /** A cron as its row keeps it, beside the columns. */
 interface CronData extends Omit<Cron, "cron_id" | "thread_id" | "user_id" | "created_at"> {
   caller: Caller | null;
+  /** Milliseconds from a slot to its run; left out of crons of earlier releases. */
+  spread_ms?: number;
 }
 
 type CronRow = TimerRow & { data: CronData & JsonObject };
 
 const cronModel = ({ id, thread_id, created_at, data }: CronRow): Cron => {
-  const { caller, ...cron } = data;
+  const { caller, spread_ms: _, ...cron } = data;
   return { ...cron, cron_id: id, thread_id, created_at, user_id: caller?.user.identity ?? null };
 };
 
@@ -50,6 +53,29 @@ const runFieldsOf = (request: CronPatchRequest): JsonObject =>
     CRON_RUN_FIELDS.flatMap((field) => (request[field] == null ? [] : [[field, request[field]]])),
   );
 
+// Crons of one slot are spread: those of a user who has many begin one after the other, and those of others between them.
+
+/** Crons of a user that may begin at the same moment. */
+const TOGETHER = 20;
+/** Milliseconds between two others. */
+const APART_MS = 20;
+
+/** Where among the crons of a user another one comes; the more there are, the wider they are spread. */
+async function spreadOf(table: TimerTable, scope: string | null): Promise<number> {
+  for (const count of [MOST_TIMERS_OF_USER / 2, MOST_TIMERS_OF_USER / 10, TOGETHER])
+    if (await hasTimers(table, { kind: "cron", scope }, count))
+      return Math.floor(Math.random() * count * 2 * APART_MS);
+  return 0;
+}
+
+function dueAt({
+  next_run_date,
+  spread_ms = 0,
+}: Pick<CronData, "next_run_date" | "spread_ms">): string | null {
+  if (next_run_date === null || spread_ms === 0) return next_run_date;
+  return new Date(Date.parse(next_run_date) + spread_ms).toISOString();
+}
+
 export class Crons {
   readonly #context: EngineContext;
 
@@ -64,6 +90,7 @@ export class Crons {
    */
   async create(request: CronCreateRequest, threadId?: string): Promise<Cron> {
     const { assistant_id, schedule, timezone, enabled, end_time, on_run_completed, metadata } = request;
+    const timers = this.#timers();
     const thread = threadId === undefined ? undefined : (await threadRow(this.#context, threadId)).thread_id;
     const at = now();
     const times = { schedule, timezone: timezone ?? null, end_time: timeOf(end_time) };
@@ -82,17 +109,19 @@ export class Crons {
     };
     const id = newId();
     const caller = await checkLater(this.#context, requestOf(id, { ...cron, caller: null }), thread);
+    const scope = scopeOf(this.#context);
+    await requireTimerRoom(timers.table, { kind: "cron", scope }, "crons are stored", "delete some");
+    const data = { ...cron, caller, spread_ms: await spreadOf(timers.table, scope) };
     const row: CronRow = {
       kind: "cron",
       id,
       thread_id: thread ?? null,
-      scope: scopeOf(this.#context),
-      due_at: cron.next_run_date,
+      scope,
+      due_at: dueAt(data),
       created_at: at,
       version: 1,
-      data: { ...cron, caller },
+      data,
     };
-    const timers = this.#timers();
     await timers.table.insert(row);
     timers.wake();
     return cronModel(row);
@@ -105,7 +134,7 @@ export class Crons {
       const row = await this.#row(cronId);
       const data = await this.#changed(row, request);
       // Who fires it just now has it for as long as before.
-      const due_at = data.next_run_date === row.data.next_run_date ? row.due_at : data.next_run_date;
+      const due_at = data.next_run_date === row.data.next_run_date ? row.due_at : dueAt(data);
       const changed = { ...row, due_at, data: data as CronRow["data"] };
       // One that is taken to be fired, or changed by another, just now is read again.
       if (!(await timers.table.replace(changed))) continue;
@@ -255,7 +284,7 @@ async function waitForNext(
     if (data.next_run_date !== fired.data.next_run_date) return;
     const next = nextSlot(data, at);
     const changed = { ...data, next_run_date: next, last_error };
-    if (await table.replace({ ...row, due_at: next, data: changed })) return;
+    if (await table.replace({ ...row, due_at: dueAt(changed), data: changed })) return;
     row = (await table.get("cron", fired.id)) as CronRow | undefined;
   }
 }

@@ -43,7 +43,7 @@ export class DeadRuns {
   }
 
   /**
-   * Let a dead run go on from its last checkpoint, as another attempt of it; whichever server has room does. It may die as
+   * Requeue a dead run from its last checkpoint, as another attempt of it; whichever server has room does. It may die as
    * often as it could at first.
    * @throws NotFoundError (`run_not_found`)
    * @throws GraphServeError when it is not dead, or cannot go on (`run_not_redrivable`); where runs do not outlive their
@@ -59,7 +59,7 @@ export class DeadRuns {
     if (!context.settings.resume_runs)
       throw new GraphServeError(
         "unsupported_option",
-        "no run goes on after its process: resume_runs is false",
+        "runs are not resumed after a crash: resume_runs is false",
         { hint: "leave the setting resume_runs out" },
       );
     const { thread_id, run_id } = row;
@@ -93,7 +93,8 @@ export class DeadRuns {
 export async function forgetDead({ storage: { deadRuns }, logger }: OpsContext, at: string): Promise<void> {
   const before = new Date(Date.parse(at) - KEEP_DEAD_DAYS * 24 * 60 * 60 * 1000).toISOString();
   const forgotten = (await deadRuns?.forget(before)) ?? 0;
-  if (forgotten > 0) logger.info({ runs: forgotten }, "runs that died long ago cannot go on any more");
+  if (forgotten > 0)
+    logger.info({ runs: forgotten }, "old dead runs were removed from the list of dead runs");
 }
 
 /** One that goes on meanwhile moves the others up: none is given twice. */
@@ -155,7 +156,7 @@ function deadRow(row: RunRow): DeadRow {
 }
 
 const cannotGoOn = ({ run_id }: RunRow, why: string, hint: string, cause?: unknown): GraphServeError =>
-  new GraphServeError("run_not_redrivable", `run "${run_id}" cannot go on: ${why}`, { hint, cause });
+  new GraphServeError("run_not_redrivable", `run "${run_id}" cannot be requeued: ${why}`, { hint, cause });
 
 /** Its graph is served, and takes what it was called with. @throws GraphServeError (`run_not_redrivable`) */
 async function assertCallable(context: EngineContext, row: DeadRow): Promise<void> {

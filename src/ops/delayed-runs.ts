@@ -4,15 +4,16 @@ import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows.js";
 import type { RunRow, TimerRow, TimerTable } from "../storage/storage.js";
+import type { GraphServeError } from "../support/errors.js";
 import {
   asServiceError,
   errorMessage,
-  GraphServeError,
   InvalidRequestError,
   NotFoundError,
   ThreadBusyError,
 } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
+import { TooManyActiveRunsError } from "./active-runs.js";
 import { cancelRun } from "./cancel.js";
 import { acceptLater, checkLater } from "./later-run.js";
 import { KEEPER } from "../storage/timers.js";
@@ -23,14 +24,14 @@ import { type KnownRun, newRun, readRequest, strategyOf } from "./run-request.js
 import { requireThread, stampOf } from "./start-run.js";
 import type { StatelessOptions } from "./stateless-runs.js";
 import { scopeOf } from "./thread-origin.js";
+import { requireTimerRoom } from "./timer-room.js";
 import type { Timers } from "./timers.js";
 import { expectEnd, noteEnd } from "./webhooks.js";
 
 /** How far ahead a run may be asked for. */
 const LONGEST_DELAY_MINUTES = 366 * 24 * 60;
-/** Runs that may wait for their time, of one thread and in all. */
+/** Runs of one thread that may wait for their time. */
 const MOST_WAITING_OF_THREAD = 100;
-const MOST_WAITING = 10_000;
 /** A request may be between its timer and its row for so long; then it has died there. */
 const ACCEPTING_MS = 60_000;
 const SOON_MS = 1_000;
@@ -67,7 +68,7 @@ export async function delayRun(
   await requireCheckpoint(context, readRequest(context, id, request).configurable);
   const timers = context.timers as Timers;
   await putOff(context, timers.table, id, request);
-  await assertRoom(timers.table, id);
+  await requireRoom(timers.table, id, scopeOf(context));
   const stamp = stampOf(context, registry.resolve(request.assistant_id));
   const run = newRun(context, id, { ...request, after_seconds }, stamp, WAITING.attempt, known);
   const data = {
@@ -121,14 +122,12 @@ async function putOff(
 }
 
 /** @throws GraphServeError (`thread_busy`, `too_many_runs`) */
-async function assertRoom(table: TimerTable, threadId: string): Promise<void> {
-  const last = { kind: "run", limit: 1 } as const;
-  if ((await table.list({ ...last, threadId, offset: MOST_WAITING_OF_THREAD - 1 })).length > 0)
+async function requireRoom(table: TimerTable, threadId: string, scope: string | null): Promise<void> {
+  const last = { kind: "run", threadId, limit: 1, offset: MOST_WAITING_OF_THREAD - 1 } as const;
+  if ((await table.list(last)).length > 0)
     throw new ThreadBusyError(threadId, `${MOST_WAITING_OF_THREAD} runs wait for their time on it`);
-  if ((await table.list({ ...last, offset: MOST_WAITING - 1 })).length > 0)
-    throw new GraphServeError("too_many_runs", `${MOST_WAITING} runs wait for their time already`, {
-      hint: "come back when some have begun, or cancel some",
-    });
+  const hint = "try again when some have begun, or cancel some";
+  await requireTimerRoom(table, { kind: "run", scope }, "runs wait for their time", hint);
 }
 
 /**
@@ -173,6 +172,7 @@ async function acceptNow(context: EngineContext, { id, thread_id, data }: Delaye
 /** Why it will never run. @throws what is thrown when it may be accepted another time */
 function refusalOf(thrown: unknown): GraphServeError {
   const error = asServiceError(thrown);
-  if (error.code === "storage_unavailable" || error.code === "shutting_down") throw error;
+  const isForNow = error.code === "storage_unavailable" || error.code === "shutting_down";
+  if (isForNow || error instanceof TooManyActiveRunsError) throw error;
   return error;
 }

@@ -1,5 +1,5 @@
 /** The execution of a graph: every run, blocking or streamed, goes through here. */
-import type { GraphConfig } from "../graphs/graph.js";
+import { currentNode, type GraphConfig } from "../graphs/graph.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/run-watch.js";
 import { frameworkModes, StreamFrames, WIDE_MODES } from "../graphs/stream-frames.js";
@@ -75,7 +75,7 @@ export class Execution {
 
   constructor(context: OpsContext, options: ExecutionOptions) {
     const { run, request, log } = options;
-    const { allow_unfiltered_events, allow_unfiltered_messages } = context.settings;
+    const { allow_unfiltered_events, hold_messages } = context.settings;
     this.#context = context;
     this.#options = options;
     const isWide = log?.isWide ?? false;
@@ -88,12 +88,14 @@ export class Execution {
         checkpointIds: isWide,
         filter: request.bound.filter,
         unfilteredEvents: allow_unfiltered_events,
-        unfilteredMessages: allow_unfiltered_messages,
+        holdMessages: hold_messages,
       },
       (event, data) => log?.push(event, data),
     );
-    const ids = { run_id: run.run_id, thread_id: run.thread_id, graph_id: String(run.metadata.graph_id) };
-    this.#runContext = new RunContext(ids, (error) => this.#failFrom("failed", error));
+    const { run_id, thread_id, metadata } = run;
+    const { ownerId, caller } = context;
+    const facts = { run_id, thread_id, graph_id: String(metadata.graph_id), ownerId, caller };
+    this.#runContext = new RunContext(facts, (error) => this.#failFrom("failed", error), currentNode);
   }
 
   /** Run to the end, whatever that is. Never rejects. */
@@ -209,7 +211,7 @@ export class Execution {
       error instanceof RunTakenError ? this.#lose() : this.#failFrom("refused", error);
     const before = log && frames ? () => this.#framesStored(frames) : undefined;
     checkpointer.watch(run.run_id, {
-      ...{ lease, origin, onFailure, before },
+      ...{ threadId: run.thread_id, lease, origin, onFailure, before },
       ...(storage.runs.take && { holder }),
     });
     this.#isWatched = true;
@@ -296,7 +298,7 @@ export class Execution {
       runId: run_id,
       callbacks: this.#callbacks(),
       signal: this.#controller.signal,
-      streamMode: frameworkModes(this.#modes),
+      streamMode: frameworkModes(this.#modes, this.#context.settings.hold_messages),
       subgraphs: this.#withNamespaces,
       // As through `streamEvents`, LangGraph then says of which checkpoint values are.
       ...(this.#options.log?.isWide && { version: "v2" }),

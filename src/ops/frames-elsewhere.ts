@@ -3,7 +3,7 @@
  */
 import { toJson } from "../graphs/serialize.js";
 import type { JsonObject } from "../models/common.js";
-import { attemptOf, firstIdOf, FramesLostError, type RunFrame } from "../models/run-stream.js";
+import { attemptOf, firstIdOf, FramesLostError, type RunFrame, withoutNul } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import type { FramePage } from "../storage/frame-bus.js";
 import { isFinished } from "../storage/rows.js";
@@ -256,12 +256,12 @@ async function* endOfSummary(
   const id = summaryId(run);
   if (error !== null) {
     const data = { error: "Error", message: error, detail: error, run_id, status, usage };
-    yield [{ id: id + 1, event: "error", data: JSON.stringify(data) }];
+    yield [{ id: id + 1, event: "error", data: withoutNul(JSON.stringify(data)) }];
     return;
   }
   const values = answer ?? (await patiently(() => storedValues(context, run), signal));
   yield [
-    { id: id + 1, event: "values", data: toJson(values, "values") },
+    { id: id + 1, event: "values", data: withoutNul(toJson(values, "values")) },
     { id: id + 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
   ];
 }

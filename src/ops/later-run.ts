@@ -4,6 +4,7 @@ import type { Run, RunCreateRequest } from "../models/run.js";
 import type { RunHolder } from "../storage/storage.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
+import { TooManyActiveRunsError } from "./active-runs.js";
 import { type OpsContext, withParts } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { isStorable, storable } from "./resumption.js";
@@ -54,7 +55,7 @@ export interface LaterRun {
 /**
  * Accept the run as if its client asked for it now; one that was accepted before is left as it is.
  * @returns why it is refused; undefined when it is accepted
- * @throws GraphServeError when it may be accepted another time, such as `storage_unavailable`
+ * @throws GraphServeError when it may be accepted another time, such as `storage_unavailable`, or `too_many_runs` in this process
  */
 export async function acceptLater(
   context: EngineContext,
@@ -75,6 +76,7 @@ export async function acceptLater(
     else await accept(run.thread_id);
     return undefined;
   } catch (error) {
+    if (error instanceof TooManyActiveRunsError) throw error;
     if (error instanceof GraphServeError && error.status < 500) return error;
     throw error;
   }

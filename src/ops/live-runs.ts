@@ -8,13 +8,16 @@ import type { Interrupt } from "../models/state.js";
 import type { Resumption, RunHolder, ThreadLease } from "../storage/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
 import { atMost } from "../support/pause.js";
+import { ActiveRuns } from "./active-runs.js";
 import type { OpsContext } from "./context.js";
 import type { Execution } from "./execute.js";
 import type { Queue } from "./queue.js";
+import { FrameBudget } from "./frame-budget.js";
 import type { RecoverOptions } from "./recovery.js";
-import { answeredBy, RunLog, RunLogs, type Stateless } from "./run-log.js";
+import { answeredBy, RunLog, type RunLogOptions, RunLogs, type Stateless } from "./run-log.js";
 import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
+import { scopeOf } from "./thread-origin.js";
 import { countEnd, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
 
 /** What the operations work with, and the live runs that they share. */
@@ -92,6 +95,11 @@ export class LiveRun {
     this.watch = context.watch?.(run);
     this.#isStateless = stateless !== undefined;
     this.#atEnd = atEnd;
+  }
+
+  /** See `scopeOf`. */
+  get scope(): string | null {
+    return scopeOf(this.#context);
   }
 
   get state(): "queued" | "running" | "ended" {
@@ -268,6 +276,12 @@ export class LiveRun {
 export class LiveRuns {
   /** Set once somebody asks for the events of a thread. */
   follower: ThreadFollower | undefined;
+  /** Why the last heartbeat could not be stored; undefined if it was. */
+  writeFault: GraphServeError | undefined;
+  /** How many there may be. */
+  readonly active: ActiveRuns;
+  /** Limits what the logs of all runs and threads keep together. */
+  readonly budget: FrameBudget;
 
   #results: RunResults | undefined;
   #logs: RunLogs | undefined;
@@ -282,6 +296,15 @@ export class LiveRuns {
     this.#context = context;
     // Every caller that waits for a thread listens.
     setMaxListeners(0, this.#stopping.signal);
+    const { logger, settings } = context;
+    const { max_kept_frame_bytes, max_active_runs } = settings;
+    this.active = new ActiveRuns(max_active_runs);
+    this.budget = new FrameBudget(max_kept_frame_bytes, (readers) =>
+      logger.warn(
+        { readers, max_kept_frame_bytes },
+        "frames were dropped before slow clients had read them: those clients get a gap",
+      ),
+    );
   }
 
   get results(): RunResults {
@@ -308,6 +331,7 @@ export class LiveRuns {
     const { run, log } = live;
     if (this.find(run.run_id) === live) return;
     this.#runs.set(run.run_id, live);
+    live.onEnd(this.active.enter(live.scope));
     this.follower?.added(live);
     this.#context.frames?.publish(live);
     live.onEnd(() => {
@@ -324,12 +348,17 @@ export class LiveRuns {
 
   /** A log for a run of the thread that is about to start. */
   newLog(threadId: string, stateless?: Stateless, attempt?: number): RunLog {
-    return new RunLog({ stateless, isWide: this.follower?.follows(threadId), attempt });
+    return this.logWith({ stateless, isWide: this.follower?.follows(threadId), attempt });
+  }
+
+  /** A log whose frames count for the budget. */
+  logWith(options: RunLogOptions): RunLog {
+    return new RunLog({ ...options, budget: this.budget });
   }
 
   /** The same for a run that nobody streams: undefined where nobody reads the thread's events either. */
   followersLog(threadId: string): RunLog | undefined {
-    return this.follower?.follows(threadId) ? new RunLog({ isWide: true }) : undefined;
+    return this.follower?.follows(threadId) ? this.logWith({ isWide: true }) : undefined;
   }
 
   /** The runs of a thread that have not ended, in the order in which they came. */

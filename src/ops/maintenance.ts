@@ -1,6 +1,8 @@
 /** What the service does by itself from time to time: heartbeat, deferred writes, expired threads, dead runs. */
 import type { ThreadRow } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
+import { ClockWatch } from "./clock.js";
+import { asServiceError } from "../support/errors.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { removeThread } from "./thread-state.js";
@@ -27,6 +29,7 @@ export class Maintenance {
   /** What is being done just now. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #timekeepers: Timekeeper[] = [];
+  readonly #clock = new ClockWatch();
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -41,7 +44,7 @@ export class Maintenance {
     assertTimers(settings, storage);
     if (settings.webhooks) (await import("./webhook-sender.js")).senderOf(settings.webhooks);
     await this.#beat();
-    await warnOfDelayed(this.#context);
+    await Promise.all([warnOfDelayed(this.#context), this.#clock.look(this.#context)]);
     await this.#context.recover();
     this.#every(HEARTBEAT_MS, async () => {
       await this.#beat();
@@ -52,6 +55,7 @@ export class Maintenance {
     const { givesBack, queue } = this.#context;
     if (givesBack && !queue) this.#every(GIVEN_BACK_MS, () => this.#context.recover({ givenBack: true }));
     this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
+    this.#every(SWEEP_MS, () => this.#clock.look(this.#context));
     this.#every(SWEEP_MS, async () => {
       await sweep(this.#context);
       await this.#context.items.expire(now());
@@ -83,8 +87,16 @@ export class Maintenance {
     }
   }
 
-  #beat(): Promise<void> {
-    return this.#context.storage.owners.beat(selfOf(this.#context));
+  /** The one write that each process makes every few seconds: whether it succeeds is what readiness says. */
+  async #beat(): Promise<void> {
+    const { live, storage } = this.#context;
+    try {
+      await storage.owners.beat(selfOf(this.#context));
+      live.writeFault = undefined;
+    } catch (error) {
+      live.writeFault = asServiceError(error);
+      throw error;
+    }
   }
 
   #every(ms: number, work: () => Promise<void>): void {

@@ -18,7 +18,7 @@ import { nextTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import type { EngineContext } from "./live-runs.js";
 import { pendingInterrupts, resumeOf } from "./pending-interrupts.js";
-import { type LogReader, RunLog } from "./run-log.js";
+import type { LogReader } from "./run-log.js";
 import { enqueueRun } from "./start-run.js";
 import { States } from "./states.js";
 import { ThreadFeeds } from "./thread-feeds.js";
@@ -145,7 +145,7 @@ export class Protocol {
       this.#context,
       threadId,
       { ...request, if_not_exists: "create", on_disconnect: "continue", ...WIDE },
-      { log: new RunLog({ isWide: true }), takesOver: true, unattended: true },
+      { log: this.#context.live.logWith({ isWide: true }), takesOver: true, unattended: true },
     );
     return { result: { run_id }, threadId, appliedThroughSeq };
   }

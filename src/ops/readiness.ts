@@ -2,6 +2,7 @@
 import { StorageUnavailableError } from "../support/errors.js";
 import { atMost } from "../support/pause.js";
 import type { Storage } from "../storage/storage.js";
+import { clockDifference } from "./clock.js";
 import type { EngineContext } from "./live-runs.js";
 
 /** Longest wait for the storage, in milliseconds: less than what probes usually wait themselves. */
@@ -10,7 +11,12 @@ const DEADLINE_MS = 2_000;
 const NO_THREAD = "00000000-0000-0000-0000-000000000000";
 
 /** A look at each storage, however many ask meanwhile: one that hangs must not take up its connections. */
-const looks = new WeakMap<Storage, Promise<void>>();
+const looks = new WeakMap<Storage, Promise<Look>>();
+
+interface Look {
+  /** See `clockDifference`. */
+  clock: number | undefined;
+}
 
 export class Readiness {
   readonly #context: EngineContext;
@@ -26,19 +32,25 @@ export class Readiness {
   }
 
   /**
-   * Make sure that runs are accepted, and that both stores answer within two seconds.
+   * Make sure that runs are accepted, that both stores answer within two seconds, and that the last write succeeded.
+   * @returns what `/ready` says beside that
    * @throws ShuttingDownError (`shutting_down`), StorageUnavailableError (`storage_unavailable`)
    */
-  async check(): Promise<void> {
+  async check(): Promise<Look> {
     this.#context.live.stopping.throwIfAborted();
-    const hasAnswered = look(this.#context.storage).then(() => true);
-    if (!(await atMost(DEADLINE_MS, hasAnswered)))
+    const looked = await atMost(DEADLINE_MS, look(this.#context.storage));
+    if (!looked)
       throw new StorageUnavailableError(`the storage has not answered within ${DEADLINE_MS / 1000} s`);
     this.#context.live.stopping.throwIfAborted();
+    const { writeFault } = this.#context.live;
+    // A full disk refuses writes and answers reads.
+    if (writeFault)
+      throw new StorageUnavailableError(writeFault.message, { hint: writeFault.hint, cause: writeFault });
+    return looked;
   }
 }
 
-function look(storage: Storage): Promise<void> {
+function look(storage: Storage): Promise<Look> {
   const underWay = looks.get(storage);
   if (underWay) return underWay;
   const started = lookNow(storage).finally(() => looks.delete(storage));
@@ -48,9 +60,12 @@ function look(storage: Storage): Promise<void> {
   return started;
 }
 
-async function lookNow({ threads, checkpointer }: Storage): Promise<void> {
-  await Promise.all([
+async function lookNow(storage: Storage): Promise<Look> {
+  const { threads, checkpointer } = storage;
+  const [clock] = await Promise.all([
+    clockDifference(storage),
     threads.get(NO_THREAD),
     checkpointer.getTuple({ configurable: { thread_id: NO_THREAD, checkpoint_ns: "" } }),
   ]);
+  return { clock };
 }

@@ -266,7 +266,7 @@ class Recovery {
     if (queued > 0)
       logger.warn({ runs: queued }, "runs that a stopped server left unfinished wait for a process");
     if (ended > 0) logger.warn({ runs: ended }, "runs that a stopped server left unfinished were settled");
-    if (resumed > 0) logger.warn({ runs: resumed }, "runs that a stopped server left unfinished go on here");
+    if (resumed > 0) logger.warn({ runs: resumed }, "resuming runs that a stopped server left unfinished");
   }
 }
 

@@ -15,7 +15,7 @@ import type {
 import { errorMessage, GraphServeError, NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { type OpsContext, withParts } from "./context.js";
 import { type EngineContext, LiveRun } from "./live-runs.js";
-import { RunLog } from "./run-log.js";
+import type { RunLog } from "./run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { requestOf } from "./resumption.js";
 import { boundFor, type CheckedRequest, graphInput, readRequest } from "./run-request.js";
@@ -73,7 +73,7 @@ export async function callAgain(
 /** The storage is none of the run's faults. */
 function cannotGoOn(error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return error;
-  const message = `the server stopped during the run, and it cannot go on: ${errorMessage(error)}`;
+  const message = `the server stopped during the run, and it cannot be resumed: ${errorMessage(error)}`;
   return new GraphServeError("run_failed", message, { cause: error });
 }
 
@@ -183,7 +183,7 @@ function logOf(
   attempt: number,
 ): RunLog | undefined {
   if (frames === "none") return live.followersLog(row.thread_id);
-  if (frames === "wide") return new RunLog({ stateless, isWide: true, attempt });
+  if (frames === "wide") return live.logWith({ stateless, isWide: true, attempt });
   return live.newLog(row.thread_id, stateless, attempt);
 }
 

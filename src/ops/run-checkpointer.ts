@@ -19,10 +19,13 @@ import { isNeeded, type NeededChannels, readingOf } from "../storage/saver-parts
 import { assertPlainData } from "../graphs/coerce.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { CheckpointSelector } from "../models/state.js";
-import { InvalidRequestError, NotFoundError } from "../support/errors.js";
+import { InvalidRequestError, NotFoundError, ThreadChangedError } from "../support/errors.js";
+import { withKnownHead } from "../storage/known-head.js";
 import type { Checkpointer, RunHolder, Storage, ThreadLease } from "../storage/storage.js";
+import { ThreadHeads } from "./thread-heads.js";
 
 interface Watched {
+  threadId: string;
   /** Told of the first write that fails. */
   onFailure: (error: unknown) => void;
   /** The lease that covers the writes. */
@@ -38,13 +41,23 @@ interface Watched {
 interface WatchedRun extends Watched {
   /** Its writes that are under way. */
   writes: Set<Promise<unknown>>;
+  heads: ThreadHeads;
+}
+
+/** A write to a thread outside of runs. */
+interface Edit {
+  origin: Origin;
+  /** The lease that covers it. */
+  lease: ThreadLease;
+  heads: ThreadHeads;
+  guard: unknown;
 }
 
 export class RunCheckpointer extends BaseCheckpointSaver {
   readonly #inner: Checkpointer;
   readonly #watched = new Map<string, WatchedRun>();
-  /** Origins of what is written to threads outside of runs. */
-  readonly #edited = new Map<string, Origin>();
+  /** By thread. */
+  readonly #edits = new Map<string, Edit>();
 
   constructor(inner: Checkpointer) {
     super(inner.serde);
@@ -59,7 +72,8 @@ export class RunCheckpointer extends BaseCheckpointSaver {
    * writes afterwards is refused, so that no checkpoint stands on one that is missing.
    */
   watch(runId: string, watched: Watched): void {
-    this.#watched.set(runId, { ...watched, writes: new Set() });
+    const heads = new ThreadHeads(watched.threadId);
+    this.#watched.set(runId, { ...watched, writes: new Set(), heads });
     if (watched.holder) this.#inner.hold?.(runId, watched.holder);
   }
 
@@ -84,19 +98,54 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     this.#watched.delete(runId);
   }
 
-  /** Write to a thread outside of runs; the caller holds its lease. */
-  async edit<T>(threadId: string, origin: Origin, work: () => Promise<T>): Promise<T> {
-    this.#edited.set(threadId, origin);
+  /**
+   * Write to a thread outside of runs, under a lease of the caller.
+   * @throws ThreadChangedError if the lease was lost, or somebody else has written meanwhile (`thread_changed`)
+   * @throws ClockBehindError (`clock_behind`)
+   */
+  async edit<T>(
+    { thread_id, checkpoint_ns }: CheckpointConfigurable,
+    { origin, lease }: Pick<Edit, "origin" | "lease">,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const guard = await this.#inner.guardEdit?.(thread_id);
+    const heads = new ThreadHeads(thread_id);
+    for (const namespace of new Set(["", checkpoint_ns])) {
+      const head = await this.#inner.getTuple({ configurable: { thread_id, checkpoint_ns: namespace } });
+      await heads.note(namespace, head?.checkpoint.id);
+    }
+    this.#edits.set(thread_id, { origin, lease, heads, guard });
     try {
       return await work();
     } finally {
-      this.#edited.delete(threadId);
+      this.#edits.delete(thread_id);
     }
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const tuple = await this.#inner.getTuple(config);
+    const heads = this.#runOf(config)?.heads;
+    const noted = heads && this.#noteHead(heads, config, tuple);
+    if (noted) await noted;
     return tuple && unsigned(tuple);
+  }
+
+  /** A run reads each of its namespaces once before it writes there: what it finds is the head under its lease. */
+  #noteHead(
+    heads: ThreadHeads,
+    { configurable = {} }: RunnableConfig,
+    read: CheckpointTuple | undefined,
+  ): Promise<void> | undefined {
+    const {
+      thread_id,
+      checkpoint_ns = "",
+      checkpoint_id,
+    } = configurable as Record<string, string | undefined>;
+    if (heads.has(checkpoint_ns)) return undefined;
+    if (!checkpoint_id) return heads.note(checkpoint_ns, read?.checkpoint.id);
+    return this.#inner
+      .getTuple({ configurable: { thread_id, checkpoint_ns } })
+      .then((head) => heads.note(checkpoint_ns, head?.checkpoint.id));
   }
 
   async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
@@ -115,15 +164,23 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const origin = this.#originOf(config);
+    const run = this.#runOf(config);
+    const edit = run ? undefined : this.#edits.get(String(config.configurable?.thread_id));
+    const { origin, heads } = run ?? edit ?? {};
     const signed = origin ? withOrigin(metadata, origin) : metadata;
-    const written = await this.#write(config, () => this.#inner.put(config, checkpoint, signed, newVersions));
+    const written = await this.#write(config, () => {
+      const known = heads?.advance(String(config.configurable?.checkpoint_ns ?? ""), checkpoint.id);
+      const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
+      return this.#inner.put(guarded, checkpoint, signed, newVersions);
+    });
     if (written) return written;
     const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { checkpoint_ns = "", checkpoint_id = "" } = (config.configurable ?? {}) as Record<string, string>;
+    this.#runOf(config)?.heads.seeWrites(checkpoint_ns, checkpoint_id);
     await this.#write(config, () => this.#inner.putWrites(config, writes, taskId));
   }
 
@@ -138,16 +195,27 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     return this.#inner.getDeltaChannelHistory(options);
   }
 
-  #originOf({ configurable = {} }: RunnableConfig): Origin | undefined {
-    const { run_id, thread_id } = configurable as Record<string, unknown>;
-    if (typeof run_id === "string") return this.#watched.get(run_id)?.origin;
-    return this.#edited.get(String(thread_id));
+  /** The run that this config belongs to, if it is in flight here. */
+  #runOf({ configurable }: RunnableConfig): WatchedRun | undefined {
+    const runId: unknown = configurable?.run_id;
+    return typeof runId === "string" ? this.#watched.get(runId) : undefined;
   }
 
   /** Undefined when the write of a run failed or was dropped. Rejects only for state writes, which are no run's. */
   async #write<T>({ configurable }: RunnableConfig, work: () => Promise<T>): Promise<T | undefined> {
     const runId = configurable?.run_id as unknown;
-    if (typeof runId !== "string") return work();
+    if (typeof runId !== "string") {
+      const edit = this.#edits.get(String(configurable?.thread_id));
+      await edit?.lease.confirm?.();
+      const requireLease = () => {
+        if (edit?.lease.lost?.aborted) throw new ThreadChangedError(String(configurable?.thread_id));
+      };
+      requireLease();
+      const written = await work();
+      // Not every storage can refuse a write that arrives late. It is below what follows, and must not be acknowledged.
+      requireLease();
+      return written;
+    }
     const watched = this.#watched.get(runId);
     if (!watched) return undefined;
     const write = this.#writeFor(runId, watched, work);

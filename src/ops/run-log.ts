@@ -1,11 +1,12 @@
 /** Logs of frames, such as those of one run: kept for every reader that follows, also for one that comes late. */
-import { firstIdOf, FramesLostError, type RunFrame } from "../models/run-stream.js";
+import { firstIdOf, FramesLostError, type RunFrame, withoutNul } from "../models/run-stream.js";
 import { isRecord } from "../models/common.js";
 import type { Run } from "../models/run.js";
+import { type CountedLog, type FrameBudget, LOG_BYTES, type Loss, memoryOf } from "./frame-budget.js";
 
 /** What one log may hold; older frames are forgotten first. */
 const MAX_FRAMES = 10_000;
-const MAX_CHARACTERS_A_LOG = 16 * 1024 * 1024;
+const MAX_BYTES_A_LOG = 16 * 1024 * 1024;
 
 /** What a reader gets at once, and holds while it is slow: so many frames, of so many characters but for a larger one. */
 const BATCH_FRAMES = 256;
@@ -40,32 +41,57 @@ export interface Stateless {
   scope: string | null;
 }
 
-export class FrameLog<Frame extends { readonly data: string }> {
+export interface FrameLogOptions {
+  /** Place of the first frame of all. */
+  base?: number;
+  /** Limits what all logs keep together. */
+  budget?: FrameBudget;
+}
+
+export class FrameLog<Frame extends { readonly data: string }> implements CountedLog {
   #frames: Frame[] = [];
   /** Place of the first frame of all. */
   readonly base: number;
   /** Place of the oldest frame that is kept. */
   #first: number;
-  #characters = 0;
+  #bytes = 0;
   #closed = false;
   readonly #readers = new Set<Place>();
+  readonly #budget: FrameBudget | undefined;
+  #isCounted = false;
+  /** Set while the log is kept for readers who may come, though nothing else needs it. */
+  #letGo: (() => void) | undefined;
 
-  constructor(base = 0) {
+  constructor({ base = 0, budget }: FrameLogOptions = {}) {
     this.base = this.#first = base;
+    this.#budget = budget;
   }
 
   append(frame: Frame): void {
     if (this.#closed) return;
+    const bytes = memoryOf(frame);
+    this.#budget?.makeRoom(bytes);
+    // Making room may have ended this log.
+    if (this.#closed) return;
     this.#frames.push(frame);
-    this.#characters += frame.data.length;
-    if (this.#frames.length > MAX_FRAMES || this.#characters > MAX_CHARACTERS_A_LOG) this.#forget();
+    this.#grow(bytes);
+    this.#recount();
+    if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_A_LOG) this.#forget();
     this.#wake();
   }
 
   /** No more frames come; those that are kept can still be read. */
   close(): void {
     this.#closed = true;
+    this.#recount();
     this.#wake();
+  }
+
+  /** Keep the log for readers who may come, until `letGo` is called to free memory; undefined ends that. */
+  keep(letGo: (() => void) | undefined): void {
+    this.#uncount();
+    this.#letGo = letGo;
+    this.#recount();
   }
 
   /** Place of the frame that comes next: so many there have been. */
@@ -88,9 +114,39 @@ export class FrameLog<Frame extends { readonly data: string }> {
     return this.#first;
   }
 
-  /** Memory that the log takes, roughly, in characters. */
+  /** Memory of the frames that are kept, in bytes. */
   get size(): number {
-    return this.#characters;
+    return this.#bytes;
+  }
+
+  /** The same with what the log itself takes while it is kept for readers who may come. */
+  get memory(): number {
+    return this.#bytes + (this.#letGo ? LOG_BYTES : 0);
+  }
+
+  get loss(): Loss {
+    let loss: Loss = this.#letGo ? "spare" : "unread";
+    for (const { next } of this.#readers) {
+      // It has lost its place: nothing of what is kept can be read by it.
+      if (next < this.#first) continue;
+      if (next < this.next) return "behind";
+      loss = "current";
+    }
+    return loss;
+  }
+
+  release(bytes: number): number {
+    if (this.loss === "spare") {
+      this.#letGo?.();
+      return 0;
+    }
+    const first = this.#first;
+    let count = 0;
+    for (let freed = 0; count < this.#frames.length && freed < bytes; count += 1)
+      freed += memoryOf(this.#frames[count] as Frame);
+    this.#drop(count);
+    this.#recount();
+    return [...this.#readers].filter(({ next }) => next >= first && next < this.#first).length;
   }
 
   /** True when the log has had the frame at `after`, or begins after it, and holds every one that follows. */
@@ -117,9 +173,11 @@ export class FrameLog<Frame extends { readonly data: string }> {
   read(after = -1): LogReader<Frame> {
     const place: Place = { next: this.#nextOf(after), hasLeft: false, wake: undefined };
     this.#readers.add(place);
+    this.#recount();
+    this.#budget?.touch(this);
     const leave = () => {
       place.hasLeft = true;
-      this.#readers.delete(place);
+      this.#remove(place);
       place.wake?.();
     };
     return { leave, [Symbol.asyncIterator]: () => this.#follow(place) };
@@ -140,8 +198,13 @@ export class FrameLog<Frame extends { readonly data: string }> {
         place.next = Math.max(place.next, this.#first);
         return this.#batch(place.next - this.#first);
       },
-      leave: () => this.#readers.delete(place),
+      leave: () => this.#remove(place),
     };
+  }
+
+  #remove(place: Place): void {
+    this.#readers.delete(place);
+    this.#recount();
   }
 
   /** What an earlier attempt's reader has seen was of that one. */
@@ -156,6 +219,7 @@ export class FrameLog<Frame extends { readonly data: string }> {
         const batch = this.#batch(place.next - this.#first);
         if (batch.length > 0) {
           place.next += batch.length;
+          this.#budget?.touch(this);
           yield batch;
         } else if (this.#closed) {
           return;
@@ -164,7 +228,7 @@ export class FrameLog<Frame extends { readonly data: string }> {
         }
       }
     } finally {
-      this.#readers.delete(place);
+      this.#remove(place);
     }
   }
 
@@ -192,16 +256,39 @@ export class FrameLog<Frame extends { readonly data: string }> {
   }
 
   #forget(): void {
-    const isTooLarge = this.#characters > MAX_CHARACTERS_A_LOG;
+    const isTooLarge = this.#bytes > MAX_BYTES_A_LOG;
     let seen = Infinity;
-    for (const { next } of this.#readers) seen = Math.min(seen, next - this.#first);
+    for (const { next } of this.#readers) seen = Math.min(seen, Math.max(0, next - this.#first));
     // A quarter at once, so that a full log is not moved for every frame.
-    const gone = this.#frames.splice(
-      0,
-      Math.min(Math.ceil(this.#frames.length / 4), isTooLarge ? Infinity : seen),
-    );
+    this.#drop(Math.min(Math.ceil(this.#frames.length / 4), isTooLarge ? Infinity : seen));
+  }
+
+  /** Drop the oldest frames. */
+  #drop(count: number): void {
+    const gone = this.#frames.splice(0, count);
     this.#first += gone.length;
-    for (const { data } of gone) this.#characters -= data.length;
+    for (const frame of gone) this.#grow(-memoryOf(frame));
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#isCounted) this.#budget?.grow(bytes);
+  }
+
+  /** It counts while it is open, while it is read, and while it is kept for readers who may come. */
+  #recount(): void {
+    const hasReaders = this.#readers.size > 0 && this.#frames.length > 0;
+    const counts = this.#letGo !== undefined || hasReaders || (!this.#closed && this.next > this.base);
+    if (!counts) this.#uncount();
+    else if (!this.#isCounted) {
+      this.#isCounted = true;
+      this.#budget?.add(this);
+    }
+  }
+
+  #uncount(): void {
+    if (this.#isCounted) this.#budget?.remove(this);
+    this.#isCounted = false;
   }
 
   #wake(): void {
@@ -209,7 +296,7 @@ export class FrameLog<Frame extends { readonly data: string }> {
   }
 }
 
-interface RunLogOptions {
+export interface RunLogOptions extends Pick<FrameLogOptions, "budget"> {
   /** Set for a run whose thread is none of its client's: it is found by its id alone, within this scope. */
   stateless?: Stateless;
   /** Whether the run is collected for readers of its thread's events too: see `thread-feed.ts`. */
@@ -223,24 +310,20 @@ export class RunLog extends FrameLog<RunFrame> {
   readonly stateless: Stateless | undefined;
   readonly isWide: boolean;
 
-  constructor({ stateless, isWide = false, attempt = 1 }: RunLogOptions = {}) {
-    super(attempt > 1 ? firstIdOf(attempt) : 0);
+  constructor({ stateless, isWide = false, attempt = 1, budget }: RunLogOptions = {}) {
+    super({ base: attempt > 1 ? firstIdOf(attempt) : 0, budget });
     this.stateless = stateless;
     this.isWide = isWide;
   }
 
   push(event: string, data: string, { at = Date.now() } = {}): void {
-    this.append({ id: this.next, event, data, at });
+    this.append({ id: this.next, event, data: withoutNul(data), at });
   }
 }
 
-// Logs of runs that have ended, for clients that come back (bounded in time and memory).
+// Logs of runs that have ended, for clients that come back: for a time, as far as the budget has room.
 
 const KEEP_MS = 5 * 60_000;
-/** Characters that all ended runs may keep together. */
-const MAX_CHARACTERS_OF_ALL = 64 * 1024 * 1024;
-/** What an entry costs beside its frames. */
-const ENTRY_CHARACTERS = 512;
 
 /** What is known of an ended run beside its frames. */
 export interface EndedRun {
@@ -274,7 +357,6 @@ export class RunLogs {
   readonly #ended = new Map<string, Kept>();
   /** By thread, in the order in which they ended. */
   readonly #ofThread = new Map<string, Set<Kept>>();
-  #characters = 0;
 
   keep(run: EndedRun["run"], log: RunLog, at = Date.now()): void {
     this.forget(run.run_id);
@@ -283,7 +365,7 @@ export class RunLogs {
     const others = this.#ofThread.get(run.thread_id);
     if (others) others.add(kept);
     else this.#ofThread.set(run.thread_id, new Set([kept]));
-    this.#characters += log.size + ENTRY_CHARACTERS;
+    log.keep(() => this.forget(run.run_id));
     this.expire(at);
   }
 
@@ -304,7 +386,7 @@ export class RunLogs {
     const others = this.#ofThread.get(thread_id);
     others?.delete(kept);
     if (others?.size === 0) this.#ofThread.delete(thread_id);
-    this.#characters -= kept.log.size + ENTRY_CHARACTERS;
+    kept.log.keep(undefined);
   }
 
   /** Forget the runs of a thread: it is deleted, and nobody can ask for them. */
@@ -312,10 +394,10 @@ export class RunLogs {
     for (const { run } of this.ofThread(threadId)) this.forget(run.run_id);
   }
 
-  /** Forget what is too old, and the oldest of what is too much. */
+  /** Forget what is too old. */
   expire(at = Date.now()): void {
     for (const [runId, { endedAt }] of this.#ended) {
-      if (at - endedAt < KEEP_MS && this.#characters <= MAX_CHARACTERS_OF_ALL) return;
+      if (at - endedAt < KEEP_MS) return;
       this.forget(runId);
     }
   }

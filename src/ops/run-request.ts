@@ -78,12 +78,19 @@ export async function refuseUnsupported({ settings }: OpsContext, request: RunCr
   if (request.after_seconds != null && !settings.delayed_runs)
     throw new UnsupportedOptionError("after_seconds", "the setting delayed_runs is off");
   if (request.webhook != null && !settings.webhooks)
-    throw new UnsupportedOptionError("webhook", "the setting webhooks is off");
+    throw new UnsupportedOptionError("webhook", webhooksAreOff(request.webhook));
   if (request.webhook != null && settings.webhooks) {
     const { Reach } = await import("../support/outbound.js");
     const fault = new Reach(settings.webhooks).faultOf(request.webhook);
     if (fault !== undefined) throw InvalidRequestError.at(["body", "webhook"], fault, "url");
   }
+}
+
+/** All that is missing at once, for this URL. */
+function webhooksAreOff(url: string): string {
+  const local = /^https?:\/\/(localhost|127\.|10\.|192\.168\.|\[::1\])/i.test(url);
+  const settings = { secret: "whsec_…", ...(local && { allow_private: ["127.0.0.1"] }) };
+  return `the setting webhooks is off: set it to ${JSON.stringify(settings)}, with a secret by: echo "whsec_$(openssl rand -base64 32)"`;
 }
 
 /**
@@ -184,22 +191,24 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
 }
 
 /**
- * The graph to call, with the request's breakpoints inside of its graphs; of one that was accepted, those that lead nowhere
- * are left out.
+ * The graph to call, with the request's breakpoints inside of its graphs; of one that was accepted, and under
+ * `compat: langgraph`, those that lead nowhere are left out.
  * @throws InvalidRequestError for a breakpoint that leads nowhere (`invalid_request`)
  * @throws GraphNotLoadedError (`graph_not_loaded`)
  * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
  */
 export async function boundFor(
-  { registry }: OpsContext,
+  { registry, settings }: OpsContext,
   graphId: string,
   { configurable }: CallOptions,
   request: RunCreateRequest,
   isAccepted = false,
 ): Promise<BoundGraph> {
-  const bound = await registry.graph(graphId, { configurable });
+  const bound = await registry.graph(graphId, "threads.create_run", { configurable });
   if (!request.interrupt_before && !request.interrupt_after) return bound;
-  const graph = withInnerBreakpoints(bound.graph, request, isAccepted);
+  // Clients of LangGraph's server keep one list of breakpoints for all graphs.
+  const isLenient = isAccepted || settings.compat === "langgraph";
+  const graph = withInnerBreakpoints(bound.graph, request, isLenient);
   return graph === bound.graph ? bound : { ...bound, graph };
 }
 

@@ -290,7 +290,7 @@ export class RunResults {
     const told = { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
     if (isHeld === false && (await this.#isTaken({ run, holder }, left.attempt))) return told;
     const reason = thrownMessage(ending.thrown);
-    this.#context.logger.info({ run_id, thread_id, reason }, "the run was given back");
+    this.#context.logger.info({ run_id, thread_id, reason }, "the run was requeued");
     return { ...told, isGivenBack: true };
   }
 

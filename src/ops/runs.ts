@@ -29,6 +29,7 @@ import type { KeyedRuns, OwnIds } from "./keyed-runs.js";
 import { disconnectOf, isDelayed, type KnownRun } from "./run-request.js";
 import { runModel, runRow, threadRow } from "./thread-origin.js";
 import type { RunRow } from "../storage/storage.js";
+import { ThreadBusyError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
 import { allOf, inPages } from "../support/read-ahead.js";
 import { RunAborted } from "./run-aborted.js";
@@ -138,6 +139,11 @@ export class Runs {
     options: LiveOptions,
   ): Promise<LiveRun | QueuedRun> {
     const context = this.#context;
+    if (context.within?.thread_id === threadId.toLowerCase())
+      throw new ThreadBusyError(
+        threadId,
+        "the run that asks is on it, and would wait for itself: wait for a run on another thread, or create this one without waiting for it",
+      );
     const presence = this.#presence(request);
     if (!context.queue) return startRun(context, threadId, request, { ...options, ...presence });
     const { signal, ...own } = options;

@@ -322,7 +322,7 @@ export class SharedFrames {
     else
       this.#logger.warn(
         { ...facts, reason: errorMessage(error) },
-        "frames cannot be shared with other processes: runs go on, and they are tried again",
+        "frames cannot be shared with other processes; runs continue and sharing is retried",
       );
   }
 

@@ -12,6 +12,7 @@ import { isStorable, resumptionOf } from "./resumption.js";
 import type { QueueOptions } from "./run-options.js";
 import { type CheckedRequest, strategyOf } from "./run-request.js";
 import { expectWebhook } from "./run-rows.js";
+import { Trials } from "./trials.js";
 import { checkRequest, newLiveRun, prepare, requireThread, stopOthers, takesOver } from "./start-run.js";
 
 /** How soon a run goes on that nobody was told of. */
@@ -49,6 +50,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   readonly #here = new Set<string>();
   /** Runs that begin here, by thread. */
   readonly #beginning = new Map<string, Promise<unknown>>();
+  readonly #trials = new Trials();
+  /** A run is tried here: no other one begins. */
+  #isTrying = false;
+  /** No run begins until those in flight have ended, and one can be tried. */
+  #isDraining = false;
   #isOpen = false;
   #isWoken = false;
   #timer: NodeJS.Timeout | undefined;
@@ -110,29 +116,32 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
 
   /** Undefined where the thread, or every place here, is taken. */
   async #startHere(context: EngineContext, asked: Asked): Promise<Accepted<LiveRun> | undefined> {
-    let leave = this.#isOpen ? this.#enter() : undefined;
-    if (!leave) return undefined;
     const { checked, options } = asked;
-    const live = newLiveRun(context, checked, options, 1);
+    // A run that waits for this one has a place already: where all places are taken by such runs, none would go on.
+    const isNested = context.within !== undefined && options.isAwaited;
+    let leave = this.#isOpen ? (isNested ? () => undefined : this.#enter()) : undefined;
+    if (!leave) return undefined;
+    let live: LiveRun | undefined;
     try {
+      const made = (live = newLiveRun(context, checked, options, 1));
       const lease = await context.storage.locks.acquire(checked.threadId, { wait: false });
       if (!lease) {
         leave();
         return undefined;
       }
       leave = this.#stay(checked.threadId, leave);
-      live.onEnd(leave);
-      await live.begin(lease, () =>
-        prepare(context, checked, live, lease, async (patch) => {
+      made.onEnd(leave);
+      await made.begin(lease, () =>
+        prepare(context, checked, made, lease, async (patch) => {
           const owner = this.#context.ownerId;
-          if ((await this.#accept(context, asked, live, owner, patch)) === "queued") throw new Waits();
+          if ((await this.#accept(context, asked, made, owner, patch)) === "queued") throw new Waits();
           return false;
         }),
       );
-      return { run: live.run, live };
+      return { run: made.run, live: made };
     } catch (error) {
       leave();
-      if (error instanceof Waits) return { run: { ...live.run, attempt: 0 } };
+      if (error instanceof Waits && live) return { run: { ...live.run, attempt: 0 } };
       throw error;
     }
   }
@@ -235,11 +244,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   /** True when there may be more. */
   async #takeSome(): Promise<boolean> {
     const free = this.#places - this.#used;
-    if (free <= 0) return false;
+    if (free <= 0 || this.#isTrying) return false;
     const at = performance.now();
     for (const [id, until] of this.#passedOver) if (until <= at) this.#passedOver.delete(id);
     const others = [...this.#passedOver.keys(), ...this.#here];
-    const heads = await this.#table.heads(2 * free, others, this.#served);
+    const heads = await this.#headsFor(free, others, at);
     // In the place of one that another process reaches for too comes the next.
     const takeNext = async () => {
       for (let head = heads.shift(); head; head = heads.shift()) if (await this.#take(head)) return true;
@@ -249,9 +258,23 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     return taken.some(Boolean);
   }
 
+  /** Those that may begin here now. */
+  async #headsFor(free: number, except: readonly string[], at: number): Promise<WaitingHead[]> {
+    const heads = await this.#table.heads(2 * free, except, this.#served);
+    const suspects = heads.filter(({ isSuspect }) => isSuspect);
+    const choice = this.#trials.choose(suspects, suspects.length < heads.length, this.#used, at);
+    this.#isDraining = choice === "drain";
+    if (choice === "drain") return [];
+    if (choice !== "others") return [choice.trial];
+    if (suspects.length === 0) return heads;
+    const theirs = suspects.map(({ thread_id }) => thread_id);
+    const others = await this.#table.heads(2 * free, [...except, ...theirs], this.#served);
+    return others.filter(({ isSuspect }) => !isSuspect);
+  }
+
   /** Whoever has the lock of its thread goes on with it. */
   async #take(head: WaitingHead): Promise<boolean> {
-    let leave = this.#enter();
+    let leave = head.isSuspect ? this.#enterAlone() : this.#enter();
     if (!leave) return false;
     try {
       const lease = await this.#context.storage.locks.acquire(head.thread_id, { wait: false });
@@ -293,9 +316,26 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     return true;
   }
 
+  /** Take all places for a run that is tried. Returns what leaves them. */
+  #enterAlone(): (() => void) | undefined {
+    if (this.#used > 0) return undefined;
+    this.#isDraining = false;
+    const leave = this.#enter();
+    if (!leave) return undefined;
+    this.#isTrying = true;
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.#isTrying = false;
+      this.#trials.ended();
+      leave();
+    };
+  }
+
   /** Take a place, where there is one. Returns what leaves it; later calls do nothing. */
   #enter(): (() => void) | undefined {
-    if (this.#used >= this.#places) return undefined;
+    if (this.#used >= this.#places || this.#isTrying || this.#isDraining) return undefined;
     this.#used += 1;
     let hasLeft = false;
     return () => {

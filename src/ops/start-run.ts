@@ -30,6 +30,7 @@ import { resumptionOf } from "./resumption.js";
 import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
 import { notingEnd } from "./stateless-runs.js";
 import { expectWebhook, wakeRun } from "./run-rows.js";
+import { CLOCK_WAIT_MS, clockPastRow } from "./thread-heads.js";
 import { createThread } from "./thread-state.js";
 
 export interface StartOptions extends LiveRunOptions {
@@ -53,10 +54,16 @@ export async function startRun(
   options: StartOptions = {},
 ): Promise<LiveRun> {
   const { signal, known } = options;
-  const checked = { ...(await checkRequest(context, threadId, request)), known };
-  const lease = (await tryLock(context, checked)) ?? (await waitForLock(context, checked, signal));
-  return startHolding(context, checked, lease, options);
+  return accepted(context, async () => {
+    const checked = { ...(await checkRequest(context, threadId, request)), known };
+    const lease = (await tryLock(context, checked)) ?? (await waitForLock(context, checked, signal));
+    return startHolding(context, checked, lease, options);
+  });
 }
+
+/** @throws TooManyActiveRunsError (`too_many_runs`) */
+const accepted = <T>(context: EngineContext, work: () => Promise<T>): Promise<T> =>
+  context.live.active.during(scopeOf(context), work);
 
 /**
  * As `startRun`, but on a busy thread the run is stored at once, and begins when the thread is free.
@@ -70,10 +77,12 @@ export async function enqueueRun(
 ): Promise<Run> {
   if (context.queue)
     return (await context.queue.start(context, threadId, request, { takesOver, known, ...options })).run;
-  const checked = { ...(await checkRequest(context, threadId, request)), takesOver, known };
-  const lease = await tryLock(context, checked);
-  if (!lease) return queueRun(context, checked, options);
-  return (await startHolding(context, checked, lease, options)).run;
+  return accepted(context, async () => {
+    const checked = { ...(await checkRequest(context, threadId, request)), takesOver, known };
+    const lease = await tryLock(context, checked);
+    if (!lease) return queueRun(context, checked, options);
+    return (await startHolding(context, checked, lease, options)).run;
+  });
 }
 
 /** Every check that needs no lock, in the order in which clients learn of faults. */
@@ -98,8 +107,8 @@ export async function checkRequest(
 /** The lock of a free thread; undefined when it is taken and the caller may wait for it, or take it over. */
 async function tryLock(context: EngineContext, checked: CheckedRequest): Promise<ThreadLease | undefined> {
   const { threadId, request } = checked;
-  const lease = await context.storage.locks.acquire(threadId, { wait: false });
   const strategy = strategyOf(context, request);
+  const lease = await context.storage.locks.acquire(threadId, { wait: false });
   if (lease || strategy === "enqueue") return lease;
   if (!takesOver(context, checked)) throw new ThreadBusyError(threadId);
   await stopOthers(context, checked);
@@ -134,9 +143,25 @@ async function waitForLock(
   const { storage, live } = context;
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
   const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
-  const lease = await (takesOver(context, checked) ? live.takeOver(threadId, wait) : wait());
+  const report = setTimeout(() => reportWait(context, threadId), LONG_WAIT_MS).unref();
+  const lease = await (takesOver(context, checked) ? live.takeOver(threadId, wait) : wait()).finally(() =>
+    clearTimeout(report),
+  );
   if (!lease) throw new ThreadBusyError(threadId);
   return lease;
+}
+
+/** A request that waits this long for its thread is logged, in milliseconds: proxies cut it off some time later. */
+const LONG_WAIT_MS = 10_000;
+
+function reportWait({ live, logger }: EngineContext, thread_id: string): void {
+  const running = live.ofThread(thread_id).find(({ state }) => state === "running");
+  logger.info(
+    { thread_id, run_id: running?.run.run_id, seconds: LONG_WAIT_MS / 1000 },
+    running
+      ? "a run waits for its thread, which has a run in flight"
+      : "a run waits for its thread, which another process has",
+  );
 }
 
 /** Store the run's row and begin: the thread is the run's. */
@@ -146,12 +171,23 @@ async function startHolding(
   lease: ThreadLease,
   { signal, ...options }: StartOptions,
 ): Promise<LiveRun> {
-  const live = newLiveRun(context, checked, options, 1);
+  const live = await releasedOnThrow(lease, () => newLiveRun(context, checked, options, 1));
   await live.begin(lease, () => {
     signal?.throwIfAborted();
-    return prepare(context, checked, live, lease, (patch) => insertRun(context, checked, live, patch));
+    const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch);
+    return prepare(context, checked, live, lease, store, CLOCK_WAIT_MS);
   });
   return live;
+}
+
+/** A lease belongs to its run from `begin` on: whatever throws before that must free the thread. */
+async function releasedOnThrow<T>(lease: ThreadLease, work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
 }
 
 /**
@@ -231,6 +267,7 @@ export async function prepare(
   { run, log, watch, holder }: LiveRun,
   lease: ThreadLease,
   store: (patch: ThreadPatch) => Promise<boolean>,
+  clockWaitMs?: number,
 ): Promise<Execution> {
   const { threadId, configurable, earlier } = checked;
   await context.live.results.flush(threadId);
@@ -240,6 +277,8 @@ export async function prepare(
     await awaitCutOffs(context, threadId, lease);
     row = await requireThread(context, threadId, checked.request);
   }
+  const caughtUp = clockPastRow(row, clockWaitMs);
+  if (caughtUp) await caughtUp;
   const { bound, origin } = await openRunThread(context, row, checked.bound, { configurable });
   refuseUnfiltered(context, checked, bound);
   const input = await addressedResume(bound, checked.input, configurable);
@@ -319,21 +358,23 @@ async function assertReachable(
 }
 
 /**
- * A thread that is missing is made where the request says so.
+ * The thread of a run. A missing one is created where the request says so, with the run's metadata, so that searches by
+ * that metadata find it; an existing one keeps its own.
  * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
  * @throws ThreadExistsError when it would make one that is another's (`thread_exists`)
  */
 export async function requireThread(
   context: OpsContext,
   threadId: string,
-  { if_not_exists }: RunCreateRequest,
+  { if_not_exists, metadata }: RunCreateRequest,
 ): Promise<ThreadRow> {
   const row = await ownThread(context, threadId);
   if (row) return row;
   if (if_not_exists === "create") {
     // Of those that make it at once, without its lock, one does.
     const made =
-      (await createThread(context, { thread_id: threadId })) ?? (await ownThread(context, threadId));
+      (await createThread(context, { thread_id: threadId, metadata })) ??
+      (await ownThread(context, threadId));
     if (made) return made;
   }
   throw new NotFoundError("thread", threadId);

@@ -27,7 +27,7 @@ export interface OwnThread {
 /** Start a run on a thread of its own, which goes with the run unless `on_completion` is `keep`. */
 export async function onOwnThread<T>(
   context: EngineContext,
-  { on_completion, after_seconds }: RunCreateRequest,
+  { on_completion, after_seconds, metadata }: RunCreateRequest,
   start: (threadId: string, options: StatelessOptions) => Promise<T>,
   { threadId, stays = false }: OwnThread = {},
 ): Promise<T> {
@@ -35,6 +35,7 @@ export async function onOwnThread<T>(
   const keep = on_completion === "keep";
   const made = await threads
     .create({
+      metadata,
       ...(threadId !== undefined && { thread_id: threadId }),
       ...(!keep && { ttl: ttlAfter(after_seconds ?? 0) }),
     })

@@ -1,7 +1,7 @@
 /** State of a thread: read it, edit it, walk its history (docs/specification.md#threads). */
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
-import { filterAt, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
+import { filterAt, keysOnly, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
 import { checkpointOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import {
@@ -16,7 +16,7 @@ import {
   type UnfinishedStep,
 } from "../models/state.js";
 import { allOf } from "../support/read-ahead.js";
-import type { RunRow, ThreadRow } from "../storage/storage.js";
+import type { RunRow, ThreadLease, ThreadRow } from "../storage/storage.js";
 import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { now } from "../storage/rows.js";
 import { type Reading, withReading } from "../storage/saver-parts.js";
@@ -29,6 +29,7 @@ import {
 } from "./run-checkpointer.js";
 import { ChangedKeys, neededChannels, oneBehind } from "./history.js";
 import { claim, noteWriter, scopeOf, threadRow } from "./thread-origin.js";
+import { CLOCK_WAIT_MS, clockPastRow } from "./thread-heads.js";
 import { selectFields } from "./thread-search.js";
 import { latestSnapshot, type Reader, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
 
@@ -61,13 +62,14 @@ export class States {
     }
     const step = checkpoint_id === undefined ? unfinishedStep : unfinishedStepAt;
     const unfinished_step = await step(this.#context, row.thread_id, snapshot);
-    const filter = filterAt(await reader.filter(), configurable.checkpoint_ns);
+    const filter = await this.#filterAt(reader, configurable.checkpoint_ns);
     return { ...threadStateOf(snapshot, filter), ...(unfinished_step && { unfinished_step }) };
   }
 
   /**
    * Write values under the thread's lock.
    * @throws ThreadBusyError while a run is in flight (`thread_busy`)
+   * @throws ThreadChangedError if another writer was faster (`thread_changed`), ClockBehindError (`clock_behind`)
    * @throws InvalidRequestError when the graph refuses the write (`invalid_request`)
    */
   async update(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult> {
@@ -77,7 +79,9 @@ export class States {
     const lease = await storage.locks.acquire(thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(thread_id);
     try {
-      return await this.#write(await threadRow(this.#context, thread_id), configurable, request);
+      const row = await threadRow(this.#context, thread_id);
+      await clockPastRow(row, CLOCK_WAIT_MS);
+      return await this.#write(row, lease, configurable, request);
     } finally {
       await lease.release();
     }
@@ -85,6 +89,7 @@ export class States {
 
   async #write(
     row: ThreadRow,
+    lease: ThreadLease,
     configurable: CheckpointConfigurable,
     request: ThreadStateUpdateRequest,
   ): Promise<StateWriteResult> {
@@ -97,7 +102,7 @@ export class States {
     const origin = { graphs, scope: scopeOf(this.#context) ?? row.scope };
     let written: GraphConfig;
     try {
-      written = await this.#context.checkpointer.edit(thread_id, origin, () =>
+      written = await this.#context.checkpointer.edit(configurable, { origin, lease }, () =>
         reader.graph.updateState({ configurable }, values, request.as_node ?? undefined),
       );
     } catch (error) {
@@ -118,6 +123,18 @@ export class States {
       checkpoint_map: null,
     };
     return { ...checkpoint, checkpoint, configurable: checkpoint };
+  }
+
+  /**
+   * The filter of an inner graph. An undeclared one shows nothing; with LangGraph's defaults it shows its messages, which
+   * are streamed anyway: pages read finished subagents there, and would hold streams open for them otherwise.
+   */
+  async #filterAt(reader: Reader, namespace: string): Promise<OutputFilter> {
+    const root = await reader.filter();
+    const filter = filterAt(root, namespace);
+    const { compat, hold_messages } = this.#context.settings;
+    const isShown = compat === "langgraph" && !hold_messages && root.shows(MESSAGES);
+    return !filter.known && isShown ? MESSAGES_ONLY : filter;
   }
 
   /** States from the newest on. @throws NotFoundError (`thread_not_found`) */
@@ -183,7 +200,7 @@ export class States {
     let filter: OutputFilter | undefined;
     for await (const snapshot of snapshots) {
       const isNewest = filter === undefined && request.before == null;
-      filter ??= filterAt(await reader.filter(), namespace);
+      filter ??= await this.#filterAt(reader, namespace);
       const { thread_id } = snapshot.config.configurable ?? {};
       const unfinished_step = isNewest
         ? await unfinishedStepAt(this.#context, String(thread_id), snapshot)
@@ -196,6 +213,9 @@ export class States {
     }
   }
 }
+
+const MESSAGES = "messages";
+const MESSAGES_ONLY = keysOnly(new Set([MESSAGES]));
 
 interface ShownOptions {
   reader: Reader;

@@ -14,7 +14,7 @@ import { attempt } from "../support/errors.js";
 import { until, wideFrames } from "./frames-elsewhere.js";
 import type { EngineContext } from "./live-runs.js";
 import { pendingInterrupts } from "./pending-interrupts.js";
-import { answeredBy, type LogReader, RunLog } from "./run-log.js";
+import { answeredBy, type LogReader, type RunLog } from "./run-log.js";
 import type { ThreadFeed } from "./thread-feed.js";
 import { runModel } from "./thread-origin.js";
 import { type Reader, readerOf } from "./thread-state.js";
@@ -88,6 +88,7 @@ export class StoredRuns {
   close(): void {
     this.stop();
     this.#left.abort();
+    for (const { log } of this.#open.values()) log.close();
   }
 
   /** A look that is under way may have passed by what is new. */
@@ -152,7 +153,7 @@ export class StoredRuns {
     // A run of this process that is about to begin comes with its frames.
     const live = this.#context.live.find(run_id);
     if (live ? live.log : owner === this.#context.ownerId && !isFinished(row)) return undefined;
-    const run: StoredRun = { log: new RunLog(), hasBegun: false, told: new Set(), row };
+    const run: StoredRun = { log: this.#context.live.logWith({}), hasBegun: false, told: new Set(), row };
     const place = await this.#placeOf(row);
     // The next look comes soon.
     if (place === "unknown") this.#idleLooks = 0;
@@ -163,6 +164,7 @@ export class StoredRuns {
       this.#broken(this.#feed.follow(fed, this.#framesOf(run)));
       return undefined;
     }
+    if (this.#left.signal.aborted) return undefined;
     this.#open.set(run_id, run);
     this.#feed
       .follow(fed, run.log.read())

@@ -7,6 +7,7 @@ import type { JsonObject } from "../models/common.js";
 import { type EventFilter, passes, type ProtocolFrame } from "../models/protocol.js";
 import type { RunFrame } from "../models/run-stream.js";
 import { msOfPlace, placeOfCheckpoint, placeOfEnd, placeOfStart } from "./event-sequence.js";
+import type { FrameBudget } from "./frame-budget.js";
 import { FrameLog, type LogReader } from "./run-log.js";
 
 /** A run whose events come into the feed. */
@@ -33,7 +34,7 @@ export interface FeedReader extends LogReader<ProtocolFrame> {
 const LAST = new Set(["completed", "failed", "interrupted"]);
 
 export class ThreadFeed {
-  readonly #log = new FrameLog<ProtocolFrame>();
+  readonly #log: FrameLog<ProtocolFrame>;
   /** Runs that have been fed, or are; none is fed twice. */
   readonly #runs = new Set<string>();
   /** The frames that feed it, of runs that go on. */
@@ -48,9 +49,14 @@ export class ThreadFeed {
   #readers = 0;
   readonly #onIdle: () => void;
 
-  /** @param onIdle called when the last reader has left */
-  constructor(onIdle: () => void) {
+  /**
+   * @param onIdle called when the last reader has left
+   * @param budget limits what it keeps; `letGo` is called while it has no readers, to free its memory
+   */
+  constructor(onIdle: () => void, budget?: FrameBudget, letGo?: () => void) {
     this.#onIdle = onIdle;
+    this.#log = new FrameLog({ budget });
+    this.#log.keep(letGo);
   }
 
   /** Place of the last event; 0 when none is known. */
@@ -60,11 +66,6 @@ export class ThreadFeed {
 
   get readers(): number {
     return this.#readers;
-  }
-
-  /** Memory that it takes, roughly, in characters. */
-  get size(): number {
-    return this.#log.size;
   }
 
   /** When the newest run that it tells of was accepted; empty when it tells of none. */
@@ -133,6 +134,7 @@ export class ThreadFeed {
   /** End the streams of all readers, and take in no more: the thread is gone, or nobody reads it. */
   close(): void {
     this.#log.close();
+    this.#log.keep(undefined);
     for (const frames of this.#sources) frames.leave();
   }
 

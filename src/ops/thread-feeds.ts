@@ -11,8 +11,6 @@ import { type FeedReader, ThreadFeed } from "./thread-feed.js";
 const MOST_STREAMS_A_THREAD = 100;
 /** A feed that nobody reads is kept so long: clients leave and come back all the time. */
 const LINGER_MS = 60_000;
-/** What feeds that nobody reads may hold together; those left longest go first, and are made anew for who comes back. */
-const MAX_CHARACTERS_UNREAD = 32 * 1024 * 1024;
 
 interface Kept {
   feed: ThreadFeed;
@@ -24,8 +22,6 @@ interface Kept {
 export class ThreadFeeds implements ThreadFollower {
   readonly #context: EngineContext;
   readonly #feeds = new Map<string, Kept>();
-  /** What has been left since it was counted how much there is. */
-  #uncounted = { feeds: 0, characters: 0 };
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -76,15 +72,18 @@ export class ThreadFeeds implements ThreadFollower {
       if (known.feed.readers === 0) this.#linger(threadId, known);
       return known.feed;
     }
-    const feed = new ThreadFeed(() => this.#left(threadId, kept));
+    const { live } = this.#context;
+    const feed = new ThreadFeed(
+      () => this.#left(threadId, kept),
+      live.budget,
+      () => this.#drop(threadId, kept),
+    );
     const stored = new StoredRuns(this.#context, threadId, feed, (followed) =>
       this.#follow(threadId, feed, followed),
     );
     const kept: Kept = { feed, stored, linger: undefined };
     this.#feeds.set(threadId, kept);
     this.#linger(threadId, kept);
-    this.#trim(kept, kept);
-    const { live } = this.#context;
     for (const ended of live.logs.ofThread(threadId)) this.#followEnded(feed, ended);
     for (const run of live.ofThread(threadId)) this.#followLive(feed, run);
     return feed;
@@ -97,7 +96,7 @@ export class ThreadFeeds implements ThreadFollower {
       throw new GraphServeError(
         "too_many_streams",
         `thread "${threadId}" has ${MOST_STREAMS_A_THREAD} open streams`,
-        { hint: "close those that nobody reads" },
+        { hint: "close subscriptions that are not read" },
       );
     }
     const kept = this.#feeds.get(threadId);
@@ -112,13 +111,9 @@ export class ThreadFeeds implements ThreadFollower {
     await this.#feeds.get(threadId)?.stored.look();
   }
 
-  /** The last reader of a feed has left: it is the newest of those that nobody reads. */
+  /** The last reader of a feed has left. */
   #left(threadId: string, kept: Kept): void {
-    if (this.#feeds.get(threadId) !== kept) return;
-    this.#feeds.delete(threadId);
-    this.#feeds.set(threadId, kept);
-    this.#linger(threadId, kept);
-    this.#trim(kept);
+    if (this.#feeds.get(threadId) === kept) this.#linger(threadId, kept);
   }
 
   #linger(threadId: string, kept: Kept): void {
@@ -133,26 +128,6 @@ export class ThreadFeeds implements ThreadFollower {
     kept.stored.close();
     this.#feeds.delete(threadId);
     kept.feed.close();
-  }
-
-  /** Counted once so many are new, or so much: each time would take the longer, the more there are. */
-  #isDue({ feed }: Kept): boolean {
-    const { feeds, characters } = this.#uncounted;
-    this.#uncounted = { feeds: feeds + 1, characters: characters + feed.size };
-    return feeds >= this.#feeds.size / 64 || this.#uncounted.characters > MAX_CHARACTERS_UNREAD / 8;
-  }
-
-  /** @param wanted who asked for it is about to read it */
-  #trim(newest: Kept, wanted?: Kept): void {
-    if (!this.#isDue(newest)) return;
-    this.#uncounted = { feeds: 0, characters: 0 };
-    const unread = [...this.#feeds].filter(([, kept]) => kept.feed.readers === 0 && kept !== wanted);
-    let characters = unread.reduce((sum, [, { feed }]) => sum + feed.size, 0);
-    for (const [threadId, kept] of unread) {
-      if (characters <= MAX_CHARACTERS_UNREAD) return;
-      characters -= kept.feed.size;
-      this.#drop(threadId, kept);
-    }
   }
 
   #followLive(feed: ThreadFeed, live: LiveRun): void {

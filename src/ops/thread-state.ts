@@ -63,7 +63,9 @@ export async function readerOf(
     },
   };
   const graphId = registry.graphIdOf(row.metadata);
-  const bound = await (writes ? registry.graph(graphId, config) : registry.reader(graphId, config));
+  const bound = await (writes
+    ? registry.graph(graphId, "threads.update", config)
+    : registry.reader(graphId, config));
   const filter = async () => {
     const latest = await storage.threads.get(row.thread_id);
     if (latest?.created_at !== row.created_at) throw new NotFoundError("thread", row.thread_id);

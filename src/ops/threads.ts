@@ -209,8 +209,10 @@ export class Threads {
     try {
       const { id, graph } = await readerOf(this.#context, row, { writes: true });
       const origin = { graphs: await noteWriter(this.#context, row, id), scope: row.scope };
-      await this.#context.checkpointer.edit(row.thread_id, origin, () =>
-        applySupersteps(graph, row.thread_id, supersteps),
+      await this.#context.checkpointer.edit(
+        { thread_id: row.thread_id, checkpoint_ns: "" },
+        { origin, lease },
+        () => applySupersteps(graph, row.thread_id, supersteps),
       );
       const at = now();
       const seeded = await storage.threads.update(row.thread_id, {

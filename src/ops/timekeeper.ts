@@ -2,6 +2,7 @@
 import { now } from "../storage/rows.js";
 import type { TimerKind, TimerRow } from "../storage/storage.js";
 import { GraphServeError } from "../support/errors.js";
+import { TooManyActiveRunsError } from "./active-runs.js";
 import { fireCron } from "./crons.js";
 import { fireDelayedRun } from "./delayed-runs.js";
 import type { EngineContext } from "./live-runs.js";
@@ -12,6 +13,8 @@ import { fireWebhook } from "./webhooks.js";
 const LEASE_MS = 60_000;
 /** Rows of other servers are seen no later. */
 const LONGEST_SLEEP_MS = 5_000;
+/** When a run is tried again for which this process has no place. */
+const FULL_MS = 1_000;
 /** Rows that are done at once. */
 const BATCH = 20;
 
@@ -131,6 +134,10 @@ async function fire(context: EngineContext, { table }: Timers, row: TimerRow, at
     if (error instanceof GraphServeError && error.code === "shutting_down") {
       // Another server need not wait for the lease.
       await table.replace({ ...held, due_at: row.due_at });
+      return;
+    }
+    if (error instanceof TooManyActiveRunsError) {
+      await table.replace({ ...held, due_at: new Date(Date.now() + FULL_MS).toISOString() });
       return;
     }
     context.logger.error({ err: error, kind, id }, "what is due could not be done, and will be tried again");

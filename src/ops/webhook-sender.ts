@@ -127,7 +127,7 @@ function keyOf(secret: string): Buffer {
     secret.startsWith(PREFIX) &&
     key.toString("base64").replace(/=+$/, "") === secret.slice(PREFIX.length).replace(/=+$/, "");
   if (isWhole && key.length >= 24 && key.length <= 64) return key;
-  throw new ConfigError("webhooks.secret is no secret of Standard Webhooks", {
+  throw new ConfigError("webhooks.secret is not a Standard Webhooks secret", {
     hint: 'make one: echo "whsec_$(openssl rand -base64 32)"',
   });
 }

@@ -6,13 +6,13 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "../models/common.js";
 import { isFinished, now } from "../storage/rows.js";
 import type { RunKey, RunRow, TimerRow, TimerTable } from "../storage/storage.js";
-import { GraphServeError } from "../support/errors.js";
 import { type OpsContext, withParts } from "./context.js";
 import { storedValues } from "./elsewhere.js";
 import type { EngineContext } from "./live-runs.js";
 import { isWaiting } from "./recovery.js";
 import { isStorable, storable } from "./resumption.js";
 import { runModel, scopeOf } from "./thread-origin.js";
+import { requireTimerRoom } from "./timer-room.js";
 import { senderOf, type WebhookData, type WebhookRow } from "./webhook-sender.js";
 
 /** How often a run is looked at, should nobody tell that it has ended. */
@@ -21,9 +21,6 @@ const LOOK_MS = 30_000;
 const RARE_LOOK_MS = 600_000;
 /** A request may be between this row and that of its run for so long. */
 const ACCEPTING_MS = 60_000;
-/** Webhooks that are to be sent, or could not be: of all callers, and of one, so that none fills what is all callers'. */
-const MOST_UNSENT = 10_000;
-const MOST_UNSENT_OF_CALLER = 1_000;
 /** What is sent of a run, in bytes; values that make it larger are left out. */
 const LARGEST_PAYLOAD = 1024 * 1024;
 
@@ -34,7 +31,12 @@ export async function expectEnd(
   url: string,
 ): Promise<void> {
   const table = context.timers?.table as TimerTable;
-  await assertRoom(table, scopeOf(context));
+  await requireTimerRoom(
+    table,
+    { kind: "webhook", scope: scopeOf(context) },
+    "webhooks wait to be sent",
+    "send or delete those that failed: graph-serve webhooks list",
+  );
   const { caller } = context;
   const at = now();
   const data: WebhookData = {
@@ -54,20 +56,6 @@ export async function expectEnd(
     version: 1,
     data: data as WebhookData & JsonObject,
   });
-}
-
-/** Without users there is one caller. @throws GraphServeError (`too_many_runs`) */
-async function assertRoom(table: TimerTable, scope: string | null): Promise<void> {
-  const isFull = async (most: number, of: { scope?: string } = {}) =>
-    (await table.list({ kind: "webhook", ...of, limit: 1, offset: most - 1 })).length > 0;
-  const refuse = (what: string) => {
-    throw new GraphServeError("too_many_runs", `${what} webhooks are to be sent already`, {
-      hint: "send or delete those that failed: graph-serve webhooks list",
-    });
-  };
-  if (scope !== null && (await isFull(MOST_UNSENT_OF_CALLER, { scope })))
-    refuse(`${MOST_UNSENT_OF_CALLER} of your`);
-  if (await isFull(MOST_UNSENT)) refuse(String(MOST_UNSENT));
 }
 
 const UNSENT = { payload: null, attempt: null, sendings: 0, last_error: null, failed_at: null };

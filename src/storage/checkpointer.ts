@@ -36,6 +36,8 @@ export interface WrapOptions {
   namespaces?: (threadId: string) => Promise<string[]>;
   /** Which errors are the driver's, and what they mean; none when left out. */
   explain?: ExplainError;
+  /** See `Checkpointer.guardEdit`. */
+  guardEdit?: (threadId: string) => Promise<unknown>;
   /** Filled with who writes for which run, for a saver that looks there before it writes; see `Checkpointer.hold`. */
   held?: HeldRuns;
 }
@@ -52,6 +54,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   readonly #explain: ExplainError;
   readonly #fenced = new Set<string>();
   readonly #held: HeldRuns | undefined;
+  readonly #guardEdit: WrapOptions["guardEdit"];
 
   constructor(
     saver: BaseCheckpointSaver,
@@ -60,6 +63,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
       namespaces = (threadId) => listedNamespaces(saver, threadId),
       explain = () => undefined,
       held,
+      guardEdit,
     }: WrapOptions,
   ) {
     saver.serde = strictSerializer(saver.serde);
@@ -69,6 +73,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     this.#namespaces = namespaces;
     this.#explain = explain;
     this.#held = held;
+    this.#guardEdit = guardEdit;
     // LangGraph binds this method to other objects than the saver it takes it from.
     this.getNextVersion = saver.getNextVersion.bind(saver);
   }
@@ -146,6 +151,10 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   unfence(runId: string): void {
     this.#fenced.delete(runId);
     this.#held?.delete(runId);
+  }
+
+  async guardEdit(threadId: string): Promise<unknown> {
+    return guarded(this.#explain, async () => this.#guardEdit?.(threadId));
   }
 
   hold(runId: string, holder: RunHolder): void {
@@ -340,7 +349,7 @@ function assertData(entries: Iterable<Entry>): void {
     const [subject, name] = inWords(channel);
     throw new UnserializableError(
       `${subject} cannot be stored`,
-      faultIn(value, { name }) ?? { path: name, what: "is no data" },
+      faultIn(value, { name }) ?? { path: name, what: "cannot be serialized" },
     );
   }
 }

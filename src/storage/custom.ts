@@ -191,7 +191,7 @@ const TIMERS = {
 
 /** Names of what a storage lacks or has of another kind; empty for a whole one. */
 function missingOf(storage: unknown): string[] {
-  if (typeof storage !== "object" || storage === null) return ["everything: it is no object"];
+  if (typeof storage !== "object" || storage === null) return ["everything: it is not an object"];
   const { scheme, durable, threads, runs, owners, checkpointer, locks, items, timers, close } =
     storage as Partial<Storage>;
   return [

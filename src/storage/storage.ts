@@ -270,6 +270,8 @@ export type Acceptance =
 export interface WaitingHead extends RunKey {
   /** On whose behalf; empty where nobody is asked who sends a request. */
   caller: string;
+  /** A process died over it. */
+  isSuspect?: boolean;
 }
 
 export interface AcceptOptions {
@@ -329,6 +331,12 @@ export interface Checkpointer extends BaseCheckpointSaver {
    * RunTakenError when the run's row says another one, or that the run has ended. A storage without `take` does nothing.
    */
   hold?(runId: string, holder: RunHolder): void;
+  /**
+   * To be called under a thread's lease before an edit: what it gives goes with the edit's checkpoints, and lets the
+   * storage refuse them in the same step if anything has begun or was edited on the thread since. Left out by a
+   * storage that one process writes to.
+   */
+  guardEdit?(threadId: string): Promise<unknown>;
   /** Store a checkpoint of another storage as it stands, with its writes; `newVersions` are those its parent lacks. */
   store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void>;
   /**
@@ -375,6 +383,10 @@ export interface Storage {
   readonly deadRuns?: DeadRunTable;
   /** Runs that wait for any process; left out by a storage whose processes execute what they accept. */
   readonly queue?: RunQueue;
+  /** Time of the database's clock, in milliseconds since 1970; left out where this process's clock is the only one. */
+  now?(): Promise<number>;
+  /** What was done while it was opened that the operator should know. */
+  readonly notices?: readonly string[];
   /** Checks of the setup, where the backend has some. */
   findings?(): StorageFinding[] | Promise<StorageFinding[]>;
   /** Release files and connections. Call once, when nothing uses the storage any more. */

@@ -14,6 +14,7 @@ const TABLE = {
   method_not_allowed: { status: 405, exitCode: 2 },
   thread_exists: { status: 409, exitCode: 5 },
   thread_busy: { status: 409, exitCode: 5 },
+  thread_changed: { status: 409, exitCode: 5 },
   run_not_redrivable: { status: 409, exitCode: 5 },
   graph_not_loaded: { status: 409, exitCode: 2 },
   read_only: { status: 409, exitCode: 2 },
@@ -24,6 +25,9 @@ const TABLE = {
   graph_load_failed: { status: 500, exitCode: 2 },
   run_failed: { status: 500, exitCode: 1 },
   storage_unavailable: { status: 503, exitCode: 3 },
+  clock_behind: { status: 503, exitCode: 3 },
+  server_busy: { status: 503, exitCode: 3 },
+  auth_timeout: { status: 503, exitCode: 3 },
   server_unreachable: { status: 503, exitCode: 3 },
   shutting_down: { status: 503, exitCode: 3 },
   internal_error: { status: 500, exitCode: 70 },
@@ -131,6 +135,27 @@ export class PayloadTooLargeError extends GraphServeError {
   }
 }
 
+/** The thread got a checkpoint that this writer did not know of: its own write would hide it, and is refused. */
+export class ThreadChangedError extends GraphServeError {
+  constructor(threadId: string) {
+    super("thread_changed", `thread "${threadId}" was changed by another writer: nothing was written`, {
+      hint: "read the thread's state and try again",
+    });
+  }
+}
+
+/** Checkpoints are ordered by their time: one that this clock would date before the newest could never be found. */
+export class ClockBehindError extends GraphServeError {
+  constructor(threadId: string, behindMs: number) {
+    const seconds = (behindMs / 1000).toFixed(1);
+    super(
+      "clock_behind",
+      `the clock of this server is ${seconds} s behind the newest checkpoint of thread "${threadId}": nothing was written`,
+      { hint: "synchronize the clocks of all servers (NTP), or try again when the clock has caught up" },
+    );
+  }
+}
+
 /** No known key, or no identity; what exactly is wrong with it is not said. */
 export class UnauthorizedError extends GraphServeError {
   constructor(message: string) {
@@ -192,6 +217,15 @@ export class UnknownInterruptError extends GraphServeError {
   }
 }
 
+/** A large body whose bytes make room for those of others. */
+export class ServerBusyError extends GraphServeError {
+  constructor(maxBytes: number) {
+    super("server_busy", `the bodies that the server is reading exceed ${maxBytes} bytes together`, {
+      hint: "try again, or raise the setting max_incoming_bytes",
+    });
+  }
+}
+
 export class ShuttingDownError extends GraphServeError {
   constructor() {
     super("shutting_down", "the server is shutting down");
@@ -199,7 +233,14 @@ export class ShuttingDownError extends GraphServeError {
 }
 
 /** Server faults whose message is written for clients; of all others they learn no more than that it happened. */
-const PUBLIC_FAULTS: readonly ErrorCode[] = ["storage_unavailable", "shutting_down", "server_unreachable"];
+const PUBLIC_FAULTS: readonly ErrorCode[] = [
+  "storage_unavailable",
+  "clock_behind",
+  "server_busy",
+  "auth_timeout",
+  "shutting_down",
+  "server_unreachable",
+];
 
 /** Whatever was thrown, as an error of the table. Never throws. */
 export function asServiceError(thrown: unknown): GraphServeError {
@@ -208,13 +249,13 @@ export function asServiceError(thrown: unknown): GraphServeError {
   return new GraphServeError("internal_error", "internal error", { cause: thrown });
 }
 
-/** What clients are told of an error: what happened and how to put it right, or no more than that it happened. */
+/** What clients see of an error: the message and its fix, or only that an error occurred. */
 export function publicMessage({ code, status, message, hint }: GraphServeError): string {
   if (status >= 500 && !PUBLIC_FAULTS.includes(code)) return "internal error";
   return hint ? `${message}; ${hint}` : message;
 }
 
-/** Characters of a thrown thing's message that are kept: it stands in rows, frames and logs. */
+/** Maximum length of a thrown value's message in rows, frames and logs, in characters. */
 export const LONGEST_MESSAGE = 10_000;
 const LONGEST_NAME = 200;
 /** Causes that are looked at: a chain may have no end. */

@@ -1,5 +1,5 @@
 /**
- * Keeps the event loop turning: what never waits for anything would keep all other requests out. And tells in each turn
+ * Keeps the event loop responsive: code that never yields would block all other requests. Also knows in each turn
  * which run its code belongs to.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -84,7 +84,7 @@ export async function takeAll<T>(
   taker.throwFailure();
 }
 
-/** Takes items in the background of whoever adds them. */
+/** Processes items in the background, without blocking the caller that adds them. */
 class Taker<T> {
   /** Settles when nothing waits any more; never rejects. */
   idle: Promise<void> = Promise.resolve();
@@ -134,20 +134,38 @@ class Taker<T> {
 
 // Which run the code belongs to that is being executed: an error that nothing handles finds its run by it.
 
-type Ids = Pick<RunContext, "run_id" | "thread_id" | "graph_id">;
+type Facts = Pick<RunContext, "run_id" | "thread_id" | "graph_id" | "ownerId" | "caller">;
 
-/** A run as the code of its graph carries it along: into timers, callbacks, and promises that nobody awaits. */
+/** The run that code of a graph belongs to, also in timers, callbacks and promises that are never awaited. */
 export class RunContext {
   readonly run_id: string;
   readonly thread_id: string;
   readonly graph_id: string;
+  /** Which service of this process executes it. */
+  readonly ownerId: string;
+  /** On whose behalf, as that service knows its callers. */
+  readonly caller: unknown;
+  readonly #nodeOf: () => string | undefined;
   #fail: ((error: unknown) => void) | undefined;
 
-  constructor({ run_id, thread_id, graph_id }: Ids, fail: (error: unknown) => void) {
+  /** @param nodeOf says which node's code is being executed */
+  constructor(
+    { run_id, thread_id, graph_id, ownerId, caller }: Facts,
+    fail: (error: unknown) => void,
+    nodeOf: () => string | undefined = () => undefined,
+  ) {
     this.run_id = run_id;
     this.thread_id = thread_id;
     this.graph_id = graph_id;
+    this.ownerId = ownerId;
+    this.caller = caller;
     this.#fail = fail;
+    this.#nodeOf = nodeOf;
+  }
+
+  /** Name of the node whose code is being executed. */
+  get node(): string | undefined {
+    return this.#nodeOf();
   }
 
   /** End the run with this error; false when it has ended already. */
@@ -164,15 +182,25 @@ export class RunContext {
 
 const contexts = new AsyncLocalStorage<RunContext>();
 
-/** Call `work` as part of a run. */
-export const withinRun = <T>(context: RunContext, work: () => T): T => contexts.run(context, work);
+let onBegin: ((context: RunContext) => void) | undefined;
 
-/** The run whose code is being executed; where the process hears of an unhandled error, the run that caused it. */
+/** Hear of every run whose graph is called; one listener at most. */
+export function hearRunBegin(hear: ((context: RunContext) => void) | undefined): void {
+  onBegin = hear;
+}
+
+/** Call `work` as part of a run. */
+export function withinRun<T>(context: RunContext, work: () => T): T {
+  onBegin?.(context);
+  return contexts.run(context, work);
+}
+
+/** The run whose code is executing; in a handler of unhandled errors, the run that caused the error. */
 export const currentRun = (): RunContext | undefined => contexts.getStore();
 
 /**
- * Take note of an error that nothing handled: it is logged and counted, and the run that caused it fails, if it goes
- * on. Call it where the process hears of such errors, as in
+ * Record an unhandled error: it is logged and counted, and the run that caused it fails if it is still in
+ * flight. Call it in the process's own handler, as in
  * `process.on("unhandledRejection", (error) => noteUnhandled(error, service))`: only there is the run known.
  */
 export function noteUnhandled(

@@ -1,4 +1,4 @@
-/** Code of graphs must not end the process: other runs go on in it, and threads are being written. */
+/** Keeps graph code from ending the process, in which other runs are in flight and threads are being written. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { currentRun } from "./event-loop.js";
 import { frameOf, isOwn } from "./stack.js";
@@ -6,7 +6,7 @@ import { frameOf, isOwn } from "./stack.js";
 /** What `process.exit` throws in a graph. */
 export class ProcessExit extends Error {
   override readonly name = "ProcessExit";
-  /** `file:line` of the user's own code; undefined when the stack does not tell. */
+  /** `file:line` of the user's own code; undefined if the stack has none. */
   readonly place: string | undefined;
 
   constructor(code: number | string | null | undefined) {
@@ -31,8 +31,8 @@ export async function whileLoading<T>(work: () => T | Promise<T>): Promise<T> {
 /**
  * From now on `process.exit` throws where a graph calls it, and fails the run that does. Any other caller still ends the
  * process.
- * @param tell hears of each call except those made while a graph loads: they become that load's error
- * @returns what gives `process.exit` back
+ * @param report called for each exit except those during the load of a graph, which become that load's error
+ * @returns a function that restores `process.exit`
  */
 export function guardExit(tell: (error: ProcessExit) => void): () => void {
   const { exit } = process as { exit: (this: void, code?: number | string | null) => never };

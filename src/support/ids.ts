@@ -39,7 +39,7 @@ export function canonicalUuid(text: string): string | undefined {
 
 /**
  * A thread or run id in the form it is stored and locked under, so that an upper-case id names the same thread.
- * @throws InvalidRequestError when `text` is no UUID (`invalid_request`)
+ * @throws InvalidRequestError when `text` is not a UUID (`invalid_request`)
  */
 export function requireUuid(text: string, loc: Issue["loc"]): string {
   const lower = text.toLowerCase();

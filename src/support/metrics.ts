@@ -27,12 +27,16 @@ export interface Metrics {
   runEnded(end: RunEnd): void;
   /** Nothing handled an error of this graph; of no graph that is known, the name is empty. */
   errorUnhandled(graph: string): void;
+  /** Nothing but one piece of code was executed for so long. */
+  eventLoopStalled(seconds: number): void;
   streamOpened(): void;
   streamClosed(): void;
   /** Frames of runs were given to other processes, or given up since these could not be reached. */
   framesShared(count: number): void;
   framesDropped(count: number): void;
   frameBusIsAway(isAway: boolean): void;
+  /** Frames are kept in memory, of so many bytes. */
+  framesKept(bytes: () => number): void;
   /** Runs wait in a queue, which is looked at whenever the figures are read. */
   queueOpened(look: () => Promise<QueueLength>): void;
   /** As for a queue: runs may die. */
@@ -96,9 +100,8 @@ export function openMetrics(cwd: string): Metrics {
     define("run_queue_seconds", "Time that runs waited for their thread.", [], QUEUE_BUCKETS),
   );
   const tokens = new Counter(define("tokens_total", "Tokens that runs used.", ["graph", "kind"]));
-  const unhandled = new Counter(
-    define("unhandled_errors_total", "Errors of graphs that nothing handled.", ["graph"]),
-  );
+  const counter = (name: string, help: string, labels?: string[]) => new Counter(define(name, help, labels));
+  const unhandled = counter("unhandled_errors_total", "Errors of graphs that nothing handled.", ["graph"]);
   const streams = new Gauge(define("streams_open", "Event streams that are being read."));
   const gauge = (name: string, help: string) => new Gauge(define(name, help));
   const { refresh, ...lookedUp } = storedFigures(gauge);
@@ -119,6 +122,7 @@ export function openMetrics(cwd: string): Metrics {
       duration.observe({ graph, status }, seconds);
     },
     errorUnhandled: (graph) => unhandled.inc({ graph }),
+    ...stallFigures(counter),
     streamOpened: () => streams.inc(),
     streamClosed: () => streams.dec(),
     ...frameFigures(
@@ -136,9 +140,21 @@ export function openMetrics(cwd: string): Metrics {
 }
 
 type Gauge = InstanceType<PromClient["Gauge"]>;
+type Counter = InstanceType<PromClient["Counter"]>;
+
+function stallFigures(counter: (name: string, help: string) => Counter): Pick<Metrics, "eventLoopStalled"> {
+  const count = counter("event_loop_stalls_total", "Stalls of the event loop that have ended.");
+  const time = counter("event_loop_stalled_seconds_total", "Time of these stalls.");
+  return {
+    eventLoopStalled: (seconds) => {
+      count.inc({});
+      time.inc({}, seconds);
+    },
+  };
+}
 
 function frameFigures(
-  frames: InstanceType<PromClient["Counter"]>,
+  frames: Counter,
   gauge: (name: string, help: string) => Gauge,
 ): Pick<Metrics, "framesShared" | "framesDropped" | "frameBusIsAway"> {
   let bus: Gauge | undefined;
@@ -153,12 +169,16 @@ function frameFigures(
   };
 }
 
-/** Figures that are looked up in the storage whenever they are read. */
+/** Figures that are looked up whenever they are read, most of them in the storage. */
 function storedFigures(
   gauge: (name: string, help: string) => Gauge,
-): Pick<Metrics, "queueOpened" | "deadRunsKept"> & { refresh: () => Promise<unknown> } {
+): Pick<Metrics, "framesKept" | "queueOpened" | "deadRunsKept"> & { refresh: () => Promise<unknown> } {
   const looks: (() => Promise<void>)[] = [];
   return {
+    framesKept: (bytes) => {
+      const kept = gauge("kept_frame_bytes", "Bytes of frames that this process keeps in memory.");
+      looks.push(async () => kept.set(bytes()));
+    },
     queueOpened: (look) => void looks.push(queueGauges(gauge, look)),
     deadRunsKept: (count) => void looks.push(deadRunGauge(gauge, count)),
     refresh: () => Promise.all(looks.map((look) => look())),
@@ -177,7 +197,7 @@ function deadRunGauge(
   gauge: (name: string, help: string) => Gauge,
   count: () => Promise<number>,
 ): () => Promise<void> {
-  const dead = gauge("runs_dead", "Runs of all processes that died, and can go on when somebody asks.");
+  const dead = gauge("runs_dead", "Dead runs of all processes, which can be requeued.");
   return async () => dead.set((await found(count)) ?? NaN);
 }
 
@@ -188,7 +208,7 @@ function queueGauges(
 ): () => Promise<void> {
   const gauges: Record<keyof QueueLength, Gauge> = {
     waiting: gauge("runs_waiting", "Runs of all processes that wait in the queue."),
-    ready: gauge("runs_ready", "Those of them that lack nothing but a process with room."),
+    ready: gauge("runs_ready", "Waiting runs whose thread is free, which need only a process with capacity."),
     oldest_seconds: gauge("runs_ready_oldest_seconds", "How long the oldest of these has waited for one."),
     free: gauge("runs_free", "Runs that this process has room for."),
   };

@@ -35,7 +35,7 @@ export async function resolve(specifier, context, next) {
   return next(specifier, { ...context, parentURL: redirect.parent }).catch((error) => usual ?? Promise.reject(error));
 }`;
 
-// Only this thread can hand over what a module exports, so the module itself is told to, in a line after its last.
+// Only this thread can access a module's exports, so a line appended to the module hands them over.
 const TELLING_HOOK = `
 let modules = [];
 export function initialize(data) {
@@ -105,7 +105,7 @@ interface ToldModule {
   name: string;
 }
 
-/** Each copy of one of `modules` that is imported from now on hands over what it declares, before its importer goes on. */
+/** Each copy of one of `modules` that is imported from now on hands over what it declares, before its importer continues. */
 export function hearOf(modules: readonly ToldModule[], heard: (name: string, value: unknown) => void): void {
   Object.defineProperty(globalThis, Symbol.for("graph-serve.told"), { value: heard, configurable: true });
   registerHook(TELLING_HOOK, { data: modules });

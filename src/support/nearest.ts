@@ -13,7 +13,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** The hint for a word that is none of the known ones; undefined when it is close to none of them. */
+/** A "did you mean" hint for an unknown word; undefined if no known word is close. */
 export function didYouMean(word: string, known: Iterable<string>): string | undefined {
   const similar = nearest(word, known);
   return similar === undefined ? undefined : `did you mean "${similar}"?`;

@@ -1,4 +1,4 @@
-/** POSTs to addresses that clients name: to none but public ones, whatever their names resolve to. */
+/** POSTs to addresses that clients name: only public ones, checked after name resolution. */
 import { lookup, type LookupAddress } from "node:dns";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -28,10 +28,12 @@ export class Reach {
     this.#privates = allow_private.map(rangeOf);
   }
 
-  /** What keeps a URL from ever being called; undefined when its address will tell. */
+  /** Why a URL can never be called; undefined if that depends on the address it resolves to. */
   faultOf(text: string): string | undefined {
     if (text.length > LONGEST_URL) return `is longer than ${LONGEST_URL} characters`;
-    if (!URL.canParse(text)) return "is no URL: write one such as https://example.com/hook";
+    if (text.startsWith("/"))
+      return "is a path: give the whole URL, such as http://127.0.0.1:2024/hook, and allow its address by webhooks.allow_private";
+    if (!URL.canParse(text)) return "is not a URL: use one such as https://example.com/hook";
     const url = new URL(text);
     if (url.protocol !== "https:" && url.protocol !== "http:")
       return `begins with ${url.protocol}: only https: and http: are called`;
@@ -46,8 +48,9 @@ export class Reach {
   /** Whether an address may be connected to. */
   allows(address: string): boolean {
     if (!ipaddr.isValid(address)) return false;
-    // An IPv4 address in an IPv6 one counts as what it is.
+    // An IPv4-mapped IPv6 address is judged as the IPv4 address.
     const ip = ipaddr.process(address);
+    if (ip.kind() === "ipv6" && isIn(ip, IPV4_COMPATIBLE)) return false;
     return ip.range() === "unicast" || this.#privates.some((range) => isIn(ip, range));
   }
 
@@ -58,6 +61,9 @@ export class Reach {
   }
 }
 
+/** Addresses that hold an IPv4 address in their last 32 bits; they are not in use. */
+const IPV4_COMPATIBLE: Range = [ipaddr.parse("::"), 96];
+
 const isIn = (ip: Range[0], [base, bits]: Range): boolean =>
   ip.kind() === base.kind() && (ip as ipaddr.IPv4).match(base, bits);
 
@@ -67,14 +73,14 @@ function rangeOf(text: string): Range {
     const ip = ipaddr.process(text);
     return [ip, ip.kind() === "ipv4" ? 32 : 128];
   } catch {
-    throw new ConfigError(`webhooks.allow_private: ${JSON.stringify(text)} is no address`, {
+    throw new ConfigError(`webhooks.allow_private: ${JSON.stringify(text)} is not an address`, {
       hint: "write addresses or ranges, such as 127.0.0.1 or 10.0.0.0/8",
     });
   }
 }
 
 const notPublic = (address: string): string =>
-  `goes to ${address}, which is no public address: the setting webhooks.allow_private may allow it`;
+  `goes to ${address}, which is not a public address: the setting webhooks.allow_private can allow it`;
 
 /** The host without a dot at its end, or the brackets of an IPv6 address. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -117,7 +123,7 @@ export function post(
   });
 }
 
-/** Gives none but addresses that may be connected to. */
+/** Returns only addresses that are allowed. */
 const guarded =
   (reach: Reach, resolve: Resolve): LookupFunction =>
   (host, options, done) =>

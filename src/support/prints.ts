@@ -8,5 +8,5 @@ export function printsAs<T>(name: string, work: () => Promise<T>): Promise<T> {
   return printer.run(name, work);
 }
 
-/** In whose name is being printed; undefined when nobody said. */
+/** The source of the current output; undefined if unknown. */
 export const whoPrints = (): string | undefined => printer.getStore();

@@ -16,7 +16,7 @@ export async function* readAhead<Item, Result>(
     const turn = dueTurn();
     if (turn) await turn;
     const result = read(item);
-    // Its failure is told when its turn has come.
+    // A failure is reported in its turn.
     result.catch(() => undefined);
     reads.push(result);
     if (reads.length < READS) continue;

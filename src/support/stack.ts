@@ -17,7 +17,7 @@ const FRAME = /^\s*at (?:async )?(?:(.*?) \((.*):(\d+):(\d+)\)|(.*):(\d+):(\d+))
 /** `src` or `dist` of this package. */
 const OWN_PACKAGE = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 
-/** The call that a row of a stack tells of; undefined for any other row. */
+/** The call that a line of a stack names; undefined for other lines. */
 export function frameOf(row: string): StackFrame | undefined {
   const [matched, name, ...parts] = FRAME.exec(row) ?? [];
   if (matched === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * A point in time, and how long ago it is: by the clock that says more. One of the two stands still while the machine
+ * A point in time, and how long ago it is: by the clock that says more. One of the two pauses while the machine
  * is suspended; the other can be set.
  */
 export class Stopwatch {

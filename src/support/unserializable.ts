@@ -5,7 +5,7 @@ import { attempt, errorMessage, errorName, InvalidRequestError } from "./errors.
 export const MAX_DEPTH = 500;
 /** Values that are looked at in search of the one at fault. */
 const MOST_VALUES = 1_000_000;
-/** Keys of a path that are told. */
+/** Maximum number of path keys in a message. */
 const LONGEST_PATH = 12;
 
 type Path = readonly (string | number)[];
@@ -27,7 +27,7 @@ export class UnserializableError extends InvalidRequestError {
   }
 }
 
-/** The error in words, for a fault that only it tells of. */
+/** The message of an error that has no path. */
 export function because(error: unknown): string {
   const message = errorMessage(error);
   return /call stack/.test(message) ? "it is nested too deep" : `${errorName(error)}: ${message}`;
@@ -36,7 +36,7 @@ export function because(error: unknown): string {
 interface FaultOptions {
   /** What the path begins with. */
   name: string;
-  /** Whether a BigInt is no fault. */
+  /** Whether a BigInt is allowed. */
   bigints?: boolean;
 }
 
@@ -46,7 +46,7 @@ interface FaultOptions {
  */
 export function faultIn(value: unknown, { name, bigints = false }: FaultOptions): Fault | undefined {
   if (typeof value === "function" || typeof value === "symbol")
-    return { path: name, what: `is a ${typeof value}, which is no data` };
+    return { path: name, what: `is a ${typeof value}, which cannot be serialized` };
   return new Search(name, bigints).look(value, [], true);
 }
 

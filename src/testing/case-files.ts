@@ -56,7 +56,7 @@ export async function findCaseFiles(cwd: string, paths: readonly string[]): Prom
     const files = stats.isDirectory() ? await filesBelow(place) : [place];
     if (files.length === 0) throw new ConfigError(`${path} has no case files`, { hint: NAMES });
     for (const file of files) {
-      if (!CASE_FILE.test(file)) throw new ConfigError(`${path} is no case file`, { hint: NAMES });
+      if (!CASE_FILE.test(file)) throw new ConfigError(`${path} is not a case file`, { hint: NAMES });
       found.add(file);
     }
   }
@@ -192,7 +192,7 @@ async function schemaFaults(value: unknown): Promise<Fault[]> {
   const inUnion = ({ keyword, instancePath }: ErrorObject) =>
     keyword !== "anyOf" &&
     unions.some((path) => instancePath === path || instancePath.startsWith(`${path}/`));
-  // A key that is missing may only be misspelled: what is there is told first.
+  // A missing key may only be misspelled, so unknown keys are reported first.
   const order = ({ keyword }: ErrorObject) => (keyword === "required" ? 1 : 0);
   return errors
     .filter((error) => !inUnion(error))
@@ -274,7 +274,13 @@ function expectationFaults(expect: Expectation | undefined, path: SettingPath): 
   if (!expect) return [];
   const values = Object.entries(expect.values ?? {}).flatMap(([place, matcher]): Fault[] =>
     parsePath(place) === undefined
-      ? [{ path: [...path, "values", place], message: `"${place}" is no path`, hint: "such as items[-1].id" }]
+      ? [
+          {
+            path: [...path, "values", place],
+            message: `"${place}" is not a path`,
+            hint: "such as items[-1].id",
+          },
+        ]
       : matcherFaults(matcher, [...path, "values", place]),
   );
   const others = (["nodes", "edges", "interrupt", "error"] as const).flatMap((key) =>

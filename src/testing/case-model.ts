@@ -96,7 +96,7 @@ export type Expectation = Static<typeof ExpectationSchema>;
 const Checkpoint = Type.Union(
   [
     Type.Integer({ description: "Step of the checkpoint." }),
-    Type.Object({ before: text("Node that the checkpoint goes on with.") }, strict),
+    Type.Object({ before: text("The next node after the checkpoint.") }, strict),
   ],
   { description: "Where to go back to: the step of a checkpoint, or {before: node}, the latest before it." },
 );
@@ -159,7 +159,7 @@ export const CaseFileSchema = Type.Object(
 );
 export type CaseFileSource = Static<typeof CaseFileSchema>;
 
-/** The published schema: as it stands in the code, with the draft it is written in. */
+/** The published schema: the one in the code, with its JSON Schema draft. */
 export function publishedSchema(): JsonObject {
   const schema = JSON.parse(JSON.stringify(CaseFileSchema)) as JsonObject;
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...schema };

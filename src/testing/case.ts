@@ -54,7 +54,7 @@ export const newOutcome = (): CaseOutcome => ({ failures: [], nodes: [], edges: 
 
 /**
  * Run a case to its end, and take it into `outcome`, which can be looked at meanwhile. Steps behind one that failed
- * are not run: they would tell nothing new.
+ * are skipped: they would show nothing new.
  */
 export async function runCase(one: Case, context: CaseContext, outcome: CaseOutcome): Promise<void> {
   const threadId = newId();
@@ -163,7 +163,7 @@ async function outputsOf({ run }: Seen, { threads }: Client, threadId: string): 
   ]);
   return [
     ...run.events.map(({ event, data }) => ({ name: `stream event ${event}`, value: data })),
-    // What the caller itself sent is no secret to it.
+    // Values that the caller sent need no redaction for the caller.
     { name: "the thread", value: { ...thread, config: {} } },
     { name: "the state", value: state },
     ...history.map((past, index) => ({ name: `history[${index}]`, value: past })),

@@ -28,7 +28,7 @@ const plainName = (name: string): string => (name === START ? "start" : name ===
 
 /**
  * The edges between one superstep and the next, in their order. A run that begins with an input comes from the start;
- * one that goes on comes from nowhere. A node that led nowhere has taken its edge to the end.
+ * a resumed one has no origin. A node without a successor has taken its edge to the end.
  */
 export function edgesTaken(
   { supersteps, status }: Pick<Observation, "supersteps" | "status">,

@@ -39,7 +39,7 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
   tokens: (expected: NonNullable<Expectation["tokens"]>, { run }) => {
     const { input, output, ...total } = expected;
     if (!run.usage)
-      return [mismatch(["tokens"], "the server does not tell the tokens of a run", { expected })];
+      return [mismatch(["tokens"], "the server does not report the tokens of a run", { expected })];
     const { input_tokens, output_tokens, total_tokens } = reportedTokens(run.usage);
     return [
       ...bounded(["tokens"], total, total_tokens, "tokens"),
@@ -53,7 +53,7 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
 };
 
 const untold = (key: "nodes" | "edges", expected: unknown): Mismatch =>
-  mismatch([key], "the server does not tell which nodes of a run were visited", { expected });
+  mismatch([key], "the server does not report which nodes a run visited", { expected });
 
 /** Every expectation that the run does not meet, snapshots and private keys aside. */
 export async function expectationMismatches(expect: Expectation, seen: Seen): Promise<Mismatch[]> {
@@ -111,7 +111,7 @@ async function matched(path: SettingPath, matcher: unknown, actual: unknown): Pr
 
 // Looks for keys that no client may see in all that a client gets to see.
 
-/** Something that a client gets, and what it is called. */
+/** A value that a client receives, with its name. */
 export interface Output {
   name: string;
   value: unknown;

@@ -112,7 +112,7 @@ async function openLocal(
   }
 }
 
-/** One graph, nothing stored, nobody asked who they are; the rest as configured. */
+/** One graph on memory without authentication; the rest as configured. */
 function caseSettings({ settings }: LoadedConfig, id: string, source: string): LoadedConfig["settings"] {
   const { checkpointer_uri: _uri, stream_uri: _stream, api_keys: _keys, auth: _auth, ...rest } = settings;
   return {

@@ -36,7 +36,7 @@ type Rule = (expected: unknown, actual: unknown) => string | undefined | Promise
 const WRONG: Record<keyof Verbs, Rule> = {
   equals: (expected, actual) => (isDeepStrictEqual(plain(actual), expected) ? undefined : "is not equal"),
   match: (expected, actual) => {
-    if (typeof actual !== "string") return "is no text";
+    if (typeof actual !== "string") return "is not a string";
     return regularExpression(String(expected)).test(actual) ? undefined : "does not match";
   },
   contains: (expected, actual) => (contains(actual, expected) ? undefined : "does not contain it"),
@@ -60,7 +60,7 @@ const WRONG: Record<keyof Verbs, Rule> = {
 };
 
 function bound(bounds: Bounds, actual: unknown): string | undefined {
-  if (typeof actual !== "number") return "is no number";
+  if (typeof actual !== "number") return "is not a number";
   return within(actual, bounds) ? undefined : "is out of bounds";
 }
 
@@ -117,6 +117,6 @@ export function badRegularExpression(source: string | undefined): string | undef
     regularExpression(source);
     return undefined;
   } catch (error) {
-    return `"${source}" is no regular expression: ${(error as Error).message.replace(/^Invalid regular expression: /, "")}`;
+    return `"${source}" is not a valid regular expression: ${(error as Error).message.replace(/^Invalid regular expression: /, "")}`;
   }
 }

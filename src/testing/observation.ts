@@ -1,11 +1,11 @@
-/** What is seen of a run: its events, and what they tell. */
+/** Observes a run through its events. */
 import { type RunEvent, RunSoFar } from "../client/run-events.js";
 import { isRecord } from "../models/common.js";
 
 /** Nodes that ran in one superstep. */
 type Superstep = string[];
 
-/** A run with all its events, and the supersteps that they tell of. */
+/** A run with all its events and the supersteps they report. */
 export class Observation extends RunSoFar {
   readonly events: RunEvent[] = [];
   readonly supersteps: Superstep[] = [];
@@ -17,7 +17,7 @@ export class Observation extends RunSoFar {
     return this.supersteps.flat();
   }
 
-  /** False when nodes had updates and the server told of none that began. */
+  /** False if nodes had updates and the server reported no task starts. */
   get tellsNodes(): boolean {
     const { tasks, updates } = this.counts;
     return tasks !== undefined || updates === undefined;

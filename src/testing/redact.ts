@@ -7,7 +7,7 @@ const SECRET_NAME =
 const SECRET_VARIABLE = /password|secret|key|token|credential/i;
 const SHORTEST = 8;
 
-/** The usual forms of keys and tokens, wherever they stand in a text. */
+/** The usual forms of keys and tokens, anywhere in a text. */
 const PATTERNS = [
   /\b(sk|pk|rk|key|lsv2_\w\w)[-_][A-Za-z0-9_-]{16,}/g,
   /\bgh[pousr]_[A-Za-z0-9]{20,}/g,

@@ -16,11 +16,11 @@ export interface Failure {
   expected?: unknown;
   actual?: unknown;
   location?: SourceLocation;
-  /** What the run threw, and where; undefined when it did not fail, or its server does not tell. */
+  /** What the run threw, and where; undefined if it did not fail, or the server does not report it. */
   fault?: RunFault;
 }
 
-/** `stopped`: the command was told to stop while the case ran. */
+/** `stopped`: the command was stopped while the case ran. */
 export type CaseStatus = "passed" | "failed" | "skipped" | "stopped";
 
 export interface CaseResult {

@@ -225,7 +225,7 @@ function objectOf(schema: JsonObject, place: Place): JsonObject {
   const names = Object.keys(properties);
   const messages = names.find((name) => isMessages(resolved(properties[name], place), inside(place, name)));
   const required = Array.isArray(schema.required) ? schema.required.map(String) : undefined;
-  // Keys beside the messages of a graph whose types are not known: the messages are what it is asked with.
+  // Keys beside the messages of a graph whose types are not known: the input goes into the messages.
   const wanted =
     required ?? (messages && schema["x-source"] === "channels" ? [messages] : withoutDefault(schema, place));
   const chosen = messages !== undefined && !wanted.includes(messages) ? [messages, ...wanted] : wanted;

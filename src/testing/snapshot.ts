@@ -74,7 +74,7 @@ async function readSnapshots(path: string): Promise<Snapshots> {
     return JSON.parse((await readIfThere(path)) ?? "{}") as Snapshots;
   } catch (error) {
     throw new ConfigError(`${basename(path)} cannot be read: ${errorMessage(error)}`, {
-      hint: "delete it, and run the cases once to write it anew",
+      hint: "delete it, and run the cases once to recreate it",
       location: { file: path },
       cause: error,
     });

@@ -213,12 +213,12 @@ function timeoutFailure(one: Case, seconds: number, { current }: CaseOutcome): F
     expectation: "timeout",
     message: `the case did not end within ${seconds} s: ${where}`,
     expected: `at most ${seconds} s`,
-    actual: "it went on",
+    actual: "it continued",
     location: one.location,
   };
 }
 
-/** A run gets its own time to heed its signal; a case that hangs all the same is left behind. */
+/** A run gets time to react to its abort signal; a case that hangs nevertheless is abandoned. */
 const GRACE_MS = 3_000;
 
 function deadline(seconds: number, stop: AbortSignal) {

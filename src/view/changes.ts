@@ -21,7 +21,7 @@ export function changesBetween(before: unknown, after: unknown, path: PathStep[]
   }
 }
 
-/** As `changesBetween`, a little at a time: whoever reads it may do something else in between. */
+/** As `changesBetween`, in small steps, so that the reader can do other work in between. */
 export function* changesInSteps(
   before: unknown,
   after: unknown,

@@ -13,7 +13,7 @@ export interface PlacedNode {
   above: readonly (string | undefined)[];
   /** Lanes whose lines end in the checkpoint, ascending: branches that meet in it where there are several. */
   meeting: readonly number[];
-  /** Lines that go on below, by lane. */
+  /** Lines that continue below, by lane. */
   below: readonly (string | undefined)[];
 }
 

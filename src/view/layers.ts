@@ -1,4 +1,4 @@
-/** Sorts the nodes of a diagram into layers from top to bottom, and tells the edges that lead back up. */
+/** Sorts the nodes of a diagram into layers from top to bottom, and finds the edges that lead back up. */
 import type { Diagram, DiagramEdge } from "./diagram.js";
 
 export interface Layered {

@@ -1,4 +1,4 @@
-/** How a run ended, as those are told who called a graph by another protocol than the server's own. */
+/** How a run ended, for callers of another protocol than the server's own (MCP, A2A). */
 import { isRecord, type JsonObject } from "../models/json.js";
 import type { RunFrame } from "../models/run-stream.js";
 import { contentText, isMessageLike } from "./text.js";
@@ -18,7 +18,7 @@ export interface Outcome {
 
 /**
  * @param answer what the run answered: its visible values, with `__interrupt__`, or `__error__`
- * @param runStatus the run's own status, which tells one that was stopped from one that ended
+ * @param runStatus the run's own status, which distinguishes a stopped run from a finished one
  */
 export function outcomeOf(answer: JsonObject, runStatus: string | undefined): Outcome {
   const { __error__: error, __interrupt__: interrupts, ...values } = answer;
@@ -33,7 +33,7 @@ export function outcomeOf(answer: JsonObject, runStatus: string | undefined): Ou
 
 const questionOf = ({ id, value }: JsonObject): Question => ({ id: String(id), value });
 
-/** The run's status that the last frame of its stream tells. */
+/** The run's status in the last frame of its stream. */
 export function statusOf(last: RunFrame | undefined): string | undefined {
   if (last?.event !== "end") return undefined;
   const { status } = JSON.parse(last.data) as { status?: unknown };

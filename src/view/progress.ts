@@ -1,4 +1,4 @@
-/** What a run tells while it goes on: the events that a graph writes itself, and what its models say. */
+/** Progress of a run in flight: custom events of the graph and model output. */
 import { isRecord } from "../models/common.js";
 import type { RunFrame } from "../models/run-stream.js";
 import { contentText } from "./text.js";
@@ -11,7 +11,7 @@ const PAUSE_MS = 250;
 /** Stream modes that progress is made of. */
 export const PROGRESS_MODES = ["custom", "messages-tuple"] as const;
 
-/** Takes the frames of a run and tells of them; what is told comes again in the answer, so some may be left out. */
+/** Turns frames of a run into progress messages; the answer repeats the content, so some may be dropped. */
 export class Progress {
   readonly #tell: (message: string) => void;
   /** What the model that speaks has said so far. */

@@ -18,7 +18,7 @@ export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
       return statesPage(newestFirst, ({ id, step }) => [id, step], body).map((step) =>
         stateOf(step, thread.thread_id),
       );
-    // Of runs it knows nothing but what their steps say.
+    // It knows runs only from their steps.
     if (last === "runs") return [];
     if (last !== "checkpoint") return undefined;
     const { checkpoint_id = "" } = (body as { checkpoint: { checkpoint_id?: string } }).checkpoint;
@@ -27,7 +27,7 @@ export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
   };
 }
 
-/** The part of a history that is asked for; `keyOf` tells the id and the number of a step. Newest first. */
+/** The requested part of a history, newest first; `keyOf` returns the id and the number of a step. */
 export function statesPage<T>(
   steps: readonly T[],
   keyOf: (step: T) => readonly [id: string, number: unknown],

@@ -8,7 +8,7 @@ import { runAction, type RunWish } from "../state/copy-as.js";
 import { graphId } from "../state/graphs.js";
 import { live } from "../state/live-run.js";
 import { load, loading } from "../state/loading.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
 import { Questions } from "./questions.js";
 import { visible } from "./text.js";
@@ -41,7 +41,7 @@ const isStopped = ({ next, tasks }: ThreadState): boolean =>
 /** Where a thread stopped, inside of the graphs that are nodes, too. */
 export function usePlaces(at: ThreadState, threadId: string): { places: string[]; isUnread: boolean } {
   const [inside] = useState(() => loading<ThreadState>());
-  // Its own state does not tell what is inside of them.
+  // Its own state does not contain theirs.
   const isGraph = at.tasks.some(({ checkpoint }) => checkpoint !== null);
   useEffect(() => {
     const path = `/threads/${encodeURIComponent(threadId)}/state?subgraphs=true`;
@@ -55,21 +55,21 @@ function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
   const { places, isUnread } = usePlaces(at, id);
   const press = (isStep: boolean) => void send(isStep ? step(places) : goOn());
   return (
-    <section class="stopped" aria-label={words.questions.breakpoints}>
+    <section class="stopped" aria-label={strings.questions.breakpoints}>
       <p>
         <span class="status is-interrupted">
-          <span aria-hidden="true">◆</span> {words.questions.stopped(visible(places.join(", ")))}
+          <span aria-hidden="true">◆</span> {strings.questions.stopped(visible(places.join(", ")))}
         </span>
       </p>
       <button type="button" class="main" onClick={() => press(false)} disabled={isSending.value}>
-        {words.questions.goOn}
+        {strings.questions.goOn}
       </button>
       <button type="button" data-step onClick={() => press(true)} disabled={isSending.value || isUnread}>
-        {words.questions.step}
+        {strings.questions.step}
       </button>
       <CopyAs action={() => runAction(graphId.value, id, goOn())} />
       {!isUnread && (
-        <CopyAs of={words.copyAs.step} action={() => runAction(graphId.value, id, step(places))} />
+        <CopyAs of={strings.copyAs.step} action={() => runAction(graphId.value, id, step(places))} />
       )}
     </section>
   );
@@ -86,7 +86,7 @@ export function Breakpoints() {
   return (
     <details class="options">
       <summary>
-        {words.questions.breakpoints} {count > 0 && <span class="dim">{count}</span>}
+        {strings.questions.breakpoints} {count > 0 && <span class="dim">{count}</span>}
       </summary>
       <ul class="breakpoints">
         {all.map((node) => (
@@ -98,7 +98,7 @@ export function Breakpoints() {
                   checked={breakpoints.value[side].has(node)}
                   onChange={() => toggle(node, side)}
                 />{" "}
-                {words.questions[side](visible(node))}
+                {strings.questions[side](visible(node))}
               </label>
             ))}
           </li>

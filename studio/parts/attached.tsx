@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { attachFiles, detachFile, notAdded, said } from "../state/attached.js";
 import { choose } from "../state/composer.js";
 import { fileOf } from "../state/files.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { FileFacts, fileName, Thumbnail } from "./file.js";
 import { visible } from "./text.js";
 
@@ -14,7 +14,7 @@ export function Attached() {
   return (
     <div class={`attached ${isOver ? "is-over" : ""}`}>
       {files.length > 0 && (
-        <ul aria-label={words.files.title}>
+        <ul aria-label={strings.files.title}>
           {files.map(
             (file, index) =>
               file && (
@@ -23,7 +23,7 @@ export function Attached() {
                   <FileFacts file={file} />
                   <button type="button" class="small" onClick={(event) => remove(event, index)}>
                     <span aria-hidden="true">×</span>
-                    <span class="visually-hidden">{words.files.remove(fileName(file))}</span>
+                    <span class="visually-hidden">{strings.files.remove(fileName(file))}</span>
                   </button>
                 </li>
               ),
@@ -36,17 +36,17 @@ export function Attached() {
         </p>
       )}
       <button type="button" class="small" onClick={() => chooser.current?.click()}>
-        {words.files.add}
+        {strings.files.add}
       </button>
       <span class="dim small-text" aria-hidden="true">
-        {isOver ? words.files.drop : words.files.hint}
+        {isOver ? strings.files.drop : strings.files.hint}
       </span>
       <input
         ref={chooser}
         type="file"
         multiple
         hidden
-        aria-label={words.files.add}
+        aria-label={strings.files.add}
         onChange={({ currentTarget }) => {
           void attachFiles([...(currentTarget.files ?? [])]);
           // The same file may be chosen again.

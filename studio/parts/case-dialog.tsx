@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { StudioCase } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
 import { caseAction, makeCase, openInEditor } from "../state/helper.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { Dialog } from "./dialog.js";
@@ -24,7 +24,7 @@ export function CaseDialog() {
   const run = wanted.value;
   if (!run) return null;
   return (
-    <Dialog title={words.cases.title} onClose={() => (wanted.value = undefined)}>
+    <Dialog title={strings.cases.title} onClose={() => (wanted.value = undefined)}>
       <CaseFile run={run} key={run.runId} />
     </Dialog>
   );
@@ -67,9 +67,9 @@ function CaseFile({ run }: { run: RunName }) {
         ask({ file: path, write: true, replace });
       }}
     >
-      <p class="dim">{words.cases.note}</p>
+      <p class="dim">{strings.cases.note}</p>
       <label>
-        <span>{words.cases.file}</span>
+        <span>{strings.cases.file}</span>
         <input
           required
           value={path}
@@ -84,7 +84,7 @@ function CaseFile({ run }: { run: RunName }) {
         />
       </label>
       <p id="case-path" class="dim small-text">
-        {words.cases.path}
+        {strings.cases.path}
       </p>
       <Preview made={made} />
       {fault && <Fault error={fault} />}
@@ -94,7 +94,7 @@ function CaseFile({ run }: { run: RunName }) {
       ) : (
         <p class="actions">
           <button type="submit" class="main" disabled={isBusy || (isTaken && !replace)}>
-            {words.cases.write}
+            {strings.cases.write}
           </button>
           {!isTaken && <CopyAs action={() => caseAction(run.runId, path)} />}
         </p>
@@ -117,7 +117,7 @@ const Taken = ({ paths, replace, onReplace }: TakenProps) => (
       onChange={({ currentTarget }) => onReplace(currentTarget.checked)}
     />
     <span>
-      {words.cases.taken} {visible(paths.join(", "))}. {words.cases.replace}
+      {strings.cases.taken} {visible(paths.join(", "))}. {strings.cases.replace}
     </span>
   </label>
 );
@@ -128,7 +128,7 @@ function Preview({ made: { text, mock, notes } }: { made: StudioCase }) {
   const parts = text.split(REDACTED);
   return (
     <>
-      <pre class="text code case-text" tabIndex={0} aria-label={words.cases.text}>
+      <pre class="text code case-text" tabIndex={0} aria-label={strings.cases.text}>
         {parts.map((part, index) => (
           <>
             {index > 0 && <mark>{REDACTED}</mark>}
@@ -136,8 +136,8 @@ function Preview({ made: { text, mock, notes } }: { made: StudioCase }) {
           </>
         ))}
       </pre>
-      {parts.length > 1 && <p class="small-text">{words.cases.redacted(parts.length - 1)}</p>}
-      {mock && <p class="small-text">{words.cases.recorded(mock.calls, visible(mock.path))}</p>}
+      {parts.length > 1 && <p class="small-text">{strings.cases.redacted(parts.length - 1)}</p>}
+      {mock && <p class="small-text">{strings.cases.recorded(mock.calls, visible(mock.path))}</p>}
       {notes.map((note) => (
         <p key={note} class="small-text">
           {visible(note)}
@@ -152,17 +152,17 @@ function Written({ made, onFault }: { made: StudioCase; onFault: (error: ApiErro
   return (
     <>
       <p role="status">
-        {words.cases.written} <code>{visible(made.file)}</code>
+        {strings.cases.written} <code>{visible(made.file)}</code>
       </p>
       <p class="command">
-        {words.cases.run} <code>{visible(command)}</code> <Copy text={() => command} />
+        {strings.cases.run} <code>{visible(command)}</code> <Copy text={() => command} />
       </p>
       <p class="actions">
         <button
           type="button"
           onClick={() => void openInEditor({ file: made.file, line: 1, column: 1 }).catch(onFault)}
         >
-          {words.cases.open}
+          {strings.cases.open}
         </button>
       </p>
     </>

@@ -4,7 +4,7 @@ import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { type Change, changesInSteps } from "../../src/view/changes.js";
 import { isMessageLike } from "../../src/view/text.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Waiting } from "./common.js";
 import { More } from "./end-of-list.js";
 import { Message } from "./message.js";
@@ -36,7 +36,7 @@ export function writersOf(key: string, tasks: readonly ThreadTask[]): string[] {
 }
 
 /** LangGraph writes the input as a task of its own. */
-const nameOf = (task: string): string => (task === "__start__" ? words.thread.start : task);
+const nameOf = (task: string): string => (task === "__start__" ? strings.thread.start : task);
 
 export function Changes({ state, parent }: { state: ThreadState; parent: ThreadState | undefined }) {
   const groups = useSliced(() => changesByKey(parent?.values ?? {}, state.values), [state, parent]);
@@ -84,8 +84,8 @@ function useSliced<T>(begin: () => Generator<void, T>, inputs: readonly unknown[
 
 function whyNone({ values, metadata }: ThreadState, parent: ThreadState | undefined): string {
   const isBare = !isRecord(values) || Object.keys(values).length === 0;
-  if (isBare && metadata.source === "loop") return words.thread.hidden;
-  return parent ? words.changes.none : words.changes.first;
+  if (isBare && metadata.source === "loop") return strings.thread.hidden;
+  return parent ? strings.changes.none : strings.changes.first;
 }
 
 function Group({ name, changes, writers }: { name: string; changes: Change[]; writers: string[] }) {
@@ -94,9 +94,9 @@ function Group({ name, changes, writers }: { name: string; changes: Change[]; wr
   return (
     <section class="part">
       <h3>
-        <code>{name === "" ? words.changes.all : visible(name)}</code>
+        <code>{name === "" ? strings.changes.all : visible(name)}</code>
         {writers.length > 0 && (
-          <span class="by">{words.changes.by(visible(writers.map(nameOf).join(", ")))}</span>
+          <span class="by">{strings.changes.by(visible(writers.map(nameOf).join(", ")))}</span>
         )}
       </h3>
       <ul class="changes">
@@ -105,14 +105,18 @@ function Group({ name, changes, writers }: { name: string; changes: Change[]; wr
         ))}
       </ul>
       {shown.length < changes.length && (
-        <More text={words.list.loaded(shown.length, changes.length)} more={() => setMost(most + MOST)} />
+        <More text={strings.list.loaded(shown.length, changes.length)} more={() => setMost(most + MOST)} />
       )}
     </section>
   );
 }
 
 const MARKS = { add: "+", remove: "−", replace: "~" } as const;
-const SAID = { add: words.changes.came, remove: words.changes.went, replace: words.changes.became } as const;
+const SAID = {
+  add: strings.changes.came,
+  remove: strings.changes.went,
+  replace: strings.changes.became,
+} as const;
 
 function OneChange({ change: { op, path, old, new: now } }: { change: Change }) {
   const place = pathText(path.slice(1));
@@ -127,8 +131,8 @@ function OneChange({ change: { op, path, old, new: now } }: { change: Change }) 
       </p>
       {op === "replace" ? (
         <div class="before-after">
-          <Side label={words.changes.before} value={old} />
-          <Side label={words.changes.after} value={now} />
+          <Side label={strings.changes.before} value={old} />
+          <Side label={strings.changes.after} value={now} />
         </div>
       ) : (
         <Shown value={op === "add" ? now : old} />

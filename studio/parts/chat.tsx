@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import { contentText } from "../../src/view/text.js";
 import type { Call, Entry } from "../state/run-view.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Content, type MessageLike } from "./message.js";
 import { markdown, Prose } from "./prose.js";
 import { jsonText, LongText, msText, visible } from "./text.js";
@@ -21,10 +21,10 @@ export function Chat({
 }) {
   const first = Math.max(0, entries.length - most);
   return (
-    <div class="chat" role="log" aria-label={words.runs.conversation}>
+    <div class="chat" role="log" aria-label={strings.runs.conversation}>
       {first > 0 && (
         <button type="button" class="link" onClick={showMore}>
-          {words.messages.earlier(first)}
+          {strings.messages.earlier(first)}
         </button>
       )}
       {entries.slice(first).map((entry) => (
@@ -35,7 +35,7 @@ export function Chat({
 }
 Chat.most = MOST_ENTRIES;
 
-/** Drawn anew only when it has changed: the others of a long conversation cost nothing while one grows. */
+/** Rendered again only on change, so that a growing message costs nothing for the rest of a long conversation. */
 function Said({ entry }: { entry: Entry }) {
   return useMemo(() => <EntryView entry={entry} />, [entry, markdown.value]);
 }
@@ -56,7 +56,7 @@ function EntryView({ entry: { message, calls, isGrowing, within } }: { entry: En
   if (within === undefined) return shown;
   return (
     <details class="aside">
-      <summary class="dim">{words.runs.said(visible(within))}</summary>
+      <summary class="dim">{strings.runs.said(visible(within))}</summary>
       {shown}
     </details>
   );
@@ -67,7 +67,7 @@ function Head({ message: { type, name, status } }: { message: MessageLike }) {
     <header>
       <strong>{visible(type)}</strong>
       {typeof name === "string" && <span class="dim">{visible(name)}</span>}
-      {status === "error" && <span class="bad">{words.status.error}</span>}
+      {status === "error" && <span class="bad">{strings.status.error}</span>}
     </header>
   );
 }
@@ -79,7 +79,7 @@ function Reasoning({ message: { content, additional_kwargs: more } }: { message:
   if (text === "") return null;
   return (
     <details class="thoughts">
-      <summary class="dim">{words.runs.thoughts}</summary>
+      <summary class="dim">{strings.runs.thoughts}</summary>
       <LongText class="prose" text={text} />
     </details>
   );
@@ -119,18 +119,18 @@ function ToolCard({ call }: { call: Call }) {
   const { name, args, state, result } = call;
   const outcome = outcomeOf(call);
   return (
-    <section class={`tool is-${outcome}`} aria-label={`${words.messages.calls} ${visible(name)}`}>
+    <section class={`tool is-${outcome}`} aria-label={`${strings.messages.calls} ${visible(name)}`}>
       <header>
         <code>{visible(name)}</code>
-        <span class={`badge is-${outcome}`}>{words.runs.call[outcome]}</span>
+        <span class={`badge is-${outcome}`}>{strings.runs.call[outcome]}</span>
         {state?.ms !== undefined && <span class="dim small-text">{msText(state.ms)}</span>}
       </header>
-      <p class="dim small-text">{words.runs.call.arguments}</p>
+      <p class="dim small-text">{strings.runs.call.arguments}</p>
       <LongText class="code" text={typeof args === "string" ? args : jsonText(args)} most={2000} />
       {result && (
         <>
           <p class={`small-text ${outcome === "failed" ? "bad" : "dim"}`}>
-            {outcome === "failed" ? words.runs.call.error : words.runs.call.result}
+            {outcome === "failed" ? strings.runs.call.error : strings.runs.call.result}
           </p>
           <Content content={result.content} class={outcome === "failed" ? "bad" : ""} />
         </>

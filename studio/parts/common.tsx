@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { ThreadStatus } from "../../src/models/thread.js";
 import type { ApiError } from "../api.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";
 
 /** A shape of its own beside the colour and the word. */
@@ -11,7 +11,7 @@ const SHAPES: Record<ThreadStatus, string> = { idle: "○", busy: "◐", interru
 export function Status({ status }: { status: ThreadStatus }) {
   return (
     <span class={`status is-${status}`}>
-      <span aria-hidden="true">{SHAPES[status]}</span> {words.status[status]}
+      <span aria-hidden="true">{SHAPES[status]}</span> {strings.status[status]}
     </span>
   );
 }
@@ -21,17 +21,17 @@ export function Fault({ error, retry }: { error: ApiError; retry?: () => void })
   return (
     <div class="fault" role="alert">
       <p>
-        <strong>{isLost ? words.fault.network : visible(error.message)}</strong>
+        <strong>{isLost ? strings.fault.network : visible(error.message)}</strong>
       </p>
-      {isLost && <p>{words.fault.hint}</p>}
+      {isLost && <p>{strings.fault.hint}</p>}
       {error.requestId && (
         <p class="dim">
-          {words.fault.request} <code>{error.requestId}</code>
+          {strings.fault.request} <code>{error.requestId}</code>
         </p>
       )}
       {retry && (
         <button type="button" onClick={retry}>
-          {words.retry}
+          {strings.retry}
         </button>
       )}
     </div>
@@ -55,7 +55,7 @@ export function Empty({ title, hint, command }: { title: string; hint?: string; 
 
 export const Waiting = () => (
   <p class="waiting dim" role="status">
-    {words.loading}
+    {strings.loading}
   </p>
 );
 

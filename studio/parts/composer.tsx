@@ -27,7 +27,7 @@ import { type Draft, messageOf, type Said, withMessage } from "../state/draft.js
 import { graphId } from "../state/graphs.js";
 import { live } from "../state/live-run.js";
 import type { Shape } from "../state/shape.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Breakpoints } from "./asking.js";
 import { Attached, paste } from "./attached.js";
 import { CopyAs } from "./copy-as.js";
@@ -52,7 +52,7 @@ export function Composer() {
   return (
     <form
       class="composer"
-      aria-label={words.composer.title}
+      aria-label={strings.composer.title}
       onKeyDown={onKey}
       onSubmit={(event) => {
         event.preventDefault();
@@ -68,8 +68,8 @@ export function Composer() {
       {refusal.value && <Fault error={refusal.value} />}
       <footer class="composer-end">
         <CopyAs action={() => runAction(graphId.value, threadId.value, wish())} />
-        <button type="submit" class="main" aria-disabled={!isReady()} title={words.composer.keys}>
-          {isSending.value ? words.composer.sending : words.composer.send}
+        <button type="submit" class="main" aria-disabled={!isReady()} title={strings.composer.keys}>
+          {isSending.value ? strings.composer.sending : strings.composer.send}
         </button>
       </footer>
     </form>
@@ -105,7 +105,7 @@ function Head() {
   };
   return (
     <header class="composer-head">
-      <div class="choices" role="tablist" aria-label={words.composer.title} onKeyDown={onKey}>
+      <div class="choices" role="tablist" aria-label={strings.composer.title} onKeyDown={onKey}>
         {faces.value.map((each) => (
           <button
             key={each}
@@ -118,7 +118,7 @@ function Head() {
             tabIndex={each === shown ? 0 : -1}
             onClick={() => choose(each)}
           >
-            {words.composer.faces[each]}
+            {strings.composer.faces[each]}
           </button>
         ))}
       </div>
@@ -132,7 +132,7 @@ function Earlier() {
   return (
     <span class="earlier">
       <select
-        aria-label={words.composer.earlier}
+        aria-label={strings.composer.earlier}
         value=""
         onChange={({ currentTarget }) => {
           input.set(earlier.value[Number(currentTarget.value)]);
@@ -140,7 +140,7 @@ function Earlier() {
         }}
       >
         <option value="" hidden>
-          {words.composer.earlier}
+          {strings.composer.earlier}
         </option>
         {earlier.value.map((value, index) => (
           <option key={index} value={String(index)}>
@@ -154,7 +154,7 @@ function Earlier() {
 
 function MessageFace() {
   const now = said();
-  if (!now) return <p class="dim">{words.composer.several}</p>;
+  if (!now) return <p class="dim">{strings.composer.several}</p>;
   const { text, files } = now;
   const recall = (event: KeyboardEvent) => {
     const last = earlier.value.find((value) => !isSilent(messageOf(value)));
@@ -167,8 +167,8 @@ function MessageFace() {
       <textarea
         id="message"
         data-slash
-        aria-label={words.composer.messageHint}
-        placeholder={words.composer.messageHint}
+        aria-label={strings.composer.messageHint}
+        placeholder={strings.composer.messageHint}
         rows={Math.min(8, Math.max(2, text.split("\n").length))}
         value={text}
         onKeyDown={recall}
@@ -185,23 +185,23 @@ function MessageFace() {
 const isSilent = (said: Said | undefined): boolean => !said || (said.text === "" && said.files.length === 0);
 
 function FormFace() {
-  if (!hasForm.value) return <p class="dim">{words.composer.noForm}</p>;
+  if (!hasForm.value) return <p class="dim">{strings.composer.noForm}</p>;
   return <SchemaForm id="input" shape={inputShape.value} draft={input} faults={faults.value} />;
 }
 
-const JsonFace = () => <JsonBox id="json" label={words.composer.json} draft={input} />;
+const JsonFace = () => <JsonBox id="json" label={strings.composer.json} draft={input} />;
 
 /** Only graphs that declare something of it are asked for more than an input. */
 function Options() {
   const parts: [string, string, Shape, Draft][] = [
-    ["config", words.composer.config, configShape.value, configurable],
-    ["context", words.composer.context, contextShape.value, context],
+    ["config", strings.composer.config, configShape.value, configurable],
+    ["context", strings.composer.context, contextShape.value, context],
   ];
   const shown = parts.filter(([, , { kind }]) => kind === "object");
   if (shown.length === 0) return null;
   return (
     <details class="options">
-      <summary>{words.composer.options}</summary>
+      <summary>{strings.composer.options}</summary>
       {shown.map(([id, label, shape, draft]) => (
         <fieldset class="group" key={id}>
           <legend>{label}</legend>

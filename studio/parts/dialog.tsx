@@ -1,7 +1,7 @@
 /** A dialog of the browser's own: it keeps the keys to itself, and Escape closes it. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 interface DialogProps {
   title: string;
@@ -28,7 +28,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       <header class="dialog-head">
         <h2 id="dialog-title">{title}</h2>
         <button type="button" class="small" onClick={onClose}>
-          {words.close}
+          {strings.close}
         </button>
       </header>
       {children}

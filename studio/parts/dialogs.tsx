@@ -2,7 +2,7 @@
 import { useRef } from "preact/hooks";
 import { closeKeyDialog, keyAsked, storedKey, useKey } from "../api.js";
 import { isHelpShown } from "../keys.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Dialog } from "./dialog.js";
 
 export function KeyDialog() {
@@ -10,7 +10,10 @@ export function KeyDialog() {
   if (keyAsked.value === "no") return null;
   const isWrong = keyAsked.value === "wrong";
   return (
-    <Dialog title={keyAsked.value === "wished" ? words.key.label : words.key.title} onClose={closeKeyDialog}>
+    <Dialog
+      title={keyAsked.value === "wished" ? strings.key.label : strings.key.title}
+      onClose={closeKeyDialog}
+    >
       <form
         method="dialog"
         onSubmit={(event) => {
@@ -21,22 +24,22 @@ export function KeyDialog() {
       >
         {isWrong && (
           <p class="bad" role="alert">
-            {words.key.wrong}
+            {strings.key.wrong}
           </p>
         )}
         <label>
-          <span>{words.key.label}</span>
+          <span>{strings.key.label}</span>
           <input ref={field} type="password" autocomplete="off" required />
         </label>
-        <p class="dim">{words.key.note}</p>
-        <p class="dim">{words.key.terminal}</p>
+        <p class="dim">{strings.key.note}</p>
+        <p class="dim">{strings.key.terminal}</p>
         <p class="actions">
           <button type="submit" class="main">
-            {words.key.use}
+            {strings.key.use}
           </button>
           {storedKey() !== null && (
             <button type="button" onClick={() => useKey(null)}>
-              {words.key.forget}
+              {strings.key.forget}
             </button>
           )}
         </p>
@@ -48,9 +51,9 @@ export function KeyDialog() {
 export function HelpDialog() {
   if (!isHelpShown.value) return null;
   return (
-    <Dialog title={words.help.title} onClose={() => (isHelpShown.value = false)}>
+    <Dialog title={strings.help.title} onClose={() => (isHelpShown.value = false)}>
       <dl class="keys">
-        {words.help.keys.map(([keys, what]) => (
+        {strings.help.keys.map(([keys, what]) => (
           <div key={keys}>
             <dt>
               <kbd>{keys}</kbd>

@@ -1,10 +1,10 @@
-/** Below the steps of a thread: the run that goes on, an input for the next one, and the runs of before. */
+/** Below the steps of a thread: the run in flight, the input for the next one, and earlier runs. */
 import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { href } from "../router.js";
 import { attach, readState } from "../state/conversation.js";
 import { row, threadId } from "../state/thread.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Asking } from "./asking.js";
 import { Composer } from "./composer.js";
 import { Progress } from "./progress.js";
@@ -12,7 +12,7 @@ import { RunList } from "./runs.js";
 
 const PARTS = ["input", "runs"] as const;
 type Part = (typeof PARTS)[number];
-const titleOf = (part: Part): string => (part === "input" ? words.run : words.runs.list);
+const titleOf = (part: Part): string => (part === "input" ? strings.run : strings.runs.list);
 
 export function Dock() {
   const [part, setPart] = useState<Part | undefined>(undefined);
@@ -25,7 +25,7 @@ export function Dock() {
     if (each === "input") void readState();
   };
   return (
-    <section class="dock" aria-label={words.run}>
+    <section class="dock" aria-label={strings.run}>
       <header class="dock-head">
         {PARTS.map((each) => (
           <button
@@ -38,7 +38,7 @@ export function Dock() {
             {titleOf(each)}
           </button>
         ))}
-        <a href={href(["run", threadId.value])}>{words.runs.conversation}</a>
+        <a href={href(["run", threadId.value])}>{strings.runs.conversation}</a>
         <Progress />
       </header>
       {part === "input" && (

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { type Diagram, type DiagramEdge, wayKey } from "../../src/view/diagram.js";
 import { isStoppable } from "../state/breakpoints.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { layoutOf, type PlacedNode } from "./layout.js";
 import type { Mark, Progress } from "./marks.js";
 import { visible } from "./text.js";
@@ -34,7 +34,7 @@ const MARKS = Object.keys(SHAPES) as Mark[];
 
 /** What the lines mean, where there is more than one kind of them. */
 export const waysHint = ({ edges }: Diagram): string =>
-  edges.some(({ conditional }) => conditional) ? words.graph.conditional : "";
+  edges.some(({ conditional }) => conditional) ? strings.graph.conditional : "";
 
 export function Drawing({ diagram, label, progress, taken, stops, onStop }: DrawingProps) {
   const { nodes, edges, width, height } = useMemo(() => layoutOf(diagram), [diagram]);
@@ -129,7 +129,7 @@ const stopButton = (id: string, isSet: boolean, onStop: (node: string) => void) 
   // As SVG spells it.
   tabindex: 0,
   "aria-pressed": isSet,
-  "aria-label": words.questions.before(visible(id)),
+  "aria-label": strings.questions.before(visible(id)),
   onClick: () => onStop(id),
   onKeyDown: (event: KeyboardEvent) => {
     if (!["Enter", " ", "b"].includes(event.key)) return;
@@ -148,6 +148,6 @@ function spoken({ edges }: Diagram, progress: Partial<Progress> | undefined): st
   const ways = edges.map(({ source, target }) => `${nameOf(source)} → ${nameOf(target)}`).join(", ");
   const come = MARKS.map((mark) => [mark, [...(progress?.[mark] ?? [])]] as const)
     .filter(([, ids]) => ids.length > 0)
-    .map(([mark, ids]) => `${words.drawing[mark]}: ${ids.map(nameOf).join(", ")}`);
+    .map(([mark, ids]) => `${strings.drawing[mark]}: ${ids.map(nameOf).join(", ")}`);
   return [ways, ...come].join(". ");
 }

@@ -1,8 +1,8 @@
-/** The foot of a list that goes on. */
+/** The end of a list that has more pages. */
 import type { Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Loading } from "../state/loading.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 interface EndOfListProps {
   /** How many rows are there. */
@@ -28,7 +28,7 @@ export function EndOfList({ count, page, hasMore, more, text }: EndOfListProps) 
   return (
     <footer class="list-end dim">
       <span role="status">{text}</span>
-      {hasMore ? <More ref={button} isBusy={page.busy.value} more={more} /> : <span>{words.list.end}</span>}
+      {hasMore ? <More ref={button} isBusy={page.busy.value} more={more} /> : <span>{strings.list.end}</span>}
     </footer>
   );
 }
@@ -42,7 +42,7 @@ interface MoreProps {
 }
 
 export function More({ more, isBusy = false, text, ref }: MoreProps) {
-  const label = isBusy ? words.loading : words.more;
+  const label = isBusy ? strings.loading : strings.more;
   return (
     <button ref={ref} type="button" class="small" onClick={more}>
       {text === undefined ? label : `${text} · ${label}`}

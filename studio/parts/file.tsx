@@ -1,13 +1,13 @@
 /** A file that lies in a message: a picture is shown, any other is named, and each can be saved. */
 import { bytesOf, bytesText, type HeldFile, safeName } from "../state/files.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { visible } from "./text.js";
 
-/** Kinds of pictures that are nothing but pictures. */
+/** Image types that cannot contain scripts. */
 const SHOWN = /^image\/(png|jpeg|gif|webp)$/;
 
 export function Thumbnail({ file }: { file: HeldFile }) {
-  if (!SHOWN.test(file.mime)) return <span class="file-kind">{words.files.kinds[file.kind]}</span>;
+  if (!SHOWN.test(file.mime)) return <span class="file-kind">{strings.files.kinds[file.kind]}</span>;
   return <img class="thumbnail" src={`data:${file.mime};base64,${file.data}`} alt="" />;
 }
 
@@ -28,10 +28,10 @@ export function FileInMessage({ file }: { file: HeldFile }) {
     <figure class="held">
       {isShown && <img class="picture" src={`data:${file.mime};base64,${file.data}`} alt={fileName(file)} />}
       <figcaption>
-        {!isShown && <span class="file-kind">{words.files.kinds[file.kind]}</span>}
+        {!isShown && <span class="file-kind">{strings.files.kinds[file.kind]}</span>}
         <FileFacts file={file} />
         <button type="button" class="small" onClick={() => save(file)}>
-          {words.files.save}
+          {strings.files.save}
           <span class="visually-hidden"> {fileName(file)}</span>
         </button>
       </figcaption>

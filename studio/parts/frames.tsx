@@ -1,7 +1,7 @@
 /** The log of a run's frames, the last of them, one a line; the chosen one in full. */
 import { useState } from "preact/hooks";
 import type { Frame } from "../state/frame.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { movedBy, rowId, Rows } from "./rows.js";
 import { jsonText, LongText, visible } from "./text.js";
 
@@ -14,7 +14,7 @@ export function Frames({ frames }: { frames: readonly Frame[] }) {
   return (
     <details class="block" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        {words.runs.frames} <span class="dim">{frames.length}</span>
+        {strings.runs.frames} <span class="dim">{frames.length}</span>
       </summary>
       {isOpen && <List frames={frames} />}
     </details>
@@ -36,7 +36,7 @@ function List({ frames }: { frames: readonly Frame[] }) {
       <Rows
         id={ID}
         role="listbox"
-        label={words.runs.frames}
+        label={strings.runs.frames}
         count={frames.length}
         height={ROW}
         active={index}

@@ -1,4 +1,4 @@
-/** What the history of a thread tells of its graph, where the graph itself is not there to tell. */
+/** Derives a diagram from the history of a thread whose graph is not available. */
 import { type Diagram, type DiagramEdge, wayKey } from "../../src/view/diagram.js";
 import type { Progress } from "./marks.js";
 

@@ -7,7 +7,7 @@ import { go, withQuery } from "../router.js";
 import { jsonFault } from "../state/json-fault.js";
 import { load, loading } from "../state/loading.js";
 import { namespace, readItem, removeItem, storeHref, writeAction, writeItem } from "../state/memory.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Empty, Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { Ago, jsonText, visible } from "./text.js";
@@ -24,7 +24,7 @@ export function ItemEditor({ itemKey }: { itemKey: string | undefined }) {
   return (
     <>
       <a class="back" href={back}>
-        ← {words.memory.items}
+        ← {strings.memory.items}
       </a>
       {itemKey === undefined ? (
         <Form item={undefined} />
@@ -35,7 +35,7 @@ export function ItemEditor({ itemKey }: { itemKey: string | undefined }) {
       ) : found.item ? (
         <Form item={found.item} />
       ) : (
-        <Empty title={words.memory.gone} />
+        <Empty title={strings.memory.gone} />
       )}
     </>
   );
@@ -78,14 +78,14 @@ function Form({ item }: { item: StoreItem | undefined }) {
     }
   };
   const remove = (gone: StoreItem) => {
-    removeItem(gone, words.memory.removed(gone.key));
+    removeItem(gone, strings.memory.removed(gone.key));
     go(storeHref(namespace.value));
     document.getElementById("content")?.focus();
   };
   return (
     <form
       class="stored-item"
-      aria-label={words.memory.item}
+      aria-label={strings.memory.item}
       onSubmit={(event) => {
         event.preventDefault();
         void save();
@@ -97,11 +97,11 @@ function Form({ item }: { item: StoreItem | undefined }) {
       {!isReadOnly && (
         <div class="actions">
           <button type="submit" class="main" aria-disabled={!isReady}>
-            {words.memory.save}
+            {strings.memory.save}
           </button>
           {item && (
             <button type="button" onClick={() => remove(item)}>
-              {words.memory.remove}
+              {strings.memory.remove}
             </button>
           )}
           {written && <CopyAs action={() => writeAction(written)} />}
@@ -120,7 +120,7 @@ function Fields({ draft, change, fault }: FieldsProps & { fault: string | undefi
   return (
     <>
       <label>
-        <span>{words.memory.json}</span>
+        <span>{strings.memory.json}</span>
         <textarea
           class="code"
           rows={Math.min(24, Math.max(6, draft.text.split("\n").length))}
@@ -137,12 +137,12 @@ function Fields({ draft, change, fault }: FieldsProps & { fault: string | undefi
         </p>
       )}
       <label class="minutes">
-        <span>{words.memory.minutes}</span>
+        <span>{strings.memory.minutes}</span>
         <input
           type="number"
           min="0"
           step="any"
-          placeholder={words.memory.forever}
+          placeholder={strings.memory.forever}
           value={draft.minutes}
           onInput={({ currentTarget }) => change({ minutes: currentTarget.value })}
         />
@@ -158,9 +158,9 @@ function Heading({ item }: { item: StoreItem }) {
       <p class="facts">
         <span>{visible(item.namespace.join(" › "))}</span>
         <span>
-          {words.memory.written} <Ago at={item.updated_at} />
+          {strings.memory.written} <Ago at={item.updated_at} />
         </span>
-        {item.ttl_minutes !== null && <span>{words.memory.lives(item.ttl_minutes)}</span>}
+        {item.ttl_minutes !== null && <span>{strings.memory.lives(item.ttl_minutes)}</span>}
       </p>
     </>
   );
@@ -169,10 +169,10 @@ function Heading({ item }: { item: StoreItem }) {
 function Place({ draft, change }: FieldsProps) {
   return (
     <>
-      <h2>{words.memory.add}</h2>
+      <h2>{strings.memory.add}</h2>
       <div class="fields">
         <label>
-          <span>{words.memory.namespace}</span>
+          <span>{strings.memory.namespace}</span>
           <input
             value={draft.namespace}
             required
@@ -181,7 +181,7 @@ function Place({ draft, change }: FieldsProps) {
           />
         </label>
         <label>
-          <span>{words.memory.key}</span>
+          <span>{strings.memory.key}</span>
           <input
             value={draft.key}
             required
@@ -197,9 +197,9 @@ function Place({ draft, change }: FieldsProps) {
 function valueOf(text: string): { json?: Record<string, unknown>; fault?: string } {
   try {
     const json = JSON.parse(text) as unknown;
-    return isRecord(json) ? { json } : { fault: words.memory.noObject };
+    return isRecord(json) ? { json } : { fault: strings.memory.noObject };
   } catch {
     const { line, column } = jsonFault(text);
-    return { fault: words.memory.fault(line, column) };
+    return { fault: strings.memory.fault(line, column) };
   }
 }

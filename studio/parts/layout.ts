@@ -91,7 +91,7 @@ function forward(
   return { edge, path, x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
 }
 
-/** An edge that closes a loop: out, up beside everything, and in again; by the side where no node stands in the way. */
+/** An edge that closes a loop: out, up beside everything, and in again; on the side where no node is in the way. */
 function backward(
   edge: DiagramEdge,
   placed: ReadonlyMap<string, PlacedNode>,

@@ -2,14 +2,14 @@
 import type { ComponentChildren } from "preact";
 import { go, place, withQuery } from "../router.js";
 import { parseMeta } from "../state/threads.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 export function ListHead({ title, reload }: { title: string; reload: () => void }) {
   return (
     <header class="screen-head">
       <h1>{title}</h1>
       <button type="button" class="small" data-refresh onClick={reload}>
-        {words.refresh}
+        {strings.refresh}
       </button>
     </header>
   );
@@ -17,14 +17,14 @@ export function ListHead({ title, reload }: { title: string; reload: () => void 
 
 interface StatusChoicesProps<Status extends string> {
   statuses: readonly Status[];
-  /** How one is shown; undefined stands for all. */
+  /** Label of a choice; undefined means all. */
   show: (status: Status | undefined) => ComponentChildren;
 }
 
 export function StatusChoices<Status extends string>({ statuses, show }: StatusChoicesProps<Status>) {
   const { status } = place.value.query;
   return (
-    <nav class="choices" aria-label={words.list.status}>
+    <nav class="choices" aria-label={strings.list.status}>
       {[undefined, ...statuses].map((each) => (
         <a
           key={each ?? "all"}
@@ -45,7 +45,7 @@ interface FactsFieldProps {
   hint: string;
 }
 
-/** Takes facts such as `user=ada`; what are none is told. */
+/** Accepts filters such as `user=ada`; reports invalid ones. */
 export function FactsField({ name, label, hint }: FactsFieldProps) {
   const text = place.value.query[name] ?? "";
   const isWrong = text !== "" && parseMeta(text) === undefined;
@@ -63,11 +63,13 @@ export function FactsField({ name, label, hint }: FactsFieldProps) {
       />
       {isWrong && (
         <span id={fault} class="bad">
-          {words.list.metaFault}
+          {strings.list.metaFault}
         </span>
       )}
     </label>
   );
 }
 
-export const MetaField = () => <FactsField name="meta" label={words.list.meta} hint={words.list.metaHint} />;
+export const MetaField = () => (
+  <FactsField name="meta" label={strings.list.meta} hint={strings.list.metaHint} />
+);

@@ -1,4 +1,4 @@
-/** Markdown as elements: its tokens, never markup. What is no Markdown, and all HTML, stands there as it was written. */
+/** Markdown as elements: its tokens, never markup. Other text, and all HTML, is shown literally. */
 import type { MarkedToken, Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -23,7 +23,7 @@ function Block({ token, depth }: { token: MarkedToken; depth: number }) {
     case "def":
       return null;
     case "heading":
-      // What a model writes is no part of the outline of this page.
+      // Headings of a model's answer must not enter the outline of this page.
       return <p class={`heading is-${token.depth}`}>{inline(token.tokens, depth)}</p>;
     case "paragraph":
       return <p>{inline(token.tokens, depth)}</p>;
@@ -103,7 +103,7 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
     case "link":
       return <Link href={token.href}>{inline(token.tokens, depth)}</Link>;
     case "image":
-      // A page that loads a picture from elsewhere tells that it was read.
+      // Loading a picture from another host would reveal that the message was read.
       return <Link href={token.href}>{visible(token.text || token.href)}</Link>;
     case "escape":
       return <>{visible(token.text)}</>;

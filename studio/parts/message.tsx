@@ -2,7 +2,7 @@
 import { isRecord } from "../../src/models/json.js";
 import { fileOf } from "../state/files.js";
 import type { MessageLike } from "../state/frame.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { FileInMessage } from "./file.js";
 import { jsonText, LongText, visible } from "./text.js";
 
@@ -18,14 +18,14 @@ export function Message({ message }: { message: MessageLike }) {
       <header>
         <strong>{visible(type)}</strong>
         {typeof name === "string" && <span>{visible(name)}</span>}
-        {message.status === "error" && <span class="bad">{words.status.error}</span>}
+        {message.status === "error" && <span class="bad">{strings.status.error}</span>}
         {typeof id === "string" && <code class="dim id">{visible(id)}</code>}
       </header>
       <Content content={content} />
       {calls.map((call, index) => (
         <div class="call" key={index}>
           <p>
-            {words.messages.calls} <code>{visible(String(call.name))}</code>
+            {strings.messages.calls} <code>{visible(String(call.name))}</code>
           </p>
           <LongText class="code" text={jsonText(call.args)} most={2000} />
         </div>
@@ -49,7 +49,7 @@ export function Content({ content, class: name = "" }: { content: unknown; class
   );
 }
 
-/** Files only where they lie in the message: a page that is shown must not tell anybody that it is. */
+/** Only files embedded in the message: showing a page must not send a request to another host. */
 function Block({ block }: { block: unknown }) {
   if (typeof block === "string") return <LongText class="prose" text={block} />;
   if (!isRecord(block)) return <LongText class="code" text={jsonText(block)} />;

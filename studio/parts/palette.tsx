@@ -4,7 +4,7 @@ import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { go, href } from "../router.js";
 import { graphOf, type ListedThread, reload, threads } from "../state/threads.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Dialog } from "./dialog.js";
 import { visible } from "./text.js";
 
@@ -47,12 +47,12 @@ function Open() {
     event.preventDefault();
   };
   return (
-    <Dialog title={words.palette.title} onClose={close}>
+    <Dialog title={strings.palette.title} onClose={close}>
       <input
         type="text"
         role="combobox"
         class="palette-text"
-        aria-label={words.palette.label}
+        aria-label={strings.palette.label}
         aria-expanded={true}
         aria-controls="palette"
         aria-activedescendant={found.length > 0 ? optionId(chosen) : undefined}
@@ -65,7 +65,7 @@ function Open() {
         }}
         onKeyDown={press}
       />
-      <ul id="palette" role="listbox" aria-label={words.palette.title} class="palette">
+      <ul id="palette" role="listbox" aria-label={strings.palette.title} class="palette">
         {found.map((command, index) => (
           <li
             key={index}
@@ -80,7 +80,7 @@ function Open() {
         ))}
       </ul>
       <p class="dim" role="status">
-        {found.length === 0 ? words.palette.none : ""}
+        {found.length === 0 ? strings.palette.none : ""}
       </p>
     </Dialog>
   );
@@ -95,7 +95,7 @@ function commandsOfScreen(): Command[] {
     const name = element.getAttribute("aria-label") ?? element.innerText.replaceAll(/\s+/g, " ").trim();
     const isOfList = element.closest("[data-list], [role=listbox], [role=tree], article") !== null;
     if (name === "" || commands.has(name) || isOfList || !element.checkVisibility()) continue;
-    const kind = element.closest("nav") ? words.palette.screen : words.palette.here;
+    const kind = element.closest("nav") ? strings.palette.screen : strings.palette.here;
     // What is under a dialog takes no click: it is gone by then.
     commands.set(name, { name, kind, act: () => setTimeout(() => element.click()) });
   }
@@ -106,7 +106,7 @@ function openThread(thread: ListedThread): Command {
   const { thread_id } = thread;
   return {
     name: [graphOf(thread), thread_id].filter(Boolean).join(" "),
-    kind: words.palette.thread,
+    kind: strings.palette.thread,
     act: () => go(href(["threads", thread_id])),
   };
 }
@@ -115,7 +115,7 @@ function openThread(thread: ListedThread): Command {
 function named(text: string): Command[] {
   const id = text.trim().toLowerCase();
   if (!THREAD_ID.test(id) || threads.value.some(({ thread_id }) => thread_id === id)) return [];
-  return [{ name: id, kind: words.palette.thread, act: () => go(href(["threads", id])) }];
+  return [{ name: id, kind: strings.palette.thread, act: () => go(href(["threads", id])) }];
 }
 
 /** Those that hold every word of the text. */

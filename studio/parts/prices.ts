@@ -3,7 +3,7 @@ import type { RunTask } from "../../src/models/run.js";
 import { NO_TOKENS, type TokenCounts } from "../../src/models/token-counts.js";
 
 interface Price {
-  /** Name of models; `*` stands for any text. */
+  /** Name of models; `*` matches any text. */
   model: string;
   /** Of a million tokens. */
   input: number;

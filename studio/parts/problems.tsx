@@ -4,14 +4,14 @@ import type { LoadFault } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
 import { hello } from "../state/hello.js";
 import { openInEditor } from "../state/helper.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { visible } from "./text.js";
 
 export function Problems() {
   const told = hello.value;
   if (!told || told.faults.length === 0) return null;
   return (
-    <aside class="problems" aria-label={words.problems.title} aria-live="polite">
+    <aside class="problems" aria-label={strings.problems.title} aria-live="polite">
       {told.faults.map((fault) => (
         <Problem key={fault.graph_id} fault={fault} place={told.place} />
       ))}
@@ -27,9 +27,9 @@ function Problem({ fault, place }: { fault: LoadFault; place: string }) {
     <details class="problem" open>
       <summary>
         <strong class="bad">
-          {isOne ? words.problems.graph(visible(graph_id)) : words.problems.settings}
+          {isOne ? strings.problems.graph(visible(graph_id)) : strings.problems.settings}
         </strong>{" "}
-        {served && <span>{words.problems.served}</span>}
+        {served && <span>{strings.problems.served}</span>}
       </summary>
       <pre class="text">{visible(message)}</pre>
       {location && (
@@ -41,7 +41,7 @@ function Problem({ fault, place }: { fault: LoadFault; place: string }) {
           )}
           <p>
             <button type="button" class="small" onClick={() => void openInEditor(location).catch(setRefusal)}>
-              {words.problems.open(`${visible(shortened(location.file, place))}:${location.line}`)}
+              {strings.problems.open(`${visible(shortened(location.file, place))}:${location.line}`)}
             </button>
           </p>
         </>
@@ -65,7 +65,7 @@ export function Reloaded() {
   if (at == null) return null;
   return (
     <span class="dim small-text reloaded" role="status">
-      {words.problems.reloaded(new Date(at).toLocaleTimeString())}
+      {strings.problems.reloaded(new Date(at).toLocaleTimeString())}
     </span>
   );
 }

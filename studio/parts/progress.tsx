@@ -5,7 +5,7 @@ import { schemaIssues } from "../state/composer.js";
 import { noteRollback, row } from "../state/conversation.js";
 import { cancelAction, isConnected, live, picture, stop } from "../state/live-run.js";
 import type { Picture } from "../state/run-view.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Fault } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { Value, visible } from "./text.js";
@@ -20,21 +20,21 @@ export function Progress() {
     <div class="progress">
       <p role="status">{run ? <Now seen={seen} /> : seen?.end && <Ended seen={seen} />}</p>
       {run && <Stop onFault={setFault} />}
-      {run && !isConnected.value && <p class="bad">{words.runs.lost}</p>}
+      {run && !isConnected.value && <p class="bad">{strings.runs.lost}</p>}
       {!run && seen?.end?.error !== undefined && <Failure error={seen.end.error} />}
       {fault && <Fault error={fault} />}
     </div>
   );
 }
 
-/** How the last run failed, where nobody watched it. */
+/** How the last run failed, if this page did not watch it. */
 export function LastFailure() {
   const { status, error } = row.value.value ?? {};
-  // A run that goes on leaves the error of the one before it where it is.
+  // While a run is in flight, the error of the previous one stays in the thread.
   if (live.value || picture.value?.end || status !== "error" || error == null) return null;
   return (
     <div class="progress">
-      <p class="status is-error">{words.runs.ended.error}</p>
+      <p class="status is-error">{strings.runs.ended.error}</p>
       <Failure error={error} />
     </div>
   );
@@ -58,7 +58,7 @@ function Now({ seen }: { seen: Picture | undefined }) {
   const names = [...(seen?.nodes ?? [])].filter(([, each]) => each === "running").map(([id]) => id);
   return (
     <span class="status is-busy">
-      <span aria-hidden="true">◐</span> {words.runs.running(visible(names.join(", ")))}
+      <span aria-hidden="true">◐</span> {strings.runs.running(visible(names.join(", ")))}
     </span>
   );
 }
@@ -66,13 +66,13 @@ function Now({ seen }: { seen: Picture | undefined }) {
 function Ended({ seen: { end, nodes } }: { seen: Picture }) {
   if (!end) return null;
   const isAsking = [...nodes.values()].includes("waits");
-  const name = isAsking ? "waits" : (end.status as keyof typeof words.runs.ended);
+  const name = isAsking ? "waits" : (end.status as keyof typeof strings.runs.ended);
   const kind = { success: "is-idle", interrupted: "is-interrupted" }[end.status] ?? "is-error";
   return (
     <span class={`status ${kind}`}>
-      {words.runs.ended[name] ?? visible(end.status)}
+      {strings.runs.ended[name] ?? visible(end.status)}
       {end.tokens !== undefined && end.tokens > 0 && (
-        <span class="dim"> · {words.runs.tokens(end.tokens)}</span>
+        <span class="dim"> · {strings.runs.tokens(end.tokens)}</span>
       )}
     </span>
   );
@@ -88,18 +88,18 @@ function Stop({ onFault }: { onFault: (error: ApiError) => void }) {
   return (
     <span class="stop">
       <button type="button" onClick={() => press("interrupt")} disabled={run.isStopping}>
-        {run.isStopping ? words.runs.stopping : words.runs.stop}
+        {run.isStopping ? strings.runs.stopping : strings.runs.stop}
       </button>
       <button
         type="button"
-        title={words.runs.rollbackHint}
+        title={strings.runs.rollbackHint}
         onClick={() => press("rollback")}
         disabled={run.isStopping}
       >
-        {words.runs.rollback}
+        {strings.runs.rollback}
       </button>
       <CopyAs action={() => cancelAction(run)} />
-      <CopyAs of={words.copyAs.rollback} action={() => cancelAction(run, "rollback")} />
+      <CopyAs of={strings.copyAs.rollback} action={() => cancelAction(run, "rollback")} />
     </span>
   );
 }

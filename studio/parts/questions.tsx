@@ -1,4 +1,4 @@
-/** What a graph waits to be told, each question with the form that fits it. */
+/** Pending interrupts of a graph, each with a matching form. */
 import { useRef, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { Interrupt } from "../../src/models/state.js";
@@ -15,7 +15,7 @@ import {
   type ReviewRequest,
 } from "../state/questions.js";
 import { anyValue, shapeOf } from "../state/shape.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
 import { Prose } from "./prose.js";
 import { JsonBox, SchemaForm } from "./schema-form.js";
@@ -45,7 +45,7 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
   return (
     <form
       class="questions"
-      aria-label={`${words.questions.title} ${threadId.slice(0, 13)}`}
+      aria-label={`${strings.questions.title} ${threadId.slice(0, 13)}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (isReady) onAnswer(wish());
@@ -54,7 +54,9 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
       {interrupts.map(({ id, value }, index) => (
         <fieldset key={id} class="question">
           <legend>
-            {interrupts.length > 1 ? words.questions.nth(index + 1, interrupts.length) : words.questions.one}
+            {interrupts.length > 1
+              ? strings.questions.nth(index + 1, interrupts.length)
+              : strings.questions.one}
           </legend>
           <Asked
             id={`q-${id}`}
@@ -66,10 +68,10 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
       <footer class="composer-end">
         {given.size > 0 && <CopyAs action={() => runAction(graph, threadId, wish())} />}
         {interrupts.length > 1 && given.size < interrupts.length && given.size > 0 && (
-          <span class="dim small-text">{words.questions.some(given.size, interrupts.length)}</span>
+          <span class="dim small-text">{strings.questions.some(given.size, interrupts.length)}</span>
         )}
         <button type="submit" class="main" aria-disabled={!isReady}>
-          {words.questions.send}
+          {strings.questions.send}
         </button>
       </footer>
     </form>
@@ -128,7 +130,7 @@ function Told({ value }: { value: unknown }) {
 
 function Choices({ id, options, onAnswer }: Omit<AskedProps, "value"> & { options: readonly unknown[] }) {
   return (
-    <div class="options-row" role="radiogroup" aria-label={words.questions.answer}>
+    <div class="options-row" role="radiogroup" aria-label={strings.questions.answer}>
       {options.map((option, index) => (
         <label key={index}>
           <input type="radio" name={id} onChange={() => onAnswer({ value: option })} />{" "}
@@ -158,11 +160,11 @@ function FreeAnswer({ id, value, onAnswer }: AskedProps) {
   };
   return (
     <div class="field">
-      <label for={id}>{words.questions.answer}</label>
+      <label for={id}>{strings.questions.answer}</label>
       <textarea
         id={id}
         rows={Math.min(12, Math.max(2, text.split("\n").length))}
-        placeholder={words.composer.any}
+        placeholder={strings.composer.any}
         value={text}
         onInput={({ currentTarget }) => write(currentTarget.value)}
       />
@@ -174,7 +176,7 @@ function FreeAnswer({ id, value, onAnswer }: AskedProps) {
         ))}
         {typeof value === "object" && value !== null && (
           <button type="button" class="small" onClick={() => write(jsonText(value))}>
-            {words.questions.editValue}
+            {strings.questions.editValue}
           </button>
         )}
       </span>
@@ -233,18 +235,20 @@ function Request({ id, request, onDecide }: RequestProps) {
       </p>
       {description !== undefined && <Prose text={description} />}
       {kind !== "edit" && <LongText class="code" text={jsonText(args)} most={4000} />}
-      <div class="options-row" role="radiogroup" aria-label={words.questions.decision(visible(name))}>
+      <div class="options-row" role="radiogroup" aria-label={strings.questions.decision(visible(name))}>
         {allowed.map((each) => (
           <label key={each}>
             <input type="radio" name={id} checked={kind === each} onChange={() => choose(each)} />{" "}
-            {words.questions.decisions[each]}
+            {strings.questions.decisions[each]}
           </label>
         ))}
       </div>
       {kind === "edit" && <EditedArgs id={id} request={request} draft={draft} />}
       {(kind === "reject" || kind === "respond") && (
         <div class="field">
-          <label for={`${id}-why`}>{kind === "reject" ? words.questions.why : words.questions.answer}</label>
+          <label for={`${id}-why`}>
+            {kind === "reject" ? strings.questions.why : strings.questions.answer}
+          </label>
           <textarea
             id={`${id}-why`}
             rows={2}
@@ -269,5 +273,5 @@ function EditedArgs({
 }) {
   const shape = shapeOf(schema);
   if (shape.kind === "object") return <SchemaForm id={id} draft={draft} shape={shape} faults={NO_FAULTS} />;
-  return <JsonBox id={id} label={words.questions.args(visible(name))} draft={draft} />;
+  return <JsonBox id={id} label={strings.questions.args(visible(name))} draft={draft} />;
 }

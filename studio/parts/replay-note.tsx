@@ -6,7 +6,7 @@ import { isReadOnly } from "../api.js";
 import { href } from "../router.js";
 import { hello } from "../state/hello.js";
 import { readReplay } from "../state/helper.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Value, visible } from "./text.js";
 
 const LOOK_AGAIN_MS = 1000;
@@ -28,18 +28,18 @@ export function ReplayNote({ threadId, metadata }: { threadId: string; metadata:
   const { thread_id, run_id, checkpoint_id } = of;
   const isRunning = replay?.status === "running";
   return (
-    <aside class="replay-note" aria-label={words.replays.title}>
+    <aside class="replay-note" aria-label={strings.replays.title}>
       <p>
-        {of.recorded ? words.replays.ofRecording : words.replays.ofCode}{" "}
+        {of.recorded ? strings.replays.ofRecording : strings.replays.ofCode}{" "}
         <a href={href(["threads", thread_id, "at", checkpoint_id])}>
           <code>{visible(run_id.slice(0, 13))}</code>
         </a>
-        {isRunning && <span role="status"> {words.replays.running}</span>}
+        {isRunning && <span role="status"> {strings.replays.running}</span>}
         {!isRunning && (
           <>
             {" "}
             <a href={href(["compare", `${thread_id}@${checkpoint_id}`, `${threadId}@-1`])}>
-              {words.replays.compare}
+              {strings.replays.compare}
             </a>
           </>
         )}
@@ -54,14 +54,14 @@ function Outcome({ replay: { of, error, differences } }: { replay: StudioReplay 
     <>
       {error !== null && <p class="bad one-line">{visible(error)}</p>}
       {of.recorded && differences.length === 0 && error === null && (
-        <p role="status">{words.replays.asRecorded}</p>
+        <p role="status">{strings.replays.asRecorded}</p>
       )}
       {differences.map(({ message, expected, actual }) => (
         <details key={message}>
           <summary class="bad">{visible(message)}</summary>
-          <p class="dim side">{words.replays.recorded}</p>
+          <p class="dim side">{strings.replays.recorded}</p>
           <Value value={expected} />
-          <p class="dim side">{words.replays.now}</p>
+          <p class="dim side">{strings.replays.now}</p>
           <Value value={actual} />
         </details>
       ))}

@@ -5,7 +5,7 @@ import { type ApiError, isReadOnly } from "../api.js";
 import { go, href } from "../router.js";
 import { hello } from "../state/hello.js";
 import { againAction, readRecordings, startReplay } from "../state/helper.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { openCase } from "./case-dialog.js";
 import { CopyAs } from "./copy-as.js";
 
@@ -41,20 +41,20 @@ export function RunActions({ threadId, runId, onFault }: RunActionsProps) {
   return (
     <span class="run-actions">
       <button type="button" class="small" onClick={() => openCase({ threadId, runId })}>
-        {words.cases.button}
+        {strings.cases.button}
         {of}
       </button>
-      <button type="button" class="small" title={words.replays.againNote} onClick={() => again(false)}>
-        {words.replays.again}
+      <button type="button" class="small" title={strings.replays.againNote} onClick={() => again(false)}>
+        {strings.replays.again}
         {of}
       </button>
       {recorded.value.has(runId) && (
-        <button type="button" class="small" title={words.replays.replayNote} onClick={() => again(true)}>
-          {words.replays.replay}
+        <button type="button" class="small" title={strings.replays.replayNote} onClick={() => again(true)}>
+          {strings.replays.replay}
           {of}
         </button>
       )}
-      <CopyAs of={words.copyAs.again} action={() => againAction(threadId, runId)} />
+      <CopyAs of={strings.copyAs.again} action={() => againAction(threadId, runId)} />
     </span>
   );
 }

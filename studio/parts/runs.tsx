@@ -1,11 +1,11 @@
-/** The runs of a thread, newest first: how each went, and what stops the one that goes on. */
+/** The runs of a thread, newest first: their outcome, and a button that cancels the one in flight. */
 import { useEffect, useState } from "preact/hooks";
 import type { Run } from "../../src/models/run.js";
 import { type ApiError, ask } from "../api.js";
 import { href } from "../router.js";
 import { cancelAction, cancelRun, live } from "../state/live-run.js";
 import { load, loading } from "../state/loading.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { More } from "./end-of-list.js";
@@ -41,7 +41,7 @@ export function RunList({ threadId }: { threadId: string }) {
   useRecordings(all);
   if (runs.error.value) return <Fault error={runs.error.value} retry={() => void reload()} />;
   if (!all) return <Waiting />;
-  if (all.length === 0) return <p class="dim">{words.runs.none}</p>;
+  if (all.length === 0) return <p class="dim">{strings.runs.none}</p>;
   const more = async () => {
     const next = await read(threadId, all.length);
     setMost(most + PAGE);
@@ -81,20 +81,20 @@ function RunRow({ run, threadId, onFault, onChange }: RowProps) {
   const target = { threadId, runId: run_id };
   return (
     <li>
-      <span class={`status is-${STATUS_CLASS[status]}`}>{words.runs.ended[status]}</span>
+      <span class={`status is-${STATUS_CLASS[status]}`}>{strings.runs.ended[status]}</span>
       <code>{run_id.slice(0, 13)}</code>
       <Ago at={created_at} />
       {isOver && <span>{msText(Date.parse(updated_at) - Date.parse(created_at))}</span>}
-      {tokens > 0 && <span>{words.runs.tokens(tokens)}</span>}
+      {tokens > 0 && <span>{strings.runs.tokens(tokens)}</span>}
       {!isOver && (
         <>
-          <a href={href(["run", threadId])}>{words.runs.watch}</a>
+          <a href={href(["run", threadId])}>{strings.runs.watch}</a>
           <button
             type="button"
             class="small"
             onClick={() => void cancelRun(target, "interrupt").then(onChange, onFault)}
           >
-            {words.runs.cancel}
+            {strings.runs.cancel}
           </button>
           <CopyAs action={() => cancelAction(target)} />
         </>

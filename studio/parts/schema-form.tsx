@@ -4,7 +4,7 @@ import { isRecord } from "../../src/models/json.js";
 import type { PathStep } from "../../src/models/value-path.js";
 import type { Draft } from "../state/draft.js";
 import { anyText, anyValue, blankOf, type Field, type Shape } from "../state/shape.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { visible } from "./text.js";
 
 /** What the server said of a field, by its path as JSON. */
@@ -103,8 +103,13 @@ function ListPart({ shape, path, label, isRequired, value, ...form }: PartProps)
 }
 
 const Add = ({ onAdd, label }: { onAdd: () => void; label: string }) => (
-  <button type="button" class="small" onClick={onAdd} aria-label={`${words.composer.add} ${visible(label)}`}>
-    {words.composer.add}
+  <button
+    type="button"
+    class="small"
+    onClick={onAdd}
+    aria-label={`${strings.composer.add} ${visible(label)}`}
+  >
+    {strings.composer.add}
   </button>
 );
 
@@ -117,7 +122,7 @@ function LeaveOut({
   label: string;
   isRemoval?: boolean;
 }) {
-  const text = isRemoval ? words.composer.remove : words.composer.leaveOut;
+  const text = isRemoval ? strings.composer.remove : strings.composer.leaveOut;
   return (
     <button type="button" class="small" onClick={onPress} aria-label={`${text} ${visible(label)}`}>
       {text}
@@ -207,7 +212,7 @@ function Choice({ shape, path, draft, value, isRequired, attributes }: ControlPr
       value={String(at)}
       onChange={({ currentTarget }) => draft.setAt(path, choices[Number(currentTarget.value)])}
     >
-      {needsBlank && <option value="-1">{words.composer.unset}</option>}
+      {needsBlank && <option value="-1">{strings.composer.unset}</option>}
       {choices.map((choice, index) => (
         <option key={index} value={String(index)}>
           {choiceText(choice)}
@@ -218,12 +223,12 @@ function Choice({ shape, path, draft, value, isRequired, attributes }: ControlPr
 }
 
 function choiceText(choice: unknown): string {
-  if (choice === null) return words.composer.nothing;
-  if (typeof choice === "boolean") return choice ? words.composer.yes : words.composer.no;
+  if (choice === null) return strings.composer.nothing;
+  if (typeof choice === "boolean") return choice ? strings.composer.yes : strings.composer.no;
   return visible(typeof choice === "string" ? choice : JSON.stringify(choice));
 }
 
-/** Text that stands for a value: while it does not fit, it is kept as it was written. */
+/** Text form of a value; invalid text is kept as typed. */
 function Written({ shape, path, draft, value, isRequired, attributes }: ControlProps) {
   const [text, setText] = useState<string | undefined>(undefined);
   const read = shape.kind === "number" ? numberOf(shape) : anyValue;
@@ -243,7 +248,7 @@ function Written({ shape, path, draft, value, isRequired, attributes }: ControlP
       <>
         <input {...invalid} inputMode="decimal" value={written} onInput={onInput} />
         {isUnfit && (
-          <p class="hint bad">{shape.isWhole ? words.composer.notWhole : words.composer.notNumber}</p>
+          <p class="hint bad">{shape.isWhole ? strings.composer.notWhole : strings.composer.notNumber}</p>
         )}
       </>
     );
@@ -253,7 +258,7 @@ function Written({ shape, path, draft, value, isRequired, attributes }: ControlP
       {...invalid}
       class="code"
       rows={rows}
-      placeholder={words.composer.any}
+      placeholder={strings.composer.any}
       value={written}
       onInput={onInput}
     />
@@ -289,7 +294,7 @@ export function JsonBox({ id, label, draft }: { id: string; label: string; draft
       />
       {fault && (
         <p class="hint bad" id={`${id}-fault`}>
-          {words.composer.fault(fault.line, fault.column)}
+          {strings.composer.fault(fault.line, fault.column)}
         </p>
       )}
     </>

@@ -20,7 +20,7 @@ export function slice<T>(work: Generator<void, T>): Done<T> | undefined {
 /** The browser does first what waits: input, and drawing. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-/** What comes of the work; undefined when nobody waits for it any more. */
+/** Result of the work; undefined if it was cancelled. */
 export async function inSlices<T>(work: Generator<void, T>, isStale: () => boolean): Promise<T | undefined> {
   for (let done = slice(work); ; done = slice(work)) {
     if (done) return done.value;

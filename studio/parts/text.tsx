@@ -1,7 +1,7 @@
 /** Text from outside: as text, its control characters visible, the long of it on demand. */
 import { useState } from "preact/hooks";
 import { escapeControl } from "../../src/view/text.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 const MOST = 10_000;
 
@@ -24,7 +24,7 @@ export function LongText({
       <pre class={`text ${name ?? ""}`}>{visible(isCut ? `${text.slice(0, most)}…` : text)}</pre>
       {isCut && (
         <button type="button" class="link" onClick={() => setWhole(true)}>
-          {words.state.showAll(text.length)}
+          {strings.state.showAll(text.length)}
         </button>
       )}
     </>
@@ -42,7 +42,7 @@ export function Value({ value, class: name }: { value: unknown; class?: string }
   );
 }
 
-export function Copy({ text, label = words.copy }: { text: () => string; label?: string }) {
+export function Copy({ text, label = strings.copy }: { text: () => string; label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text());
@@ -51,7 +51,7 @@ export function Copy({ text, label = words.copy }: { text: () => string; label?:
   };
   return (
     <button type="button" class="small" onClick={() => void copy()}>
-      <span aria-live="polite">{isCopied ? words.copied : label}</span>
+      <span aria-live="polite">{isCopied ? strings.copied : label}</span>
     </button>
   );
 }

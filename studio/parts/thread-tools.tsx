@@ -7,7 +7,7 @@ import { hello } from "../state/hello.js";
 import { pageAction, threadPage } from "../state/helper.js";
 import { show, shown } from "../state/shown.js";
 import { open, threadId } from "../state/thread.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
 import { saveAs } from "./file.js";
 import { visible } from "./text.js";
@@ -21,7 +21,7 @@ export function ShownSwitch() {
     void open();
   };
   return (
-    <span class="choices" role="group" aria-label={words.shown.title}>
+    <span class="choices" role="group" aria-label={strings.shown.title}>
       {(["clients", "all"] as const).map((each) => (
         <button
           key={each}
@@ -30,7 +30,7 @@ export function ShownSwitch() {
           aria-pressed={each === now}
           onClick={() => press(each)}
         >
-          {words.shown[each]}
+          {strings.shown[each]}
         </button>
       ))}
     </span>
@@ -55,17 +55,17 @@ export function SavePage({ graph }: { graph: string }) {
   return (
     <>
       <button type="button" class="small" disabled={state === "busy"} onClick={() => void save()}>
-        {words.page.save}
+        {strings.page.save}
       </button>
-      <label class="check small-text dim" title={words.page.secretsHint}>
+      <label class="check small-text dim" title={strings.page.secretsHint}>
         <input
           type="checkbox"
           checked={!keepsSecrets}
           onChange={({ currentTarget }) => setKeeping(!currentTarget.checked)}
         />
-        {words.page.secrets}
+        {strings.page.secrets}
       </label>
-      <CopyAs of={words.copyAs.page} action={() => pageAction(threadId.value, keepsSecrets, file)} />
+      <CopyAs of={strings.copyAs.page} action={() => pageAction(threadId.value, keepsSecrets, file)} />
       {typeof state === "object" && (
         <span class="bad" role="alert">
           {visible(state.message)}

@@ -4,7 +4,7 @@ import type { PathStep } from "../../src/models/value-path.js";
 
 export interface TreeRow {
   path: readonly PathStep[];
-  /** Names the row, and tells whether it is open. */
+  /** Identifies the row, also for its open state. */
   key: string;
   depth: number;
   value: unknown;

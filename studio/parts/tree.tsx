@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PathStep } from "../../src/models/value-path.js";
 import { valueAt } from "../../src/models/value-path.js";
 import { isMessageLike, messageLine } from "../../src/view/text.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { movedBy, rowId, Rows } from "./rows.js";
 import { Copy, jsonText, LongText, visible } from "./text.js";
 import {
@@ -32,7 +32,7 @@ function firstOpen(root: unknown): ReadonlySet<string> {
 interface TreeProps {
   root: unknown;
   label: string;
-  /** Key of the value that is chosen at first, and who is told of another choice. */
+  /** Key of the initially selected value, and the callback for another selection. */
   at?: string | undefined;
   onChoose?: (key: string | undefined) => void;
 }
@@ -116,14 +116,14 @@ function Search({ text, setText, found, active, show }: SearchProps) {
       <input
         type="search"
         data-slash
-        placeholder={words.state.search}
-        aria-label={words.state.search}
+        placeholder={strings.state.search}
+        aria-label={strings.state.search}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKey}
       />
       <span class="dim" role="status">
-        {text !== "" && words.state.found(found.length)}
+        {text !== "" && strings.state.found(found.length)}
       </span>
     </div>
   );
@@ -198,17 +198,17 @@ function shortText(value: unknown, size: number | undefined, isOpen: boolean): s
   if (size === undefined) return visible(String(JSON.stringify(value) ?? value)).slice(0, SHOWN);
   if (isMessageLike(value)) return visible(messageLine(value).slice(0, SHOWN).replaceAll("\n", " "));
   if (size === 0) return Array.isArray(value) ? "[]" : "{}";
-  return isOpen ? "" : words.state.entries(size);
+  return isOpen ? "" : strings.state.entries(size);
 }
 
 function Chosen({ path, value }: { path: readonly PathStep[]; value: unknown }) {
   const isText = typeof value === "string";
   return (
-    <section class="chosen" aria-label={words.state.chosen}>
+    <section class="chosen" aria-label={strings.state.chosen}>
       <header>
         <code>{visible(pathText(path))}</code>
-        <Copy label={words.state.path} text={() => pathText(path)} />
-        <Copy label={words.state.value} text={() => (isText ? value : jsonText(value))} />
+        <Copy label={strings.state.path} text={() => pathText(path)} />
+        <Copy label={strings.state.value} text={() => (isText ? value : jsonText(value))} />
       </header>
       {isText ? (
         <LongText class="prose" text={value} key={pathText(path)} />

@@ -1,6 +1,6 @@
 /** What is about to be deleted, at the foot of every screen. */
 import { goOn, hold, refusedRemoval, removals, undo } from "../state/undo.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Fault } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { visible } from "./text.js";
@@ -10,12 +10,12 @@ export function UndoBar() {
   return (
     <div class="undo" onPointerEnter={hold} onPointerLeave={goOn} onFocusIn={hold} onFocusOut={goOn}>
       {refused && <Fault error={refused} />}
-      <div role="status" aria-label={words.undo.title}>
+      <div role="status" aria-label={strings.undo.title}>
         {removals.value.map(({ id, text, action }) => (
           <p key={id}>
             <span class="one-line">{visible(text)}</span>
             <button type="button" onClick={() => undo(id)}>
-              {words.undo.button}
+              {strings.undo.button}
             </button>
             <CopyAs action={() => action} />
           </p>

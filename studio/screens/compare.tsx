@@ -21,7 +21,7 @@ import {
   stateOf,
 } from "../state/compare.js";
 import { fileRef, openFile } from "../state/opened-files.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 export function Compare() {
   useEffect(compare, []);
@@ -30,11 +30,11 @@ export function Compare() {
   return (
     <main id="content" class="screen compare" tabIndex={-1}>
       <header class="screen-head">
-        <h1>{words.compare.title}</h1>
+        <h1>{strings.compare.title}</h1>
       </header>
       <Choose />
       {!isWhole ? (
-        <Empty title={words.compare.none} hint={words.compare.noneHint} />
+        <Empty title={strings.compare.none} hint={strings.compare.noneHint} />
       ) : comparison.error.value ? (
         <Fault error={comparison.error.value} retry={compare} />
       ) : compared ? (
@@ -60,7 +60,7 @@ function Choose() {
       }}
     >
       {names.map((name, index) => {
-        const which = index === 0 ? words.compare.left : words.compare.right;
+        const which = index === 0 ? strings.compare.left : strings.compare.right;
         return (
           <div key={index} class="side-name">
             <label>
@@ -68,23 +68,23 @@ function Choose() {
               <input
                 required
                 value={name}
-                placeholder={words.compare.place}
+                placeholder={strings.compare.place}
                 onInput={({ currentTarget }) => setName(index, currentTarget.value)}
               />
             </label>
             <FileButton
-              label={words.compare.file(which)}
+              label={strings.compare.file(which)}
               onOpen={(file) => setName(index, `${fileRef(file)}@-1`)}
             />
           </div>
         );
       })}
-      <button type="submit">{words.compare.button}</button>
+      <button type="submit">{strings.compare.button}</button>
     </form>
   );
 }
 
-/** A page of one file, or an exported thread, in the place of a thread of the server. */
+/** An exported page or thread, compared instead of a thread of the server. */
 function FileButton({ label, onOpen }: { label: string; onOpen: (name: string) => void }) {
   const [fault, setFault] = useState<string | undefined>(undefined);
   const input = useRef<HTMLInputElement>(null);
@@ -131,21 +131,21 @@ function Compared({ compared }: { compared: Comparison }) {
   const { common, pairs } = steps;
   const action = diffAction(compared);
   const rows = [
-    [words.compare.left, left, totals.left] as const,
-    [words.compare.right, right, totals.right] as const,
+    [strings.compare.left, left, totals.left] as const,
+    [strings.compare.right, right, totals.right] as const,
   ];
   return (
     <>
       <table class="compared-totals">
-        <caption class="visually-hidden">{words.compare.totals}</caption>
+        <caption class="visually-hidden">{strings.compare.totals}</caption>
         <thead>
           <tr>
             {[
-              words.compare.branch,
-              words.compare.tip,
-              words.compare.steps,
-              words.compare.time,
-              words.compare.tokens,
+              strings.compare.branch,
+              strings.compare.tip,
+              strings.compare.steps,
+              strings.compare.time,
+              strings.compare.tokens,
             ].map((name) => (
               <th key={name} scope="col">
                 {name}
@@ -167,13 +167,13 @@ function Compared({ compared }: { compared: Comparison }) {
           ))}
         </tbody>
       </table>
-      <h2>{words.thread.steps}</h2>
+      <h2>{strings.thread.steps}</h2>
       <p class="facts">
-        <span>{words.compare.common(common.length)}</span>
-        {action && <CopyAs of={words.copyAs.difference} action={() => action} />}
+        <span>{strings.compare.common(common.length)}</span>
+        {action && <CopyAs of={strings.copyAs.difference} action={() => action} />}
       </p>
-      {(left.isCut || right.isCut) && <p class="small-text">{words.compare.cut(MOST_STEPS)}</p>}
-      {pairs.length === 0 && <p>{words.compare.same}</p>}
+      {(left.isCut || right.isCut) && <p class="small-text">{strings.compare.cut(MOST_STEPS)}</p>}
+      {pairs.length === 0 && <p>{strings.compare.same}</p>}
       <ol class="pairs">
         {pairs.map((pair, index) => (
           <PairRow key={index} pair={pair} isRead={index < MOST_READ || index === pairs.length - 1} />
@@ -226,23 +226,23 @@ function PairRow({ pair: { left, right }, isRead }: { pair: Pair<ComparedStep>; 
         <StepLink step={right} />
         <span class={`badge ${isAlone || state?.isSame === false ? "is-differs" : ""}`}>
           {isAlone
-            ? words.compare.alone
+            ? strings.compare.alone
             : state
               ? state.isSame
-                ? words.compare.equal
-                : words.compare.differs
+                ? strings.compare.equal
+                : strings.compare.differs
               : "…"}
         </span>
       </div>
       {read instanceof ApiError && <Fault error={read} />}
       {!isAlone && !isWanted && (
         <button type="button" class="link" onClick={() => setWanted(true)}>
-          {words.compare.open}
+          {strings.compare.open}
         </button>
       )}
       {state && !state.isSame && (
         <details open={isRead}>
-          <summary>{words.compare.values}</summary>
+          <summary>{strings.compare.values}</summary>
           <Differences before={state.left.values} after={state.right.values} />
         </details>
       )}

@@ -1,4 +1,4 @@
-/** Going on from a step in another way: what is written, by key of the state, and what runs then. */
+/** Forks from a step: the values to write, by key of the state, and what runs next. */
 import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
@@ -33,7 +33,7 @@ import {
   written,
 } from "../state/fork.js";
 import { chosenId, chosenStep, namespace, row, stepHref, threadId } from "../state/thread.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 export function Fork({ state }: { state: ThreadState }) {
   useSignalEffect(drawThread);
@@ -45,14 +45,14 @@ export function Fork({ state }: { state: ThreadState }) {
   const isInner = namespace.value !== "";
   const isEmpty = Object.keys(drafts.value).length === 0 && asNode.value === "";
   return (
-    <section class="fork" aria-label={words.fork.title}>
+    <section class="fork" aria-label={strings.fork.title}>
       <header class="fork-head">
-        <h3>{words.fork.at(chosenStep.value?.number ?? undefined)}</h3>
+        <h3>{strings.fork.at(chosenStep.value?.number ?? undefined)}</h3>
         <a href={stepHref(chosenId.value, { fork: undefined })} data-close>
-          {words.close}
+          {strings.close}
         </a>
       </header>
-      <p class="dim small-text">{words.fork.note}</p>
+      <p class="dim small-text">{strings.fork.note}</p>
       {keys.map((key) => (
         <Key key={key} name={key} value={values[key]} />
       ))}
@@ -66,7 +66,7 @@ export function Fork({ state }: { state: ThreadState }) {
           disabled={isEmpty || !body.value || isSending.value}
           onClick={() => void write(false)}
         >
-          {words.fork.write}
+          {strings.fork.write}
         </button>
         {!isInner && (
           <>
@@ -75,17 +75,17 @@ export function Fork({ state }: { state: ThreadState }) {
               disabled={isEmpty || !body.value || isSending.value}
               onClick={() => void write(true)}
             >
-              {words.fork.writeAndRun}
+              {strings.fork.writeAndRun}
             </button>
             <button type="button" disabled={!isEmpty || isSending.value} onClick={() => void runUnchanged()}>
-              {words.fork.run}
+              {strings.fork.run}
             </button>
           </>
         )}
         {isEmpty && !isInner && <CopyAs action={runAction} />}
         {!isEmpty && body.value && <CopyAs action={writeAction} />}
         {!isEmpty && !isInner && body.value && (
-          <CopyAs of={words.copyAs.writeAndRun} action={writeAndRunAction} />
+          <CopyAs of={strings.copyAs.writeAndRun} action={writeAndRunAction} />
         )}
       </p>
     </section>
@@ -98,7 +98,7 @@ const isMessages = (value: unknown): value is MessageLike[] =>
   value.every((item) => isRecord(item) && typeof item.type === "string");
 
 /** What a reducer is likely to do with a write depends on what is there. */
-function shapeOf(value: unknown): keyof typeof words.fork.shapes {
+function shapeOf(value: unknown): keyof typeof strings.fork.shapes {
   if (value == null) return "unset";
   if (Array.isArray(value)) return "list";
   return isRecord(value) ? "object" : "plain";
@@ -116,14 +116,14 @@ function Key({ name, value }: { name: string; value: unknown }) {
             <button
               type="button"
               class="small"
-              aria-label={words.fork.editKey(visible(name))}
+              aria-label={strings.fork.editKey(visible(name))}
               onClick={() => setDraft(name, messages ? "[]" : jsonText(value ?? null))}
             >
-              {words.fork.edit}
+              {strings.fork.edit}
             </button>
           ) : (
             <button type="button" class="small" onClick={() => setDraft(name, undefined)}>
-              {words.fork.leave}
+              {strings.fork.leave}
             </button>
           )}
         </>
@@ -131,7 +131,9 @@ function Key({ name, value }: { name: string; value: unknown }) {
     >
       {draft !== undefined && (
         <>
-          <p class="dim small-text">{messages ? words.fork.messages : words.fork.shapes[shapeOf(value)]}</p>
+          <p class="dim small-text">
+            {messages ? strings.fork.messages : strings.fork.shapes[shapeOf(value)]}
+          </p>
           {messages && <Messages name={name} messages={messages} />}
           <Editor name={name} text={draft} />
         </>
@@ -149,7 +151,7 @@ function Editor({ name, text }: { name: string; text: string }) {
         class="code"
         rows={Math.min(16, Math.max(3, text.split("\n").length + 1))}
         spellcheck={false}
-        aria-label={words.fork.valueOf(visible(name))}
+        aria-label={strings.fork.valueOf(visible(name))}
         aria-invalid={fault !== undefined}
         aria-describedby={fault ? id : undefined}
         value={text}
@@ -157,7 +159,7 @@ function Editor({ name, text }: { name: string; text: string }) {
       />
       {fault && (
         <p id={id} class="bad small-text" role="alert">
-          {words.fork.fault(fault.line, fault.column)}
+          {strings.fork.fault(fault.line, fault.column)}
         </p>
       )}
     </div>
@@ -181,18 +183,18 @@ function Messages({ name, messages }: { name: string; messages: MessageLike[] })
             <button
               type="button"
               class="small"
-              aria-label={words.fork.changeMessage(index + 1)}
+              aria-label={strings.fork.changeMessage(index + 1)}
               onClick={() => addMessage(name, message)}
             >
-              {words.fork.change}
+              {strings.fork.change}
             </button>
             <button
               type="button"
               class="small"
-              aria-label={words.fork.deleteMessage(index + 1)}
+              aria-label={strings.fork.deleteMessage(index + 1)}
               onClick={() => addMessage(name, { type: "remove", id, content: "" })}
             >
-              {words.fork.delete}
+              {strings.fork.delete}
             </button>
           </li>
         );
@@ -205,9 +207,9 @@ function AsNode() {
   const nodes = drawing.value?.diagram.nodes.map(({ id }) => id).filter((id) => id !== "__end__") ?? [];
   return (
     <label class="as-node">
-      <span>{words.fork.asNode}</span>
+      <span>{strings.fork.asNode}</span>
       <select value={asNode.value} onChange={({ currentTarget }) => (asNode.value = currentTarget.value)}>
-        <option value="">{words.fork.anyNode}</option>
+        <option value="">{strings.fork.anyNode}</option>
         {nodes.map((id) => (
           <option key={id} value={id}>
             {visible(id)}
@@ -221,13 +223,13 @@ function AsNode() {
 const WillSend = () => (
   <details class="will-send">
     <summary>
-      {words.fork.sends} <code>POST {statePath()}</code>
+      {strings.fork.sends} <code>POST {statePath()}</code>
     </summary>
     {body.value && <LongText class="code" text={jsonText(body.value)} most={2000} />}
   </details>
 );
 
-/** What the last write did stands in the changes of its step; this leads back. */
+/** The changes of the last write are shown at its step; this link leads back. */
 export function WrittenNote() {
   const last = written.value;
   if (last?.threadId !== threadId.value) return null;
@@ -236,15 +238,15 @@ export function WrittenNote() {
     before !== undefined && href(["compare", `${last.threadId}@${before}`, `${last.threadId}@-1`]);
   return (
     <p class="written" role="status">
-      <span>{id === chosenId.value ? words.fork.written : words.fork.wentOn}</span>
-      {compared && <a href={compared}>{words.fork.compare}</a>}
+      <span>{id === chosenId.value ? strings.fork.written : strings.fork.wentOn}</span>
+      {compared && <a href={compared}>{strings.fork.compare}</a>}
       {failure.value && <span class="bad">{visible(failure.value.message)}</span>}
       <button type="button" class="small" disabled={isSending.value} onClick={() => void undo()}>
-        {words.fork.undo}
+        {strings.fork.undo}
       </button>
-      {before !== undefined && <CopyAs of={words.copyAs.undo} action={() => undoAction(before)} />}
+      {before !== undefined && <CopyAs of={strings.copyAs.undo} action={() => undoAction(before)} />}
       <button type="button" class="small" onClick={() => (written.value = undefined)}>
-        {words.close}
+        {strings.close}
       </button>
     </p>
   );

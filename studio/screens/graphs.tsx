@@ -1,4 +1,4 @@
-/** The graphs that are served: their drawing as the server tells it, and their schemas. */
+/** The served graphs: their drawing from the server, and their schemas. */
 import { useEffect } from "preact/hooks";
 import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assistant.js";
 import { diagramOf } from "../../src/view/diagram.js";
@@ -9,7 +9,7 @@ import { Copy, Value, visible } from "../parts/text.js";
 import { href } from "../router.js";
 import { hello } from "../state/hello.js";
 import { load, loading } from "../state/loading.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 const list = loading<Assistant[]>();
 const drawing = loading<GraphDrawing>();
@@ -23,7 +23,7 @@ export function Graphs() {
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
       <header class="screen-head">
-        <h1>{words.graphs}</h1>
+        <h1>{strings.graphs}</h1>
       </header>
       <GraphList />
     </main>
@@ -34,12 +34,12 @@ function GraphList() {
   const { value: listed } = list.value;
   if (list.error.value) return <Fault error={list.error.value} retry={() => void load(list, readList)} />;
   if (!listed) return <Waiting />;
-  // The interface lists the default graph alone, unless it is told otherwise; `dev` tells of all.
+  // The interface lists only the default graph, unless configured otherwise; `dev` lists all.
   const others = (hello.value?.graphs ?? []).filter((id) => !listed.some(({ graph_id }) => graph_id === id));
   const graphs = [...listed, ...others.map((id) => ({ graph_id: id, name: id, description: null }))];
   if (graphs.length === 0)
     return (
-      <Empty title={words.graph.none} hint={words.graph.noneHint} command="graph-serve dev ./graph.ts" />
+      <Empty title={strings.graph.none} hint={strings.graph.noneHint} command="graph-serve dev ./graph.ts" />
     );
   return (
     <ul class="threads" data-list>
@@ -73,7 +73,7 @@ export function Graph({ id }: { id: string }) {
     <main id="content" class="screen" tabIndex={-1}>
       <header class="screen-head">
         <a class="back" href={href(["graphs"])}>
-          ← {words.graphs}
+          ← {strings.graphs}
         </a>
         <h1>{visible(id)}</h1>
       </header>
@@ -82,9 +82,9 @@ export function Graph({ id }: { id: string }) {
       ) : drawn ? (
         <>
           <p class="drawing-head dim">
-            {waysHint(diagramOf(drawn))} <Copy label={words.graph.mermaid} text={() => mermaidOf(drawn)} />
+            {waysHint(diagramOf(drawn))} <Copy label={strings.graph.mermaid} text={() => mermaidOf(drawn)} />
           </p>
-          <Drawing diagram={diagramOf(drawn)} label={`${words.graph.drawing} ${id}`} />
+          <Drawing diagram={diagramOf(drawn)} label={`${strings.graph.drawing} ${id}`} />
         </>
       ) : (
         <Waiting />
@@ -100,13 +100,13 @@ function Schemas() {
   const { value: all } = schemas.value;
   if (!all) return null;
   return (
-    <Section title={words.graph.schemas} level={2}>
+    <Section title={strings.graph.schemas} level={2}>
       {KINDS.map((kind) => {
         const schema = all[`${kind}_schema`];
         return (
           <details key={kind}>
             <summary>
-              {words.graph[kind]} {schema === null && <span class="dim">{words.graph.noSchema}</span>}
+              {strings.graph[kind]} {schema === null && <span class="dim">{strings.graph.noSchema}</span>}
             </summary>
             {schema !== null && <Value value={schema} />}
           </details>

@@ -12,7 +12,7 @@ import { href } from "../router.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
 import { load, loading } from "../state/loading.js";
 import { graphOf, type ListedThread } from "../state/threads.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 const PAGE = 50;
 /** Rows that a server answers at once. */
@@ -22,7 +22,7 @@ const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_update
 
 interface WaitingThreads {
   threads: ListedThread[];
-  /** Null where the server does not tell. */
+  /** Null if the server does not report it. */
   total: number | null;
   hasMore: boolean;
 }
@@ -32,7 +32,7 @@ const page = loading<void>();
 /** Rows that are shown, as far as there are so many. */
 let wanted = PAGE;
 
-/** Those that are shown are read anew, since some of them may have been answered. */
+/** Reload the listed ones, because some may have been answered. */
 const read = () =>
   load(waiting, async () => {
     const threads: ListedThread[] = [];
@@ -64,9 +64,9 @@ export function Inbox() {
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
       <header class="screen-head">
-        <h1>{words.inbox}</h1>
+        <h1>{strings.inbox}</h1>
         <button type="button" class="small" data-refresh onClick={() => void read()}>
-          {words.refresh}
+          {strings.refresh}
         </button>
       </header>
       <List />
@@ -82,8 +82,8 @@ function List() {
   if (threads.length === 0)
     return (
       <Empty
-        title={words.questions.none}
-        hint={words.questions.noneHint}
+        title={strings.questions.none}
+        hint={strings.questions.noneHint}
         command="graph-serve threads list --status interrupted"
       />
     );
@@ -101,7 +101,7 @@ function List() {
         page={page}
         hasMore={hasMore}
         more={() => void readMore()}
-        text={words.questions.waiting(threads.length, total)}
+        text={strings.questions.waiting(threads.length, total)}
       />
     </>
   );
@@ -170,9 +170,9 @@ function Pause({ at, thread, isBusy, onGo }: PauseProps) {
   if (places.length === 0) return null;
   return (
     <p class="stopped">
-      <span class="status is-interrupted">{words.questions.stopped(visible(places.join(", ")))}</span>
+      <span class="status is-interrupted">{strings.questions.stopped(visible(places.join(", ")))}</span>
       <button type="button" onClick={() => onGo(GO_ON)} disabled={isBusy}>
-        {words.questions.goOn}
+        {strings.questions.goOn}
       </button>
       <CopyAs action={() => runAction(graphOf(thread), thread.thread_id, GO_ON)} />
     </p>

@@ -12,7 +12,7 @@ import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
 import { go, href, place, withQuery } from "../router.js";
 import { chosenId, type Looked, looked, namespace, stepHref, steps, threadId } from "../state/thread.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { isForking } from "../state/fork.js";
 import { Fork, WrittenNote } from "./fork.js";
 import { StepDrawing } from "./step-drawing.js";
@@ -32,13 +32,13 @@ export function Inspector() {
   const { value: content } = looked.value;
   const error = looked.error.value;
   return (
-    <section class="inspector" aria-label={words.thread.details}>
+    <section class="inspector" aria-label={strings.thread.details}>
       <WrittenNote />
       <div class="inspector-head">
         <Tabs chosen={tab} />
         {namespace.value === "" && chosenId.value !== steps.value[0]?.id && (
           <a href={href(["compare", `${threadId.value}@${chosenId.value}`, `${threadId.value}@-1`])}>
-            {words.compare.withNewest}
+            {strings.compare.withNewest}
           </a>
         )}
         {!shared && <ForkLink />}
@@ -58,13 +58,13 @@ export function Inspector() {
   );
 }
 
-/** Where nothing is changed, it stands there with the reason: whoever looks for it finds out. */
+/** A disabled action stays visible with its reason, so that users can find out why. */
 function ForkLink() {
   if (isForking.value) return null;
   if (!isReadOnly)
     return (
       <a href={stepHref(chosenId.value, { fork: "1" })} data-fork>
-        {words.fork.button}
+        {strings.fork.button}
       </a>
     );
   return (
@@ -72,10 +72,10 @@ function ForkLink() {
       type="button"
       class="small"
       aria-disabled="true"
-      aria-description={words.fork.readOnly}
-      title={words.fork.readOnly}
+      aria-description={strings.fork.readOnly}
+      title={strings.fork.readOnly}
     >
-      {words.fork.button}
+      {strings.fork.button}
     </button>
   );
 }
@@ -98,7 +98,7 @@ function Tabs({ chosen }: { chosen: Tab }) {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <div ref={list} class="tabs" role="tablist" aria-label={words.thread.details} onKeyDown={onKey}>
+    <div ref={list} class="tabs" role="tablist" aria-label={strings.thread.details} onKeyDown={onKey}>
       {TABS.map((tab) => (
         <button
           key={tab}
@@ -110,7 +110,7 @@ function Tabs({ chosen }: { chosen: Tab }) {
           tabIndex={tab === chosen ? 0 : -1}
           onClick={() => go(tabHref(tab), { replace: true })}
         >
-          {words.tabs[tab]}
+          {strings.tabs[tab]}
         </button>
       ))}
     </div>
@@ -141,11 +141,11 @@ function Panel({ tab, looked: { state, parent } }: { tab: Tab; looked: Looked })
 
 function State({ values }: { values: unknown }) {
   const isEmpty = values == null || (isRecord(values) && Object.keys(values).length === 0);
-  if (isEmpty) return <p class="dim">{words.state.nothing}</p>;
+  if (isEmpty) return <p class="dim">{strings.state.nothing}</p>;
   return (
     <Tree
       root={isRecord(values) || Array.isArray(values) ? values : { value: values }}
-      label={words.state.tree}
+      label={strings.state.tree}
       at={place.value.query.path}
       onChoose={(path) => go(withQuery({ path }), { replace: true })}
     />
@@ -156,16 +156,16 @@ function Tasks({ state, parent }: Looked) {
   const ran = state.metadata.source === "loop" ? (parent?.tasks ?? []) : [];
   return (
     <>
-      <Section title={words.tasks.ran}>
+      <Section title={strings.tasks.ran}>
         {ran.length === 0 ? (
-          <p class="dim">{words.tasks.none}</p>
+          <p class="dim">{strings.tasks.none}</p>
         ) : (
           ran.map((task) => <Task key={task.id} task={task} hasRun />)
         )}
       </Section>
-      <Section title={words.tasks.next}>
+      <Section title={strings.tasks.next}>
         {state.tasks.length === 0 ? (
-          <p class="dim">{words.tasks.noneNext}</p>
+          <p class="dim">{strings.tasks.noneNext}</p>
         ) : (
           state.tasks.map((task) => <Task key={task.id} task={task} hasRun={false} />)
         )}
@@ -181,28 +181,28 @@ function Task({ task, hasRun }: { task: ThreadTask; hasRun: boolean }) {
       <header>
         <strong>{visible(name)}</strong>
         {checkpoint?.checkpoint_ns && (
-          <a href={stepHref(undefined, { ns: checkpoint.checkpoint_ns })}>{words.tasks.open}</a>
+          <a href={stepHref(undefined, { ns: checkpoint.checkpoint_ns })}>{strings.tasks.open}</a>
         )}
       </header>
       {error !== null && (
         <>
-          <p class="bad">{words.tasks.error}</p>
+          <p class="bad">{strings.tasks.error}</p>
           <LongText class="code bad" text={errorLine(error)} />
         </>
       )}
       {interrupts.map((interrupt, index) => (
         <div class="asks" key={index}>
-          <p>{words.tasks.asks}</p>
+          <p>{strings.tasks.asks}</p>
           <Value value={interrupt.value} />
         </div>
       ))}
       {result != null ? (
         <>
-          <p class="dim">{words.tasks.wrote}</p>
+          <p class="dim">{strings.tasks.wrote}</p>
           <Value value={result} />
         </>
       ) : (
-        hasRun && error === null && <p class="dim">{words.tasks.nothing}</p>
+        hasRun && error === null && <p class="dim">{strings.tasks.nothing}</p>
       )}
     </article>
   );
@@ -219,7 +219,7 @@ function messageLists(values: unknown): [key: string, messages: MessageLike[]][]
 
 function Messages({ values }: { values: ThreadState["values"] }) {
   const lists = messageLists(values);
-  if (lists.length === 0) return <p class="dim">{words.messages.none}</p>;
+  if (lists.length === 0) return <p class="dim">{strings.messages.none}</p>;
   return (
     <>
       {lists.map(([key, messages]) => (
@@ -244,7 +244,7 @@ function Chat({ name, messages }: { name: string | undefined; messages: MessageL
       )}
       {first > 0 && (
         <button type="button" class="link" onClick={() => setMost(most + MOST_MESSAGES)}>
-          {words.messages.earlier(first)}
+          {strings.messages.earlier(first)}
         </button>
       )}
       {messages.slice(first).map((message, index) => (
@@ -257,10 +257,10 @@ function Chat({ name, messages }: { name: string | undefined; messages: MessageL
 function Meta({ state }: { state: ThreadState }) {
   const { checkpoint, parent_checkpoint, created_at, metadata } = state;
   const facts: [string, string | null | undefined][] = [
-    [words.meta.checkpoint, checkpoint?.checkpoint_id],
-    [words.meta.parent, parent_checkpoint?.checkpoint_id],
-    [words.meta.created, created_at],
-    [words.meta.run, typeof metadata.run_id === "string" ? metadata.run_id : undefined],
+    [strings.meta.checkpoint, checkpoint?.checkpoint_id],
+    [strings.meta.parent, parent_checkpoint?.checkpoint_id],
+    [strings.meta.created, created_at],
+    [strings.meta.run, typeof metadata.run_id === "string" ? metadata.run_id : undefined],
   ];
   return (
     <>
@@ -271,7 +271,7 @@ function Meta({ state }: { state: ThreadState }) {
             <dd>
               {value == null ? (
                 "–"
-              ) : name === words.meta.parent ? (
+              ) : name === strings.meta.parent ? (
                 <a href={stepHref(value)}>
                   <code>{visible(value)}</code>
                 </a>
@@ -282,7 +282,7 @@ function Meta({ state }: { state: ThreadState }) {
           </div>
         ))}
       </dl>
-      <Section title={words.meta.metadata}>
+      <Section title={strings.meta.metadata}>
         <Value value={metadata} />
       </Section>
     </>

@@ -20,7 +20,7 @@ import {
   storeHref,
 } from "../state/memory.js";
 import { parseMeta } from "../state/threads.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 /** What the address says of an item that is not there yet. */
 const NEW = "new";
@@ -33,21 +33,21 @@ export function Memory() {
   return (
     <main id="content" class="screen memory" tabIndex={-1}>
       <header class="screen-head">
-        <h1>{words.memory.title}</h1>
+        <h1>{strings.memory.title}</h1>
         <span class="head-end">
           {!isReadOnly && (
             <button type="button" class="small" onClick={() => go(withQuery({ key: undefined, edit: NEW }))}>
-              {words.memory.add}
+              {strings.memory.add}
             </button>
           )}
           <button type="button" class="small" data-refresh onClick={() => void reloadMemory()}>
-            {words.refresh}
+            {strings.refresh}
           </button>
         </span>
       </header>
       <div class="memory-panes">
         <Tree />
-        <section aria-label={words.memory.items}>
+        <section aria-label={strings.memory.items}>
           {isOpen ? <ItemEditor key={`${path} ${key ?? ""}`} itemKey={key} /> : <Items />}
         </section>
       </div>
@@ -59,16 +59,16 @@ function Tree() {
   const { value } = levels.value;
   if (levels.error.value) return <Fault error={levels.error.value} />;
   return (
-    <nav class="namespaces" aria-label={words.memory.namespaces}>
+    <nav class="namespaces" aria-label={strings.memory.namespaces}>
       <a href={storeHref([])} aria-current={namespace.value.length === 0 ? "page" : undefined}>
-        {words.memory.everything}
+        {strings.memory.everything}
       </a>
       {value && <Branches depth={0} />}
     </nav>
   );
 }
 
-/** The labels of one level; those below the one that the place goes through stand under it. */
+/** The labels of one level; children of the selected one are nested below it. */
 function Branches({ depth }: { depth: number }) {
   const level = levels.value.value?.[depth] ?? [];
   if (level.length === 0) return null;
@@ -96,7 +96,7 @@ function Items() {
     <>
       <div class="fields">
         <label>
-          <span>{words.memory.filter}</span>
+          <span>{strings.memory.filter}</span>
           <input
             type="search"
             data-slash
@@ -104,7 +104,7 @@ function Items() {
             onInput={({ currentTarget }) => go(withQuery({ q: currentTarget.value }), { replace: true })}
           />
         </label>
-        <FactsField name="value" label={words.memory.value} hint={words.memory.valueHint} />
+        <FactsField name="value" label={strings.memory.value} hint={strings.memory.valueHint} />
       </div>
       <List />
     </>
@@ -118,14 +118,16 @@ function List() {
     if (itemPage.busy.value) return <Waiting />;
     const isFiltered = parseMeta(place.value.query.value ?? "") !== undefined;
     return isFiltered || namespace.value.length > 0 ? (
-      <Empty title={words.memory.noMatch} />
+      <Empty title={strings.memory.noMatch} />
     ) : (
-      <Empty title={words.memory.none} hint={words.memory.noneHint} />
+      <Empty title={strings.memory.none} hint={strings.memory.noneHint} />
     );
   }
   return (
     <>
-      {shownItems.value.length === 0 && <Empty title={words.memory.noMatch} hint={words.list.noMatchHint} />}
+      {shownItems.value.length === 0 && (
+        <Empty title={strings.memory.noMatch} hint={strings.list.noMatchHint} />
+      )}
       <ul class="threads" data-list>
         {shownItems.value.map((item) => (
           <Row key={`${item.namespace.join(".")} ${item.key}`} item={item} />
@@ -137,7 +139,7 @@ function List() {
         page={itemPage}
         hasMore={hasMoreItems.value}
         more={() => void loadMoreItems()}
-        text={words.memory.loaded(shownItems.value.length)}
+        text={strings.memory.loaded(shownItems.value.length)}
       />
     </>
   );
@@ -153,7 +155,7 @@ function Row({ item }: { item: StoreItem }) {
         <span class="facts">
           {below !== "" && <span>{visible(below)}</span>}
           <Ago at={item.updated_at} />
-          {item.ttl_minutes !== null && <span>{words.memory.lives(item.ttl_minutes)}</span>}
+          {item.ttl_minutes !== null && <span>{strings.memory.lives(item.ttl_minutes)}</span>}
         </span>
       </a>
     </li>

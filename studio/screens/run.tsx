@@ -21,7 +21,7 @@ import { live, picture } from "../state/live-run.js";
 import type { NodeState } from "../state/run-progress.js";
 import type { Picture } from "../state/run-view.js";
 import { graphOf } from "../state/threads.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 /** As far from its end a list counts as being there. */
 const NEAR_PX = 60;
@@ -50,7 +50,11 @@ export function RunScreen() {
       {error ? (
         <Fault error={error} retry={() => void openConversation(id)} />
       ) : graphs.value.value?.length === 0 ? (
-        <Empty title={words.graph.none} hint={words.graph.noneHint} command="graph-serve dev ./graph.ts" />
+        <Empty
+          title={strings.graph.none}
+          hint={strings.graph.noneHint}
+          command="graph-serve dev ./graph.ts"
+        />
       ) : (
         <div class="run-panes">
           <RunMap />
@@ -59,7 +63,7 @@ export function RunScreen() {
             <Asking />
             {isAsking ? (
               <details class="instead">
-                <summary class="dim">{words.questions.instead}</summary>
+                <summary class="dim">{strings.questions.instead}</summary>
                 <Composer />
               </details>
             ) : (
@@ -76,14 +80,14 @@ function Head() {
   const id = threadId.value;
   return (
     <header class="screen-head run-head">
-      <h1>{words.run}</h1>
+      <h1>{strings.run}</h1>
       <Picker />
       {id !== undefined && (
         <p class="facts">
           <code class="one-line">{visible(id)}</code>
           <Copy text={() => id} />
-          <a href={href(["threads", id])}>{words.runs.steps}</a>
-          <a href={href(["run"], { graph: graphId.value })}>{words.runs.fresh}</a>
+          <a href={href(["threads", id])}>{strings.runs.steps}</a>
+          <a href={href(["run"], { graph: graphId.value })}>{strings.runs.fresh}</a>
         </p>
       )}
     </header>
@@ -98,7 +102,7 @@ function Picker() {
   if (ids.length < 2) return <span>{visible(graphId.value)}</span>;
   return (
     <label class="picker">
-      <span class="visually-hidden">{words.runs.graph}</span>
+      <span class="visually-hidden">{strings.runs.graph}</span>
       <select
         value={graphId.value}
         onChange={({ currentTarget: { value } }) => {
@@ -138,10 +142,10 @@ function RunMap() {
   const { nodes, ways } = picture.value ?? {};
   return (
     <details class="run-map" open={matchMedia("(min-width: 900px)").matches}>
-      <summary>{words.runs.drawing}</summary>
+      <summary>{strings.runs.drawing}</summary>
       <Drawing
         diagram={shown}
-        label={`${words.graph.drawing} ${graphId.value}`}
+        label={`${strings.graph.drawing} ${graphId.value}`}
         progress={progressOf(nodes)}
         taken={ways}
         stops={breakpoints.value}
@@ -161,8 +165,8 @@ function Scene() {
     <Scroller isTalk={!isEmpty && seen.entries.length > 0}>
       {isEmpty ? (
         <Empty
-          title={hasMessages.value ? words.runs.empty : words.runs.emptyInput}
-          hint={words.runs.emptyHint}
+          title={hasMessages.value ? strings.runs.empty : strings.runs.emptyInput}
+          hint={strings.runs.emptyHint}
         />
       ) : (
         <>
@@ -198,14 +202,14 @@ function Scroller({ isTalk, children }: { isTalk: boolean; children: ComponentCh
     };
     const note = () => {
       const { scrollTop, scrollHeight, clientHeight } = scrolled() ?? document.documentElement;
-      // What comes between a move to the end and the news of it is no move of the reader.
+      // Scroll events between a programmatic scroll to the end and its event are not the reader's.
       const stays = place.isAtEnd && scrollTop >= place.top;
       place.isAtEnd = stays || scrollHeight - scrollTop - clientHeight < NEAR_PX;
       place.top = scrollTop;
     };
     const observer = new ResizeObserver(toEnd);
     for (const { current } of [box, inside]) if (current) observer.observe(current);
-    // Captured, since what a list tells of being scrolled does not come up to the page.
+    // Capture phase, because scroll events of a list do not bubble.
     document.addEventListener("scroll", note, { capture: true, passive: true });
     return () => {
       observer.disconnect();
@@ -224,7 +228,7 @@ const ended = (): boolean => picture.value?.end !== undefined || row.value.value
 
 const isBlank = (values: unknown): boolean => !isRecord(values) || Object.keys(values).length === 0;
 
-/** What stands beside the conversation in the state, and what nodes wrote to the stream. */
+/** State keys beside the conversation, and custom events of nodes. */
 function Others({ seen: { values, entries, custom, frames } }: { seen: Picture }) {
   const others = isRecord(values)
     ? Object.entries(values).filter(([key]) => key !== "messages" || entries.length === 0)
@@ -233,16 +237,16 @@ function Others({ seen: { values, entries, custom, frames } }: { seen: Picture }
     <>
       {others.length > 0 && (
         <details class="block" open={entries.length === 0}>
-          <summary>{words.runs.output}</summary>
+          <summary>{strings.runs.output}</summary>
           <div class="state-box">
-            <Tree root={Object.fromEntries(others)} label={words.runs.output} />
+            <Tree root={Object.fromEntries(others)} label={strings.runs.output} />
           </div>
         </details>
       )}
       {custom.length > 0 && (
         <details class="block" open>
           <summary>
-            {words.runs.custom} <span class="dim">{custom.length}</span>
+            {strings.runs.custom} <span class="dim">{custom.length}</span>
           </summary>
           <ol class="custom">
             {custom.slice(-20).map((event, index) => (

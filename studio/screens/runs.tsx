@@ -24,14 +24,14 @@ import {
   SINCE,
 } from "../state/all-runs.js";
 import { cancelAction } from "../state/live-run.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 export function Runs() {
   const { status, graph, meta, since } = place.value.query;
   useEffect(() => void reloadRuns(), [status, graph, meta, since]);
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
-      <ListHead title={words.allRuns.title} reload={() => void reloadRuns()} />
+      <ListHead title={strings.allRuns.title} reload={() => void reloadRuns()} />
       <Filters />
       <List />
     </main>
@@ -45,11 +45,11 @@ function Filters() {
     <div class="filters">
       <StatusChoices
         statuses={RUN_STATUSES}
-        show={(each) => (each ? <Status status={each} /> : words.list.all)}
+        show={(each) => (each ? <Status status={each} /> : strings.list.all)}
       />
       <div class="fields is-three">
         <label>
-          <span>{words.allRuns.graph}</span>
+          <span>{strings.allRuns.graph}</span>
           <input
             type="search"
             data-slash
@@ -59,12 +59,12 @@ function Filters() {
         </label>
         <MetaField />
         <label>
-          <span>{words.allRuns.since}</span>
+          <span>{strings.allRuns.since}</span>
           <select value={since} onChange={({ currentTarget }) => change({ since: currentTarget.value })}>
-            <option value="">{words.allRuns.ever}</option>
+            <option value="">{strings.allRuns.ever}</option>
             {Object.keys(SINCE).map((each) => (
               <option key={each} value={each}>
-                {words.allRuns[each as keyof typeof SINCE]}
+                {strings.allRuns[each as keyof typeof SINCE]}
               </option>
             ))}
           </select>
@@ -82,11 +82,11 @@ function List() {
   if (runs.value.length === 0) {
     if (runPage.busy.value) return <Waiting />;
     const { status, graph, meta, since } = place.value.query;
-    if (status || graph || meta || since) return <Empty title={words.allRuns.noMatch} />;
+    if (status || graph || meta || since) return <Empty title={strings.allRuns.noMatch} />;
     return (
       <Empty
-        title={words.allRuns.none}
-        hint={words.allRuns.noneHint}
+        title={strings.allRuns.none}
+        hint={strings.allRuns.noneHint}
         command='graph-serve run --message "hello"'
       />
     );
@@ -105,7 +105,7 @@ function List() {
         page={runPage}
         hasMore={hasMoreRuns.value}
         more={() => void loadMoreRuns()}
-        text={words.allRuns.loaded(runs.value.length)}
+        text={strings.allRuns.loaded(runs.value.length)}
       />
     </>
   );
@@ -131,13 +131,13 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
           <span class="one-line">{visible(graphOf(run))}</span>
         </span>
         <span class="facts">
-          <code title={words.allRuns.run}>{run_id.slice(0, 13)}</code>
+          <code title={strings.allRuns.run}>{run_id.slice(0, 13)}</code>
           <span>
-            {words.allRuns.thread} <code>{visible(thread_id.slice(0, 13))}</code>
+            {strings.allRuns.thread} <code>{visible(thread_id.slice(0, 13))}</code>
           </span>
           <Ago at={created_at} />
           {isOver(run) && <span>{msText(Date.parse(updated_at) - Date.parse(created_at))}</span>}
-          {tokens > 0 && <span>{words.allRuns.tokens(tokens)}</span>}
+          {tokens > 0 && <span>{strings.allRuns.tokens(tokens)}</span>}
         </span>
         {error !== null && <span class="bad one-line">{visible(error)}</span>}
       </a>
@@ -145,7 +145,7 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
       {!isOver(run) && !isReadOnly && (
         <span class="run-actions">
           <button type="button" class="small" onClick={stop}>
-            {words.allRuns.cancel}
+            {strings.allRuns.cancel}
             <span class="visually-hidden"> {run_id}</span>
           </button>
           <CopyAs action={() => cancelAction({ threadId: thread_id, runId: run_id })} />
@@ -172,7 +172,7 @@ function Status({ status }: { status: RunStatus }) {
   const [shape, like] = LOOKS[status];
   return (
     <span class={`status is-${like}`}>
-      <span aria-hidden="true">{shape}</span> {words.allRuns.status[status]}
+      <span aria-hidden="true">{shape}</span> {strings.allRuns.status[status]}
     </span>
   );
 }

@@ -8,7 +8,7 @@ import type { Progress } from "../parts/marks.js";
 import { visible } from "../parts/text.js";
 import { drawing, drawingError, drawThread } from "../state/drawing.js";
 import { chosenStep, type Looked, parentOf, ranIn, stepHref } from "../state/thread.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 export function StepDrawing({ state, parent }: Looked) {
   useSignalEffect(drawThread);
@@ -16,7 +16,7 @@ export function StepDrawing({ state, parent }: Looked) {
   const drawn = drawing.value;
   if (!drawn) return <Waiting />;
   const { diagram, isSeen } = drawn;
-  if (diagram.nodes.length === 0) return <p class="dim">{words.drawing.none}</p>;
+  if (diagram.nodes.length === 0) return <p class="dim">{strings.drawing.none}</p>;
   const ran = state.metadata.source === "loop" ? (parent?.tasks ?? []) : [];
   const progress = progressOf(ran, state.tasks);
   const step = chosenStep.value && parentOf(chosenStep.value);
@@ -24,12 +24,12 @@ export function StepDrawing({ state, parent }: Looked) {
   return (
     <>
       <p class="drawing-head dim">
-        {isSeen ? words.drawing.seen : waysHint(diagram)}
+        {isSeen ? strings.drawing.seen : waysHint(diagram)}
         <Legend {...progress} />
       </p>
       <Drawing
         diagram={diagram}
-        label={words.graph.drawing}
+        label={strings.graph.drawing}
         progress={progress}
         taken={takenEdges(diagram, progress, before)}
       />
@@ -57,7 +57,7 @@ function Legend(progress: Progress) {
     <span class="legend">
       {MARKS.filter((mark) => progress[mark].size > 0).map((mark) => (
         <span key={mark} class={`key is-${mark}`}>
-          {words.drawing[mark]}
+          {strings.drawing[mark]}
         </span>
       ))}
     </span>
@@ -73,7 +73,7 @@ function Inner({ tasks }: { tasks: readonly ThreadTask[] }) {
     <ul class="inner">
       {[...graphs].map(([ns, name]) => (
         <li key={ns}>
-          <a href={stepHref(undefined, { ns })}>{words.drawing.open(visible(name))}</a>
+          <a href={stepHref(undefined, { ns })}>{strings.drawing.open(visible(name))}</a>
         </li>
       ))}
     </ul>

@@ -42,7 +42,7 @@ import type { Step } from "../state/step-list.js";
 import { graphOf } from "../state/threads.js";
 import { Lane } from "../parts/lane.js";
 import { path, placed, width } from "../state/branches.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Inspector } from "./inspector.js";
 
 /** While the page is seen: how often it is asked whether the thread has changed. */
@@ -54,7 +54,7 @@ export function Thread() {
   useSignalEffect(look);
   useSignalEffect(findNamed);
   useEffect(() => {
-    // A run that is read tells by itself what is new.
+    // The stream of a run already reports changes.
     const again = () => document.visibilityState === "visible" && !live.value && void refresh();
     const timer = setInterval(again, LOOK_AGAIN_MS);
     document.addEventListener("visibilitychange", again);
@@ -69,7 +69,7 @@ export function Thread() {
   if (error && !row.value.value) {
     return (
       <main id="content" class="screen narrow" tabIndex={-1}>
-        <h1>{words.threads}</h1>
+        <h1>{strings.threads}</h1>
         <Fault error={error} retry={() => void open()} />
       </main>
     );
@@ -97,7 +97,7 @@ function Head() {
     <header class="screen-head thread-head">
       {!shared && (
         <a class="back" href={href(["threads"])}>
-          ← {words.threads}
+          ← {strings.threads}
         </a>
       )}
       <h1>
@@ -116,7 +116,7 @@ function Head() {
           <SavePage graph={graphOf(thread)} />
           {!shared && (
             <button type="button" class="small" data-refresh onClick={() => void refresh()}>
-              {words.refresh}
+              {strings.refresh}
             </button>
           )}
         </p>
@@ -125,8 +125,10 @@ function Head() {
       {thread?.error != null && <p class="bad one-line">{visible(thread.error)}</p>}
       {ns !== "" && (
         <p class="within">
-          {words.thread.within} <code>{visible(ns.replaceAll(/:[\w-]{36}/g, ""))}</code>
-          <a href={href(["threads", threadId.value], { tab: place.value.query.tab })}>{words.thread.root}</a>
+          {strings.thread.within} <code>{visible(ns.replaceAll(/:[\w-]{36}/g, ""))}</code>
+          <a href={href(["threads", threadId.value], { tab: place.value.query.tab })}>
+            {strings.thread.root}
+          </a>
         </p>
       )}
     </header>
@@ -138,8 +140,8 @@ function Nothing() {
   if (page.busy.value || !row.value.value) return <Waiting />;
   return (
     <Empty
-      title={words.thread.empty}
-      hint={words.thread.emptyHint}
+      title={strings.thread.empty}
+      hint={strings.thread.emptyHint}
       command={`graph-serve run --thread ${threadId.value} --message "hello"`}
     />
   );
@@ -157,19 +159,19 @@ function StepList() {
     void choose(to);
   };
   return (
-    <section class="steps" aria-label={words.thread.steps}>
+    <section class="steps" aria-label={strings.thread.steps}>
       <header class="pane-head">
-        <h2>{words.thread.steps}</h2>
+        <h2>{strings.thread.steps}</h2>
         {!isFollowing.value && (
           <button type="button" class="small" data-newest onClick={follow}>
-            {newerCount.value > 0 ? words.thread.newer(newerCount.value) : words.thread.follow}
+            {newerCount.value > 0 ? strings.thread.newer(newerCount.value) : strings.thread.follow}
           </button>
         )}
       </header>
       <Rows
         id={LIST}
         role="listbox"
-        label={words.thread.steps}
+        label={strings.thread.steps}
         count={all.count}
         height={ROW}
         active={chosenRow.value}
@@ -201,7 +203,7 @@ function rowAt(row: number) {
 /** A step that is on its way. */
 const Unread = ({ row }: { row: number }) => (
   <div id={rowId(LIST, row)} class="row step is-unread dim" role="option" aria-selected={false}>
-    {words.loading}
+    {strings.loading}
   </div>
 );
 
@@ -232,9 +234,9 @@ function StepRow({ step, above, place, row: at }: StepRowProps) {
         <span class="dim one-line small-text">{changedText(step, isFailed)}</span>
       </span>
       <span class="badges">
-        {isBranch(step, above) && <span class="visually-hidden">{words.thread.branch}</span>}
-        {step.asks > 0 && <span class="badge is-asks">{words.thread.asks}</span>}
-        {isFailed && <span class="badge is-failed">{words.thread.failed}</span>}
+        {isBranch(step, above) && <span class="visually-hidden">{strings.thread.branch}</span>}
+        {step.asks > 0 && <span class="badge is-asks">{strings.thread.asks}</span>}
+        {isFailed && <span class="badge is-failed">{strings.thread.failed}</span>}
         {ms !== undefined && <span class="dim small-text">{msText(ms)}</span>}
       </span>
     </div>
@@ -258,12 +260,12 @@ function StepLane({ step, place }: Pick<StepRowProps, "step" | "place">) {
 
 function titleOf(step: Step) {
   const { source } = step;
-  if (source === "input") return <span class="kind">{words.thread.input}</span>;
-  if (source === "update") return <span class="kind">{words.thread.update}</span>;
-  if (source === "fork") return <span class="kind">{words.thread.fork}</span>;
+  if (source === "input") return <span class="kind">{strings.thread.input}</span>;
+  if (source === "update") return <span class="kind">{strings.thread.update}</span>;
+  if (source === "fork") return <span class="kind">{strings.thread.fork}</span>;
   const nodes = nodesOf(step);
   if (nodes === undefined) return "…";
-  if (nodes.length === 0) return <span class="kind">{words.thread.start}</span>;
+  if (nodes.length === 0) return <span class="kind">{strings.thread.start}</span>;
   return [...new Set(nodes)].map((name) => (
     <span class={`node ${subgraphs.value.has(name) ? "is-graph" : ""}`} key={name}>
       {visible(name)}
@@ -279,10 +281,10 @@ function countOf(nodes: readonly string[], name: string): string {
 }
 
 function changedText({ changed, next, asks }: Step, isFailed: boolean): string {
-  const wrote = changed && changed.length > 0 ? `${words.thread.wrote} ${visible(changed.join(", "))}` : "";
+  const wrote = changed && changed.length > 0 ? `${strings.thread.wrote} ${visible(changed.join(", "))}` : "";
   // The badge is of what comes next.
   if (wrote !== "" && asks === 0 && !isFailed) return wrote;
   const names = [...new Set(ownNodes(next))];
-  const then = names.length > 0 ? words.thread.next(visible(names.join(", "))) : "";
+  const then = names.length > 0 ? strings.thread.next(visible(names.join(", "))) : "";
   return [then, wrote].filter(Boolean).join(" · ");
 }

@@ -23,7 +23,7 @@ import {
   tokens,
   total,
 } from "../state/threads.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 const TYPING_MS = 250;
 
@@ -31,14 +31,14 @@ export function Threads() {
   const { status, meta, q = "" } = place.value.query;
   const typed = useRef(q);
   useEffect(() => {
-    // Whoever types is waited for.
+    // Wait until the user stops typing.
     const timer = setTimeout(() => void reload(), typed.current === q ? 0 : TYPING_MS);
     typed.current = q;
     return () => clearTimeout(timer);
   }, [status, meta, q]);
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
-      <ListHead title={words.threads} reload={() => void reload()} />
+      <ListHead title={strings.threads} reload={() => void reload()} />
       <Filters />
       <List />
     </main>
@@ -53,18 +53,18 @@ function Filters() {
         statuses={STATUSES}
         show={(each) => (
           <>
-            {each ? <Status status={each} /> : words.list.all}
+            {each ? <Status status={each} /> : strings.list.all}
             <span class="count">{counts.value[each ?? "all"] ?? ""}</span>
           </>
         )}
       />
       <div class="fields">
         <label>
-          <span>{words.list.filter}</span>
+          <span>{strings.list.filter}</span>
           <input
             type="search"
             data-slash
-            placeholder={words.list.filterHint}
+            placeholder={strings.list.filterHint}
             value={q}
             onInput={({ currentTarget }) => go(withQuery({ q: currentTarget.value }), { replace: true })}
           />
@@ -82,9 +82,13 @@ function List() {
     if (page.busy.value) return <Waiting />;
     const { status, meta = "", q = "" } = place.value.query;
     if (status !== undefined || parseMeta(meta) !== undefined || q !== "")
-      return <Empty title={words.list.noMatch} />;
+      return <Empty title={strings.list.noMatch} />;
     return (
-      <Empty title={words.list.none} hint={words.list.noneHint} command='graph-serve run --message "hello"' />
+      <Empty
+        title={strings.list.none}
+        hint={strings.list.noneHint}
+        command='graph-serve run --message "hello"'
+      />
     );
   }
   return (
@@ -100,7 +104,7 @@ function List() {
         page={page}
         hasMore={hasMore.value}
         more={() => void loadMore()}
-        text={words.list.loaded(shown.value.length, total.value)}
+        text={strings.list.loaded(shown.value.length, total.value)}
       />
     </>
   );
@@ -111,11 +115,11 @@ function Row({ thread }: { thread: ListedThread }) {
   const preview = previewOf(thread);
   const used = tokens.value.get(thread_id) ?? 0;
   const remove = () => {
-    removeThread(thread, words.list.removed(thread_id.slice(0, 13)));
+    removeThread(thread, strings.list.removed(thread_id.slice(0, 13)));
     document.getElementById("content")?.focus();
   };
   const isNew = thread.state_updated_at === null && status !== "busy";
-  const nothing = isNew ? words.list.neverRan : words.list.noMessage;
+  const nothing = isNew ? strings.list.neverRan : strings.list.noMessage;
   return (
     <li class="with-action">
       <a class="thread" href={href(["threads", thread_id])}>
@@ -127,13 +131,13 @@ function Row({ thread }: { thread: ListedThread }) {
           {graphOf(thread) !== "" && <span>{visible(graphOf(thread))}</span>}
           <code>{thread_id.slice(0, 13)}</code>
           <Ago at={updated_at} />
-          {used > 0 && <span>{words.allRuns.tokens(used)}</span>}
+          {used > 0 && <span>{strings.allRuns.tokens(used)}</span>}
         </span>
         {error !== null && <span class="bad one-line">{visible(error)}</span>}
       </a>
       {!isReadOnly && (
         <button type="button" class="small on-demand" onClick={remove}>
-          {words.list.remove}
+          {strings.list.remove}
           <span class="visually-hidden"> {thread_id}</span>
         </button>
       )}

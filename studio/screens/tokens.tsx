@@ -9,7 +9,7 @@ import { rootTasks } from "../parts/timeline.js";
 import { chosenStep, namespace } from "../state/thread.js";
 import { prices, priceText } from "../state/prices.js";
 import { threadCost, threadTokens } from "../state/times.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 const COLUMNS = ["of", "input", "output", "total"] as const;
 
@@ -21,28 +21,28 @@ export function Tokens({ told }: { told: RunTasks }) {
   const costs =
     list.length === 0 ? [] : [costOf(ofStep, list), costOf(told.tasks, list), threadCost.value.value];
   return (
-    <section class="tokens" aria-label={words.tokens.title}>
+    <section class="tokens" aria-label={strings.tokens.title}>
       <table>
-        <caption class="visually-hidden">{words.tokens.title}</caption>
+        <caption class="visually-hidden">{strings.tokens.title}</caption>
         <thead>
           <tr>
             {COLUMNS.map((name) => (
               <th key={name} scope="col">
-                {words.tokens[name]}
+                {strings.tokens[name]}
               </th>
             ))}
-            {list.length > 0 && <th scope="col">{words.tokens.cost}</th>}
+            {list.length > 0 && <th scope="col">{strings.tokens.cost}</th>}
           </tr>
         </thead>
         <tbody>
-          <TokenRow name={words.tokens.step} counts={tokensIn(ofStep)} costs={costs} index={0} />
-          <TokenRow name={words.tokens.run} counts={tokensIn(told.tasks)} costs={costs} index={1} />
-          <TokenRow name={words.tokens.thread} counts={threadTokens.value} costs={costs} index={2} />
+          <TokenRow name={strings.tokens.step} counts={tokensIn(ofStep)} costs={costs} index={0} />
+          <TokenRow name={strings.tokens.run} counts={tokensIn(told.tasks)} costs={costs} index={1} />
+          <TokenRow name={strings.tokens.thread} counts={threadTokens.value} costs={costs} index={2} />
         </tbody>
       </table>
       <p>
         <button type="button" class="small" onClick={() => setAsked(true)}>
-          {words.tokens.prices}
+          {strings.tokens.prices}
         </button>
         <Unpriced costs={costs} />
       </p>
@@ -86,7 +86,7 @@ function costText(cost: Cost | undefined): string {
 function Unpriced({ costs }: { costs: Costs }) {
   const names = [...new Set(costs.flatMap((cost) => cost?.unpriced ?? []))];
   if (names.length === 0) return null;
-  return <span class="dim small-text"> {words.tokens.unpriced(visible(names.join(", ")))}</span>;
+  return <span class="dim small-text"> {strings.tokens.unpriced(visible(names.join(", ")))}</span>;
 }
 
 function Prices({ onClose }: { onClose: () => void }) {
@@ -94,7 +94,7 @@ function Prices({ onClose }: { onClose: () => void }) {
   const list = parsePrices(text);
   const fault = "line" in list ? list.line : undefined;
   return (
-    <Dialog title={words.tokens.prices} onClose={onClose}>
+    <Dialog title={strings.tokens.prices} onClose={onClose}>
       <form
         method="dialog"
         onSubmit={(event) => {
@@ -105,13 +105,13 @@ function Prices({ onClose }: { onClose: () => void }) {
         }}
       >
         <label>
-          <span>{words.tokens.list}</span>
+          <span>{strings.tokens.list}</span>
           <textarea
             class="code"
             rows={8}
             spellcheck={false}
             value={text}
-            placeholder={words.tokens.example}
+            placeholder={strings.tokens.example}
             aria-invalid={fault !== undefined}
             aria-describedby={fault === undefined ? undefined : "price-fault"}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
@@ -119,13 +119,13 @@ function Prices({ onClose }: { onClose: () => void }) {
         </label>
         {fault !== undefined && (
           <p id="price-fault" class="bad" role="alert">
-            {words.tokens.fault(fault)}
+            {strings.tokens.fault(fault)}
           </p>
         )}
-        <p class="dim">{words.tokens.note}</p>
+        <p class="dim">{strings.tokens.note}</p>
         <p class="actions">
           <button type="submit" class="main" disabled={fault !== undefined}>
-            {words.tokens.keep}
+            {strings.tokens.keep}
           </button>
         </p>
       </form>

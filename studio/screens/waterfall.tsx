@@ -9,13 +9,13 @@ import { graphAround, type TimedRow, timeline, type Timeline } from "../parts/ti
 import { go } from "../router.js";
 import { namespace, stepHref, steps } from "../state/thread.js";
 import { chosenRun, readTimes, times } from "../state/times.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { Tokens } from "./tokens.js";
 
 export function Waterfall() {
   useSignalEffect(readTimes);
   const run = chosenRun.value;
-  if (run === undefined) return <p class="dim">{words.times.noRun}</p>;
+  if (run === undefined) return <p class="dim">{strings.times.noRun}</p>;
   if (times.error.value) return <Fault error={times.error.value} />;
   const told = times.value.value;
   if (told?.of !== run) return <Waiting />;
@@ -23,7 +23,7 @@ export function Waterfall() {
     <>
       <Tokens told={told.tasks} />
       {told.tasks.tasks.length === 0 ? (
-        <p class="dim">{words.times.none}</p>
+        <p class="dim">{strings.times.none}</p>
       ) : (
         <Line key={run} told={told.tasks} />
       )}
@@ -47,16 +47,16 @@ function Line({ told }: { told: RunTasks }) {
     event.preventDefault();
   };
   return (
-    <section class="waterfall" aria-label={words.times.title}>
+    <section class="waterfall" aria-label={strings.times.title}>
       <header class="waterfall-head">
-        <span class="dim small-text">{words.times.took(msText(line.ms), line.rows.length)}</span>
-        {told.omitted > 0 && <span class="dim small-text">{words.times.omitted(told.omitted)}</span>}
+        <span class="dim small-text">{strings.times.took(msText(line.ms), line.rows.length)}</span>
+        {told.omitted > 0 && <span class="dim small-text">{strings.times.omitted(told.omitted)}</span>}
         <Legend line={line} />
       </header>
       <Rows
         id={LIST}
         role="listbox"
-        label={words.times.title}
+        label={strings.times.title}
         count={line.rows.length}
         height={ROW}
         active={active}
@@ -81,10 +81,10 @@ const Legend = ({ line }: { line: Timeline }) => (
   <span class="legend small-text dim">
     {KINDS.filter((kind) => line.rows.some(({ task }) => task.kind === kind)).map((kind) => (
       <span key={kind} class={`bar-key is-${kind}`}>
-        {words.times[kind]}
+        {strings.times[kind]}
       </span>
     ))}
-    {line.pauses.length > 0 && <span class="bar-key is-pause">{words.times.pause}</span>}
+    {line.pauses.length > 0 && <span class="bar-key is-pause">{strings.times.pause}</span>}
   </span>
 );
 
@@ -102,9 +102,9 @@ function Bar({ row: { task, depth, ms, left, width }, line, id, isActive }: BarP
   return (
     <div id={id} class="row bar-row" role="option" aria-selected={isActive} onClick={() => open(task)}>
       <span class="bar-name one-line" style={{ paddingLeft: `${Math.min(depth, 8) * 14}px` }}>
-        {kind !== "node" && <span class="visually-hidden">{words.times[kind]} </span>}
+        {kind !== "node" && <span class="visually-hidden">{strings.times[kind]} </span>}
         {visible(name)}
-        {state !== "done" && <span class={`bar-state is-${state}`}> {words.times.states[state]}</span>}
+        {state !== "done" && <span class={`bar-state is-${state}`}> {strings.times.states[state]}</span>}
       </span>
       <span class="bar-track">
         {line.pauses.map((pause, index) => (
@@ -121,7 +121,7 @@ function Bar({ row: { task, depth, ms, left, width }, line, id, isActive }: BarP
         />
       </span>
       <span class="bar-ms">
-        {usage && <span class="dim">{words.times.tokens(usage.total_tokens)}</span>} {msText(ms)}
+        {usage && <span class="dim">{strings.times.tokens(usage.total_tokens)}</span>} {msText(ms)}
       </span>
     </div>
   );

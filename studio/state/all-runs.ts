@@ -40,7 +40,7 @@ const next = signal<number | null>(0);
 export const hasMoreRuns = computed(() => next.value !== null);
 let generation = 0;
 
-/** Load the list anew by the filters of the address. */
+/** Reload the list with the filters of the address. */
 export async function reloadRuns(): Promise<void> {
   const mine = ++generation;
   next.value = 0;

@@ -1,6 +1,6 @@
 /** Files of the message that is written: added while a request still has room for them. */
 import { signal } from "@preact/signals";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 import { input } from "./composer.js";
 import { messageOf, type Said, withMessage } from "./draft.js";
 import { base64Length, blockOf, bytesText, type HeldFile, kindOf, UNKNOWN } from "./files.js";
@@ -18,7 +18,7 @@ const sizeOfInput = (): number => new Blob([JSON.stringify(input.value.value)]).
 export const said = (): Said | undefined => messageOf(input.value.value);
 const say = (next: Said): void => input.set(withMessage(input.value.value, next));
 
-/** Add them to the message; what has no room in a request, or cannot be read, is told of. */
+/** Add them to the message; reports files that are too large or unreadable. */
 export async function attachFiles(files: readonly File[]): Promise<void> {
   const faults: string[] = [];
   for (const file of files) {
@@ -32,15 +32,15 @@ async function attachOne(file: File): Promise<string | undefined> {
   const most = server.value.value?.body_limit;
   const needed = sizeOfInput() + base64Length(file.size) + ROOM_BESIDE;
   if (most !== undefined && needed > most)
-    return words.files.tooLarge(file.name, bytesText(needed), bytesText(most));
+    return strings.files.tooLarge(file.name, bytesText(needed), bytesText(most));
   try {
     const held = await readFile(file);
     const now = said();
-    if (!now) return words.files.noMessage(file.name);
+    if (!now) return strings.files.noMessage(file.name);
     say({ ...now, files: [...now.files, blockOf(held)] });
     return undefined;
   } catch {
-    return words.files.unreadable(file.name);
+    return strings.files.unreadable(file.name);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The branches of a thread: which lane each step stands in, and which steps led to the one that is looked at. */
+/** The branches of a thread: the lane of each step, and the steps that led to the selected one. */
 import { computed } from "@preact/signals";
 import { Lanes } from "../../src/view/lanes.js";
 import { chosenId, isAboveGap, steps } from "./thread.js";

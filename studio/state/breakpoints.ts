@@ -1,4 +1,4 @@
-/** Where runs are to stop by themselves, and how they go on from there. */
+/** Breakpoints of runs, and how runs resume from them. */
 import { computed, effect, signal } from "@preact/signals";
 import type { ThreadState } from "../../src/models/state.js";
 import type { RunWish } from "./copy-as.js";
@@ -62,10 +62,10 @@ export function stops(): Pick<RunWish, "interrupt_before" | "interrupt_after"> {
   };
 }
 
-/** Go on from where the run stopped, to the next breakpoint. */
+/** Resume to the next breakpoint. */
 export const goOn = (): RunWish => ({ input: null, ...stops() });
 
-/** Go on for one superstep alone, of the graph that it stopped inside of, too. */
+/** Resume for one superstep, also inside a subgraph. */
 export const step = (places: readonly string[]): RunWish => ({
   input: null,
   interrupt_after: ["*", ...new Set(places.flatMap(graphsAround))],

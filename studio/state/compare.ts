@@ -13,7 +13,7 @@ import { ownNodes } from "../../src/view/diagram.js";
 import { fileNameOf, openedFile } from "./opened-files.js";
 import { askStates } from "./shown.js";
 import { type Step, STEP_FIELDS, stepOf } from "./step-list.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 /** Whom a side is asked of: the server, or a file that the reader has opened. */
 interface Origin {
@@ -33,7 +33,7 @@ export interface Side {
   chain: ComparedStep[];
   /** Whether what was before its first step is not read: the thread is too long. */
   isCut: boolean;
-  /** Whether the run of its last step went on behind it. */
+  /** Whether the run of its last step has later steps. */
   goesOn: boolean;
 }
 
@@ -83,7 +83,7 @@ function originOf(ref: string): Origin {
         (method === "GET" ? await ask<T>(method, path) : await askStates<T>(method, path, body)).body,
     };
   const held = openedFile(file);
-  if (!held) throw new ApiError(404, "file_not_open", words.compare.noFile(file));
+  if (!held) throw new ApiError(404, "file_not_open", strings.compare.noFile(file));
   return {
     threadId: held.threadId,
     file,
@@ -115,7 +115,7 @@ async function readSide(name: string): Promise<Side> {
   const tip = tipOf(steps, reference);
   if (!tip) {
     const most = isWhole ? undefined : MOST_STEPS;
-    throw new ApiError(404, "checkpoint_not_found", words.compare.noStep(ref, reference, most));
+    throw new ApiError(404, "checkpoint_not_found", strings.compare.noStep(ref, reference, most));
   }
   const chain = chainTo(tip, steps, origin);
   const newest = steps.find(({ runId }) => runId === tip.runId);
@@ -155,11 +155,11 @@ function chainTo(tip: Step, steps: readonly Step[], origin: Origin): ComparedSte
 }
 
 function titleOf({ source }: Step, parent: Step | undefined): string {
-  if (source === "input") return words.thread.input;
-  if (source === "update") return words.thread.update;
-  if (source === "fork") return words.thread.fork;
+  if (source === "input") return strings.thread.input;
+  if (source === "update") return strings.thread.update;
+  if (source === "fork") return strings.thread.fork;
   const nodes = [...new Set(ownNodes(parent?.next ?? []))];
-  return nodes.length === 0 ? words.thread.start : nodes.join(" + ");
+  return nodes.length === 0 ? strings.thread.start : nodes.join(" + ");
 }
 
 type ListedRun = Pick<Run, "run_id" | "usage" | "created_at">;

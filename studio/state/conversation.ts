@@ -27,7 +27,7 @@ let generation = 0;
 let spare: string | undefined;
 let rolledBack: string | undefined;
 
-/** Show the thread, and the run that goes on there; without one, a new conversation. */
+/** Show the thread and its run in flight; without a thread, a new conversation. */
 export async function openConversation(id: string | undefined): Promise<void> {
   const mine = ++generation;
   const isStale = () => mine !== generation;
@@ -53,7 +53,7 @@ async function openFirstGraph(): Promise<void> {
   if (place.value.query.graph === undefined) await openGraph(graphs.value.value?.[0] ?? "");
 }
 
-/** Be ready to run the thread whose steps are shown, and read the run that goes on there. */
+/** Prepare to run the thread whose steps are shown, and follow its run in flight. */
 export function attach(thread: ListedThread): void {
   const id = thread.thread_id;
   if (!isShown(id)) {
@@ -81,7 +81,7 @@ async function readAll(id: string, isStale: () => boolean): Promise<void> {
     load(state, async () => (await ask<ThreadState>("GET", path)).body, isStale),
   ]);
   if (isStale() || !row.value.value) return;
-  // A thread on which nothing ran is nobody's yet.
+  // A thread without runs belongs to no graph yet.
   const own = graphOf(row.value.value);
   await (own === "" ? openFirstGraph() : openGraph(own));
 }

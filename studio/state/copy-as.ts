@@ -32,7 +32,7 @@ interface Followed {
 }
 
 interface WithFiles {
-  /** Files that the body holds, by the marks that stand there in place of what is in them. */
+  /** Files in the body, by the placeholders that replace their content. */
   files?: ReadonlyMap<string, string>;
   /** The shell would take what joins the two for a part of the body. */
   then?: undefined;

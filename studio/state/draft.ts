@@ -5,7 +5,7 @@ import type { PathStep } from "../../src/models/value-path.js";
 import { fileOf } from "./files.js";
 import { jsonFault, type TextFault } from "./json-fault.js";
 
-/** A value and the JSON that it is written as. While the text is no JSON the value stays as it was. */
+/** A value and its JSON text. While the text is invalid JSON, the value keeps its last valid state. */
 export class Draft {
   readonly value = signal<unknown>({});
   /** What was written as JSON, as it was written. */
@@ -36,7 +36,7 @@ export class Draft {
     this.#onChange();
   }
 
-  /** Change what stands at a path; undefined takes it out. */
+  /** Set the value at a path; undefined removes it. */
   setAt(path: readonly PathStep[], value: unknown): void {
     const others = [...this.unfit.value].filter((each) => each !== JSON.stringify(path));
     this.set(changedAt(this.value.value, path, value));
@@ -98,7 +98,7 @@ export function messageOf(value: unknown): Said | undefined {
   return message.role === "user" || message.type === "human" ? saidIn(message.content) : undefined;
 }
 
-/** A text, or blocks: a text first, if any, and nothing but files behind it. */
+/** A text, or blocks: an optional text first, then only files. */
 function saidIn(content: unknown): Said | undefined {
   if (typeof content === "string") return { text: content, files: [] };
   const blocks: unknown[] = Array.isArray(content) ? content : [];

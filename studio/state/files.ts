@@ -80,7 +80,7 @@ export function blockOf({ kind, mime, data, name }: HeldFile): JsonObject {
   };
 }
 
-/** Bytes that this many characters of base64 stand for. */
+/** Number of bytes that this many base64 characters encode. */
 export const bytesOf = ({ data }: HeldFile): number =>
   Math.floor((data.length * 3) / 4) - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
 

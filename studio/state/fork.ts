@@ -1,4 +1,4 @@
-/** Going on from a step in another way: what is written there, what runs from there, and the way back. */
+/** State of a fork: the values to write, the run that follows, and undo. */
 import { batch, computed, signal } from "@preact/signals";
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 import type { GraphSchema } from "../../src/models/assistant.js";
@@ -56,7 +56,7 @@ export function addMessage(key: string, message: JsonObject): void {
 
 const checkpointOf = (id: string) => ({ checkpoint_id: id, checkpoint_ns: namespace.value });
 
-/** The body of the write as it will be sent; undefined while a draft is no JSON. */
+/** The body of the write as it will be sent; undefined while a draft is invalid JSON. */
 export const body = computed(() => {
   const id = chosenId.value;
   if (id === undefined || isFaulty.value) return undefined;
@@ -125,7 +125,7 @@ export function writeAction(): Action {
   };
 }
 
-/** The same, and the run that goes on from what was written, which is the newest step then. */
+/** The same, plus the run that resumes from the written step, which is then the newest. */
 export function writeAndRunAction(): Action {
   const { values, as_node: asNode, checkpoint } = body.value ?? {};
   const graph = row.value.value ? graphOf(row.value.value) : "";
@@ -158,7 +158,7 @@ export function runAction(): Action {
   };
 }
 
-/** Write, and look at what came of it; with `andRun`, go on from there. */
+/** Write and show the result; with `andRun`, run from there. */
 export const write = (andRun: boolean): Promise<void> =>
   sending(async () => {
     if (!body.value) return;
@@ -183,7 +183,7 @@ export const runUnchanged = (): Promise<void> =>
     go(stepHref(undefined, { fork: undefined }));
   });
 
-/** The run goes on when this page is left; its steps come as those of any run. */
+/** The run continues when this page is left; its steps arrive like those of any run. */
 function run(id: string): void {
   const thread = row.value.value;
   if (!thread) return;

@@ -14,7 +14,7 @@ export const loadGraphs = (): Promise<void> =>
     return [...new Set(body.map(({ graph_id }) => graph_id))];
   });
 
-/** The interface lists the default graph alone, unless it is told otherwise; `dev` tells of all, and all can be run. */
+/** The interface lists only the default graph, unless configured otherwise; `dev` lists all. Every graph can be run. */
 export const graphIds = computed(() => [
   ...new Set([...(graphs.value.value ?? []), ...(hello.value?.graphs ?? [])]),
 ]);
@@ -39,7 +39,7 @@ export function openGraph(id: string): Promise<void> {
   return loaded;
 }
 
-/** Read it again: it may have been loaded anew. */
+/** Read it again after a reload. */
 export async function readGraph(): Promise<void> {
   const id = graphId.value;
   const path = `/assistants/${encodeURIComponent(id)}`;

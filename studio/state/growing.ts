@@ -36,7 +36,7 @@ const blocksOf = (content: unknown): Block[] =>
     ? content.map((block: unknown) => (isRecord(block) ? block : { type: "text", text: String(block) }))
     : [{ type: "text", text: String(content) }];
 
-/** A block goes on where the index says so, or, without one, where the last block is of its type. */
+/** A chunk extends the block with its index or, without one, the last block of its type. */
 function withBlock(blocks: Block[], block: Block): Block[] {
   const at =
     block.index === undefined

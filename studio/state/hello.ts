@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
 import type { StudioHello } from "../../src/models/studio.js";
 
-/** What `dev` tells of its graphs; undefined where nobody does. */
+/** Information of `dev` about its graphs; undefined on other servers. */
 export const hello = signal<StudioHello | undefined>(undefined);

@@ -1,4 +1,4 @@
-/** What `dev` tells its Studio, and does for it. Without the token of the terminal's address there is nothing. */
+/** Events and helpers of `dev`. They need the token in the address that the terminal printed. */
 import type { FaultLocation, StudioCase, StudioHello, StudioReplay } from "../../src/models/studio.js";
 import { ApiError, ask, isReadOnly, open, storedKey } from "../api.js";
 import type { Action } from "./copy-as.js";
@@ -15,7 +15,7 @@ interface Message {
   hello?: StudioHello;
 }
 
-/** Tabs of one browser: one of them reads the events and tells the others, and a new one asks them for the token. */
+/** Tabs of one browser: one of them reads the events and forwards them, and a new tab asks the others for the token. */
 const tabs = new BroadcastChannel("graph-serve.studio");
 let listening: AbortController | undefined;
 
@@ -59,11 +59,11 @@ async function connect(): Promise<void> {
   try {
     hello.value = (await ask<StudioHello>("GET", "/studio/api/hello", { headers: helperHeaders() })).body;
   } catch (error) {
-    // A token of a process that is gone, or a server that helps nobody.
+    // The token of an earlier process, or a server without helpers.
     if (error instanceof ApiError && error.status !== 0) sessionStorage.removeItem(TOKEN);
     return;
   }
-  // The connection is the browser's one for all tabs: whoever has the lock has it.
+  // All tabs share one connection: the tab with the lock holds it.
   await navigator.locks
     .request(LOCK, { signal: leaving.signal }, () => readEvents(leaving.signal))
     .catch(() => undefined);

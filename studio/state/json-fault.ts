@@ -1,4 +1,4 @@
-/** Where a text stops being JSON: engines tell it each in their way, or not at all. */
+/** Position of a JSON syntax error, which engines report differently or not at all. */
 
 export interface TextFault {
   line: number;

@@ -1,4 +1,4 @@
-/** The run of the thread that is looked at: begun here or by somebody else, read as it goes on, over reloads and tabs. */
+/** Follows the run in flight of the open thread, started here or elsewhere, across reloads and tabs. */
 import { batch, signal } from "@preact/signals";
 import { isRecord } from "../../src/models/json.js";
 import type { Run, RunCreateRequest, RunTasks } from "../../src/models/run.js";
@@ -21,7 +21,7 @@ export interface LiveRun {
   isStopping: boolean;
 }
 
-/** The run that is going on; undefined where none is. */
+/** The run in flight; undefined if there is none. */
 export const live = signal<LiveRun | undefined>(undefined);
 /** What is seen of it, or of the last one. */
 export const picture = signal<Picture | undefined>(undefined);
@@ -43,7 +43,7 @@ let view: RunView | undefined;
 let shownThread: string | undefined;
 let leaving: AbortController | undefined;
 
-/** Look at no run any more; it goes on. */
+/** Stop following the run; it continues. */
 export function leave(): void {
   generation += 1;
   leaving?.abort();
@@ -120,7 +120,7 @@ export async function follow(threadId: string, scene: Scene): Promise<void> {
   void read(threadId, runId, scene);
 }
 
-/** The run that goes on, or the first that waits for its turn. */
+/** The running run, or the first pending one. */
 async function inFlight(threadId: string): Promise<string | undefined> {
   const { body } = await ask<Pick<Run, "run_id" | "status">[]>(
     "GET",
@@ -173,7 +173,7 @@ const isEndOfCall = ({ event, data }: Frame): boolean =>
   isRecord(data) &&
   (data.event === "on_tool_end" || data.event === "on_tool_error");
 
-/** What its frames do not tell: how long calls took. */
+/** Durations of calls, which frames do not contain. */
 async function readTimes(threadId: string, runId: string): Promise<void> {
   const told = await tasksOf(threadId, runId);
   if (told) takeTimes(threadId, [told]);
@@ -221,7 +221,7 @@ const tell = (threadId: string, isOver: boolean): void => {
   for (const listener of listeners) listener(threadId, isOver);
 };
 
-/** A browser has six connections for a server: a tab that nobody sees takes none, and catches up when it is seen. */
+/** A browser has six connections for a server: a hidden tab uses none, and catches up when it becomes visible. */
 async function readWhileSeen(
   path: string,
   take: (frame: Frame) => void,

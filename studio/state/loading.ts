@@ -14,7 +14,7 @@ export const loading = <T>(): Loading<T> => ({
   busy: signal(false),
 });
 
-/** Wait for `work`, and keep what comes of it, unless `isStale` says that nobody wants it any more. */
+/** Await `work` and keep its result, unless `isStale` says that it is no longer needed. */
 export async function load<T>(
   target: Loading<T>,
   work: () => Promise<T>,

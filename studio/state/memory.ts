@@ -23,7 +23,7 @@ export const itemPage = loading<void>();
 export const hasMoreItems = signal(true);
 let generation = 0;
 
-/** Load namespaces and items anew, by the address. */
+/** Reload namespaces and items for the address. */
 export async function reloadMemory(): Promise<void> {
   const mine = ++generation;
   itemPage.busy.value = false;

@@ -4,7 +4,7 @@ import type { ThreadState } from "../../src/models/state.js";
 import { type ThreadFile, threadFileFault } from "../../src/models/thread-file.js";
 import type { PageData } from "../../src/view/replay-data.js";
 import { type Answerer, answererOf, statesPage } from "../parts/answers.js";
-import { words } from "../words.js";
+import { strings } from "../strings.js";
 
 export interface OpenedFile {
   threadId: string;
@@ -32,7 +32,7 @@ export async function openFile(file: File): Promise<void> {
     opened.set(file.name, { threadId: content.thread.thread_id, answer: answererOf(content) });
   else {
     const fault = threadFileFault(content);
-    if (fault !== undefined) throw new Error(words.compare.noThread(file.name, fault));
+    if (fault !== undefined) throw new Error(strings.compare.noThread(file.name, fault));
     const thread = content as ThreadFile;
     opened.set(file.name, { threadId: thread.thread.thread_id, answer: exported(thread) });
   }

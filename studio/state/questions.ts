@@ -9,7 +9,7 @@ export interface ReviewRequest {
   args: unknown;
   description: string | undefined;
   allowed: readonly DecisionKind[];
-  /** JSON schema of the arguments, where the graph tells it. */
+  /** JSON schema of the arguments, if the graph declares it. */
   schema: unknown;
 }
 
@@ -118,7 +118,7 @@ function inboxRequests(value: unknown): Question | undefined {
   return { kind: "review", requests, spelling: "inbox" };
 }
 
-/** The value that resumes a review, as whoever asked reads it. */
+/** The resume value of a review, in the form that the interrupt expects. */
 export function reviewAnswer(
   { requests, spelling }: Extract<Question, { kind: "review" }>,
   decisions: readonly Decision[],

@@ -1,4 +1,4 @@
-/** Which nodes of a graph run, have run, and by which ways the run came to them: from the tasks that a stream tells. */
+/** Derives from a stream's tasks which nodes run, which have run, and the edges taken. */
 import { wayKey } from "../../src/view/diagram.js";
 
 export type NodeState = "running" | "done" | "failed" | "waits";
@@ -48,7 +48,7 @@ export class RunProgress {
     this.nodes.set(inside(namespace, node), state);
   }
 
-  /** A task of this node has ended; which one is not told, and for the drawing it makes no difference. */
+  /** A task of this node has ended; which one is unknown and makes no difference to the drawing. */
   endOne(namespace: string, node: string): void {
     const [task] = [...this.#level(namespace).running].find(([, name]) => name === node) ?? [];
     if (task !== undefined) this.end(namespace, task, node);
@@ -60,7 +60,7 @@ export class RunProgress {
     for (const [task, node] of [...this.#level(namespace).running]) this.end(namespace, task, node);
   }
 
-  /** What runs there asks something, or stops where it was told to. */
+  /** The node interrupted, or stopped at a breakpoint. */
   wait(namespace: string): void {
     for (const [task, node] of [...this.#level(namespace).running]) this.end(namespace, task, node, "waits");
   }
@@ -69,7 +69,7 @@ export class RunProgress {
   finish(status: string): void {
     const running = [...this.nodes].flatMap(([id, state]) => (state === "running" ? [id] : []));
     for (const id of running) this.nodes.delete(id);
-    // Of several that ran at once it is not told which one failed.
+    // If several ran at once, the stream does not say which one failed.
     const [failed, ...others] = running.filter((id) => !running.some((each) => each.startsWith(`${id}:`)));
     if (status === "error" && failed !== undefined && others.length === 0) this.nodes.set(failed, "failed");
     if (status !== "success") return;

@@ -1,4 +1,4 @@
-/** What a run does, as its frames tell it: messages as they grow, calls of tools, nodes, and how it ended. */
+/** View of a run built from its frames: growing messages, tool calls, nodes and the outcome. */
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 import type { RunTasks } from "../../src/models/run.js";
 import { isMessageLike } from "../../src/view/text.js";
@@ -10,7 +10,7 @@ interface ToolState {
   state: "running" | "done" | "failed";
   /** What went wrong. */
   error?: string;
-  /** How long it took; not known where the stream does not tell. */
+  /** Duration; undefined if the stream does not report it. */
   ms?: number;
 }
 
@@ -31,7 +31,7 @@ export interface Entry {
   calls: readonly Call[];
   /** Whether a model is still writing it. */
   isGrowing: boolean;
-  /** The node that said it, where it did not come to stand in the state. */
+  /** The node that emitted it, if the message is not in the state. */
   within: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface Picture {
   entries: readonly Entry[];
   nodes: ReadonlyMap<string, NodeState>;
   ways: ReadonlySet<string>;
-  /** The state of the whole graph, as far as it was told. */
+  /** The state of the graph, as far as the stream reported it. */
   values: unknown;
   /** What nodes wrote to the stream themselves, the last of it. */
   custom: readonly unknown[];
@@ -62,7 +62,7 @@ const MOST_CUSTOM = 200;
 /** How many frames more than the ring holds may gather before it is cut. */
 const SLACK = 500;
 
-/** The list of messages that a conversation stands in: `messages`, or the first key that holds some. */
+/** The state key with the conversation: `messages`, or the first key that holds messages. */
 function conversationOf(values: unknown): MessageLike[] {
   if (!isRecord(values)) return [];
   const isConversation = (list: unknown): list is MessageLike[] =>
@@ -247,7 +247,7 @@ export class RunView {
     for (const { tool_call_id: call, state, started_at, ended_at } of tasks) {
       if (call === undefined || ended_at === null) continue;
       const tool = this.#tools.get(call) ?? { state: state === "failed" ? "failed" : "done" };
-      // One that asked is called anew by the run that has the answer.
+      // A call that interrupted is repeated by the run that brings the answer.
       if (tool.state === "running") continue;
       this.#tools.set(call, { ...tool, ms: Date.parse(ended_at) - Date.parse(started_at) });
     }
@@ -275,7 +275,7 @@ export class RunView {
       if (tool.state === "running") this.#tools.set(call, { state: "failed", error: this.#end.status });
   }
 
-  /** The conversation, and what models said that does not stand in it, after what stood there when they began. */
+  /** The conversation, with model output outside of it inserted after the messages that existed when it began. */
   #picturedEntries(): Entry[] {
     const messages = conversationOf(this.#values);
     const ids = new Set(messages.map(({ id }) => id));

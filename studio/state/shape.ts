@@ -11,7 +11,7 @@ export interface Shape {
   isWhole?: boolean;
   choices?: readonly unknown[];
   fields?: readonly Field[];
-  /** Of a list: what stands in it. */
+  /** For a list: the shape of its items. */
   item?: Shape;
 }
 
@@ -139,7 +139,7 @@ export function takesMessages(schema: unknown): boolean {
   return isRecord(schema) && isRecord(schema.properties) && "messages" in schema.properties;
 }
 
-/** A value that was written as JSON, or as a text that is none; undefined for nothing. */
+/** A value typed as JSON or as plain text; undefined if empty. */
 export function anyValue(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {

@@ -7,7 +7,7 @@ import { hello } from "./hello.js";
 
 const isOther = signal(false);
 
-/** Undefined where nobody can show the other. */
+/** Undefined if the other view is not available. */
 export const shown = computed<Shown | undefined>(() => {
   const own = hello.value?.shows;
   if (own === undefined || !isOther.value) return own;

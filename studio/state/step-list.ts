@@ -45,7 +45,7 @@ export function stepOf(state: SelectedState): Step {
 export interface StepList {
   /** Those that are read. */
   steps: readonly Step[];
-  /** Rows that a stretch is taken to have, by the step that stands above it. */
+  /** Estimated rows of an unread range, by the step above it. */
   gaps: ReadonlyMap<string, number>;
 }
 
@@ -65,7 +65,7 @@ const FIRST = -1;
 
 /**
  * Steps below one whose number is this, and above the other, where no branch is among them; a stretch is one row at
- * least, since only reading it tells that nothing is there.
+ * least, since only reading it shows that it is empty.
  */
 function rowsBetween(above: Step, below: Step | undefined): number {
   const least = below ? below.number : FIRST - 1;
@@ -151,7 +151,7 @@ export class StepRows {
     this.count = row;
   }
 
-  /** Place in the list of the step that stands in this row; undefined in a stretch that is not read. */
+  /** List index of the step in this row; undefined in an unread range. */
   placeAt(row: number): number | undefined {
     const index = this.#parts.findLastIndex((part) => part.row <= row);
     const part = this.#parts[index];
@@ -183,7 +183,7 @@ export class StepRows {
   }
 }
 
-/** The number of the step in this row, as far as its neighbours tell. */
+/** The number of the step in this row, derived from its neighbours. */
 export function numberAt({ above, below, offset }: GapRow): number | undefined {
   if (above.number === null) return undefined;
   const number = above.number - 1 - offset;

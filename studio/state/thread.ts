@@ -284,7 +284,7 @@ export function follow(): void {
 const MOST_STATES = 12;
 const states = new Map<string, Promise<ThreadState>>();
 const stateKey = (id: string): string => `${shown.value} ${namespace.value} ${id}`;
-/** Counts what makes a state be read anew. */
+/** Incremented to reload a state. */
 const stateVersion = signal(0);
 
 function stateAt(id: string): Promise<ThreadState> {

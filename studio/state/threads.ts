@@ -78,7 +78,7 @@ async function sumTokens(listed: readonly ListedThread[]): Promise<void> {
 
 let generation = 0;
 
-/** Load the list anew by the filters of the address. */
+/** Reload the list with the filters of the address. */
 export async function reload(): Promise<void> {
   const mine = ++generation;
   next.value = 0;

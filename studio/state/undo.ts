@@ -1,4 +1,4 @@
-/** What is taken away is sent some seconds later: until then it can be had back. */
+/** Sends a deletion some seconds later; until then it can be undone. */
 import { signal } from "@preact/signals";
 import type { ApiError } from "../api.js";
 import type { Action } from "./copy-as.js";
@@ -38,12 +38,12 @@ export function undo(id: string): void {
   forget(id);
 }
 
-/** Let the time stand still. */
+/** Pause the countdown. */
 export function hold(): void {
   for (const each of removals.value) clearTimeout(each.timer);
 }
 
-/** Let it begin anew. */
+/** Restart the countdown. */
 export function goOn(): void {
   hold();
   for (const each of removals.value) each.timer = setTimeout(() => void send(each), UNDO_MS);

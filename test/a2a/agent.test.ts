@@ -210,6 +210,22 @@ describe("who calls", () => {
     expect((await request("POST", "/a2a/chat", {})).status).toBe(401);
   });
 
+  it.each([
+    ["SendMessage", { "A2A-Version": "1.0" }, "taskPushNotificationConfig"],
+    ["message/send", {}, "pushNotificationConfig"],
+  ])("that asks for push notifications by %s is refused", async (method, headers, field) => {
+    const { request } = await start();
+    const isLegacy = method === "message/send";
+    const message = isLegacy
+      ? { kind: "message", messageId: newId(), role: "user", parts: [{ kind: "text", text: "hello" }] }
+      : { messageId: newId(), role: "ROLE_USER", parts: [{ text: "hello" }] };
+    const configuration = { acceptedOutputModes: [], [field]: { url: "http://169.254.169.254/" } };
+    const call = { jsonrpc: "2.0", id: 1, method, params: { message, configuration } };
+    const { body } = await request("POST", "/a2a/chat", call, headers);
+    expect(body).toMatchObject({ error: { code: -32003 } });
+    expect((await request("POST", "/threads/search", {})).body).toEqual([]);
+  });
+
   it("may be of version 0.3, as those that name none are", async () => {
     const { request } = await start();
     const message = {

@@ -17,6 +17,8 @@ export interface ChaosOptions {
   settings?: Partial<Settings>;
   /** How many processes, and how many that execute runs alone; the others take requests, and execute none then. */
   servers: number;
+  /** How far the clocks of the servers are apart, at most. */
+  skewSeconds?: number;
   workers?: number;
   runs: number;
   threads: number;
@@ -42,7 +44,7 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
   const roles = Array.from({ length: servers }, (_, index): Role =>
     workers === 0 ? "all" : index < servers - workers ? "api" : "worker",
   );
-  const fleet = await Fleet.start(roles, { ...stored, ...options.settings });
+  const fleet = await Fleet.start(roles, { ...stored, ...options.settings }, options.skewSeconds ?? 0);
   try {
     const random = randomOf(seed);
     const ms = seconds * 1000;

@@ -13,7 +13,8 @@ import type { Turn } from "./graph.js";
 
 const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const GRAPH = fileURLToPath(new URL("graph.ts", import.meta.url));
-const ARGUMENTS = ["--import", "tsx"];
+const SHIFT = new URL("../helpers/shift-clock.mjs", import.meta.url).href;
+const ARGUMENTS = ["--import", "tsx", "--import", SHIFT];
 /** From a start to the first answer. */
 const READY_MS = 60_000;
 /** Without its database a server does not start: whoever keeps it running tries again, so often. */
@@ -111,19 +112,26 @@ export class Fleet {
     return this.servers.filter(({ role }) => role !== "worker");
   }
 
-  static async start(roles: readonly Role[], settings: Partial<Settings>): Promise<Fleet> {
+  /** @param skewSeconds how far the clocks of the first and the last server are apart */
+  static async start(
+    roles: readonly Role[],
+    settings: Partial<Settings>,
+    skewSeconds: number,
+  ): Promise<Fleet> {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-chaos-"));
     const config = join(folder, "graph-server.config.json");
     const own = { graphs: { chain: `${GRAPH}:graph` }, log_level: "warn", shutdown_grace_seconds: 1 };
     await writeFile(config, JSON.stringify({ ...own, ...settings }));
     const servers: Server[] = [];
     const fleet = new Fleet(servers, folder);
-    for (const role of roles) {
+    for (const [index, role] of roles.entries()) {
+      const share = roles.length < 2 ? 0 : index / (roles.length - 1) - 0.5;
+      const SHIFT_MS = String(Math.round(share * skewSeconds * 1000));
       const port = await freePort();
       const command = role === "worker" ? ["worker"] : ["start", "--role", role];
       const server = new Server(`http://127.0.0.1:${port}`, role, () =>
         spawn(process.execPath, [...ARGUMENTS, CLI, ...command, "--config", config, "--port", String(port)], {
-          env: { ...process.env, CHAOS_LOG: join(folder, "turns.log") },
+          env: { ...process.env, CHAOS_LOG: join(folder, "turns.log"), SHIFT_MS },
           stdio: ["ignore", "ignore", process.env.CHAOS_VERBOSE ? "inherit" : "ignore"],
         }),
       );

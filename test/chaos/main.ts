@@ -1,4 +1,4 @@
-/** `npm run test:all:chaos -- [--runs 1000] [--threads 100] [--seconds 60] [--seed 31] [--servers 4] [--workers 0] [--restarts 2] [--settings JSON]` */
+/** `npm run test:all:chaos -- [--runs 1000] [--threads 100] [--seconds 60] [--seed 31] [--servers 4] [--workers 0] [--restarts 2] [--skew 0] [--settle 30] [--settings JSON]` */
 import { parseArgs } from "node:util";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { chaos } from "./chaos.js";
@@ -12,6 +12,8 @@ const { values } = parseArgs({
     servers: { type: "string", default: "4" },
     workers: { type: "string", default: "0" },
     restarts: { type: "string", default: "2" },
+    skew: { type: "string", default: "0" },
+    settle: { type: "string", default: "30" },
     settings: { type: "string", default: "{}" },
   },
 });
@@ -30,7 +32,8 @@ try {
     seconds: Number(values.seconds),
     seed: Number(values.seed),
     restarts: Number(values.restarts),
-    settleSeconds: 30,
+    skewSeconds: Number(values.skew),
+    settleSeconds: Number(values.settle),
     say,
   });
   for (const [name, found] of Object.entries(verdict)) {

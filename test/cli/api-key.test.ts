@@ -157,7 +157,7 @@ describe("another server", () => {
   it("that is a web site is named as what it is not", async () => {
     const { code, stderr } = await run(["threads", "list", "--url", `${address}/site`]);
     expect(code).toBe(3);
-    expect(stderr).toContain("it answers with a web page, so it is no LangGraph server");
+    expect(stderr).toContain("it answers with a web page, so it is not a LangGraph server");
   });
 
   it("that sends us elsewhere does not get the key sent there", async () => {

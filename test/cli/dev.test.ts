@@ -179,7 +179,7 @@ describe("dev", () => {
     const dev = await startDev([]);
     await project.put("graph-server.config.json", config(second.port));
     await dev.stderr.until(
-      new RegExp(`port ${second.port} of 127.0.0.1 is taken[\\s\\S]* serving at ${dev.url}\n`),
+      new RegExp(`port ${second.port} of 127.0.0.1 is taken[\\s\\S]* still served at ${dev.url}\n`),
     );
     expect((await fetch(`${dev.url}/ok`)).status).toBe(200);
     await new Promise((resolve) => second.server.close(resolve));
@@ -216,7 +216,7 @@ describe("dev reloads", () => {
   it("a broken save keeps the last good graph", async () => {
     const dev = await startDev();
     await project.put("graph.ts", "export const graph = ;\n");
-    await dev.stderr.until(/error {2}[\s\S]*last good graphs go on serving/);
+    await dev.stderr.until(/error {2}[\s\S]*last working graphs are still served/);
     expect(dev.stderr.text).toContain("graph.ts:1");
     expect(await say(dev.url, "hi")).toBe("echo: hi");
     await project.put("graph.ts", echoGraph("mended"));
@@ -227,7 +227,9 @@ describe("dev reloads", () => {
   it("a factory that throws since the save keeps the last good graph", async () => {
     const dev = await startDev();
     await project.put("graph.ts", 'export function graph() {\n  throw new Error("no key");\n}\n');
-    await dev.stderr.until(/the factory \.\/graph\.ts:graph throws[\s\S]*last good graphs go on serving/);
+    await dev.stderr.until(
+      /the factory \.\/graph\.ts:graph throws[\s\S]*last working graphs are still served/,
+    );
     expect(await say(dev.url, "hi")).toBe("echo: hi");
   });
 
@@ -280,7 +282,7 @@ describe("dev reloads", () => {
     await project.put("graph-server.config.json", config("./graph.ts"));
     const dev = await startDev(["-p", "0"]);
     await project.put("graph-server.config.json", config("./gone.ts"));
-    await dev.stderr.until(/graph file \.\/gone\.ts not found[\s\S]*last good/);
+    await dev.stderr.until(/graph file \.\/gone\.ts not found[\s\S]*last working/);
     const message = await (await fetch(`${dev.url}/api/initial-message`)).json();
     expect(message).toMatchObject({ message: "./graph.ts" });
   });
@@ -309,7 +311,7 @@ describe("dev reloads", () => {
     });
     const dev = await startDev(["-p", "0"]);
     await project.put("graph-server.config.json", { prot: 1 });
-    await dev.stderr.until(/unknown setting "prot"[\s\S]*last good/);
+    await dev.stderr.until(/unknown setting "prot"[\s\S]*last working/);
     const message = await (await fetch(`${dev.url}/api/initial-message`)).json();
     expect(message).toMatchObject({ message: "one" });
   });

@@ -1,4 +1,4 @@
-/** A copy that is broken off, at every checkpoint in turn, goes on where it was. */
+/** A copy that is broken off, at every checkpoint in turn, run the same command again to continue. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -85,7 +85,7 @@ describe("migrate copy that was killed", () => {
     });
     running.stop("SIGTERM");
     expect(await running.exit).toBe(143);
-    expect(running.stderr.text).toContain("goes on where it was");
+    expect(running.stderr.text).toContain("run the same command again to continue");
     const { code } = await cli(["migrate", "copy", "--from", from, "--to", to], { cwd: project.dir });
     expect(code).toBe(0);
     expect(await onStorage(at(to), (service) => portraits(service, ids))).toEqual(shown);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { ThreadState } from "../../src/models/state.js";
 import type { Thread } from "../../src/models/thread.js";
@@ -149,6 +150,16 @@ describe("import", () => {
     ]);
     expect([code, document.error.code]).toEqual([2, "invalid_request"]);
     expect(document.error.message).toContain("odd.json cannot be imported");
+  });
+
+  it.each(["constructor", "__proto__", "toString"])("a call of a node %s is refused", async (node) => {
+    const file = JSON.parse(await readFile(join(project.dir, "thread.json"), "utf8")) as ThreadFile;
+    const last = file.checkpoints!.at(-1)!;
+    last.writes.push([newId(), "__pregel_tasks", { lg_name: "Send", node, args: {} }]);
+    await project.put("sends.json", file);
+    const { code, stdout } = await other("import", "sends.json", "--json");
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "invalid_request" } }]);
+    expect(stdout).toContain(`checkpoint ${last.checkpoint_id} calls a node`);
   });
 
   it("data that would become objects is refused whole", async () => {

@@ -1,4 +1,4 @@
-/** Messages are streamed as they are made, unless they may come to stand where nobody sees them: then they wait. */
+/** The setting hold_messages: messages wait for the end of their node where they may be written to a hidden key. */
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import {
@@ -60,7 +60,7 @@ const waiting = (name: string, fields: object) =>
     .compile();
 
 const open = async (graph: unknown, settings: Partial<Settings> = {}) =>
-  startTestServer({ graphs: { graph }, settings });
+  startTestServer({ graphs: { graph }, settings: { hold_messages: true, ...settings } });
 
 const request = (stream_mode: string[], more: object = {}) => ({
   assistant_id: "graph",
@@ -130,8 +130,8 @@ describe("a graph that hides keys", () => {
     expect(order.filter((name) => name === "reply").length).toBeGreaterThan(2);
   });
 
-  it("streams all of it where a setting says so", async () => {
-    const server = await open(narrow, { allow_unfiltered_messages: true });
+  it("streams all of it without the setting", async () => {
+    const server = await open(narrow, { hold_messages: false });
     expect(saidBy(await streamed(server, request(["messages-tuple"])))).toEqual({
       ...FINE,
       think: "a secret plan",
@@ -165,7 +165,7 @@ describe("tokens are streamed while the node works", () => {
       {},
     ],
     ["createAgent", agent, {}],
-    ["allowed", waiting("allowed", { secret: Annotation<string> }), { allow_unfiltered_messages: true }],
+    ["hiding", waiting("hiding", { secret: Annotation<string> }), { hold_messages: false }],
   ])("of a graph that is %s", async (name, graph, settings) => {
     const server = await open(graph, settings);
     const events = readEvents(await server.fetch("POST", "/runs/stream", request(["messages-tuple"])));
@@ -173,6 +173,30 @@ describe("tokens are streamed while the node works", () => {
     expect(first.map(({ event }) => event)).toEqual(["metadata", "messages"]);
     gateOf(name).open();
     for await (const { event } of events) expect(event).not.toBe("error");
+  });
+});
+
+describe("the log at the start", () => {
+  const started = async (graphs: Record<string, unknown>, settings: Partial<Settings>) => {
+    const logger = recordingLogger();
+    await startTestServer({ graphs, settings, logger });
+    return logger.of("warn").filter((line) => line.includes("hold_messages"));
+  };
+  const parent = new StateGraph(MessagesAnnotation)
+    .addNode("child", narrow)
+    .addEdge(START, "child")
+    .compile();
+  const graphs = { narrow, parent, plain: waiting("plain", {}) };
+
+  it("names each graph whose tokens wait, and the hidden keys", async () => {
+    expect(await started(graphs, { hold_messages: true })).toEqual([
+      "tokens of narrow wait for the end of their node (hold_messages): hidden plan, outline",
+      "tokens of parent wait for the end of their node (hold_messages): hidden child|answer, child|plan, child|outline",
+    ]);
+  });
+
+  it("names none without the setting", async () => {
+    expect(await started(graphs, {})).toEqual([]);
   });
 });
 
@@ -207,13 +231,23 @@ describe("what a node calls", () => {
   it("is not streamed where nobody declares it, which is logged once", async () => {
     const logger = recordingLogger();
     const graph = calling(false, () => ({}));
-    const server = await startTestServer({ graphs: { graph }, logger });
+    const server = await startTestServer({ graphs: { graph }, logger, settings: { hold_messages: true } });
     const events = await streamed(server, body);
     await streamed(server, body);
     expect(saidBy(events)).toEqual({});
     expect(new Set(inside(events))).toEqual(new Set(["updates"]));
     expect(JSON.stringify(events)).not.toContain("inner word");
     expect(logger.of("warn").filter((text) => text.includes("does not declare"))).toHaveLength(1);
+  });
+
+  it("says its messages without the setting, though not its values", async () => {
+    const server = await open(
+      calling(false, () => ({})),
+      { hold_messages: false },
+    );
+    const events = await streamed(server, body);
+    expect(saidBy(events)).toEqual({ model: "an inner word" });
+    expect(new Set(inside(events))).toEqual(new Set(["messages", "updates"]));
   });
 
   it.each<[string, (said: AIMessage) => object]>([

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { CLASSIFIED } from "../fixtures/graphs/vault.js";
 import { openClient } from "./open.js";
+import type { Settings } from "../../src/config/settings.js";
 
 const STREAM_MODES = [
   "values",
@@ -124,8 +125,18 @@ describe("hidden values", () => {
     expect((await server.request("GET", `${thread}/runs`)).body).toEqual([]);
   });
 
-  it("are there, where a setting shows them", async () => {
-    const { server, client } = await openClient({ settings: { allow_unfiltered_events: true } });
+  it("keep the events mode closed under hold_messages and compat langgraph", async () => {
+    const { server } = await openClient({ settings: { compat: "langgraph", hold_messages: true } });
+    const refused = await server.request("POST", "/runs/stream", { ...ask, stream_mode: ["events"] });
+    expect(refused).toMatchObject({ status: 400, body: { code: "unsupported_option" } });
+  });
+
+  it.each<[string, Partial<Settings>]>([
+    ["allow_unfiltered_events", { allow_unfiltered_events: true }],
+    ["allow_unfiltered_events beside hold_messages", { allow_unfiltered_events: true, hold_messages: true }],
+    ["compat langgraph", { compat: "langgraph" }],
+  ])("are in the events mode with %s", async (_, settings) => {
+    const { server, client } = await openClient({ settings });
     const { thread_id } = await client.threads.create();
     const events = { ...ask, stream_mode: "events", stream_subgraphs: true };
     const { text } = await server.request("POST", `/threads/${thread_id}/runs/stream`, events);

@@ -193,7 +193,7 @@ describe("client.crons", () => {
   });
 
   it.each([
-    ["* * * *", '"* * * *" is no cron expression: it has 4 parts, not 5'],
+    ["* * * *", '"* * * *" is not a cron expression: it has 4 parts, not 5'],
     ["0 25 * * *", 'part 2, the hour, is "25"'],
     ["0 0 * 13 *", 'part 4, the month, is "13"'],
     ["* * * * * *", "it has 6 parts, not 5"],
@@ -209,7 +209,7 @@ describe("client.crons", () => {
     const create = (assistant: string, more: object) =>
       refusal(client.crons.create(assistant, { schedule: NEW_YEAR, ...more }));
     expect(await create("nobody", {})).toContain("assistant");
-    expect(await create("chat", { timezone: "Mars/Base" })).toContain("is no time zone");
+    expect(await create("chat", { timezone: "Mars/Base" })).toContain("is not a time zone");
     expect(await create("chat", { config: { recursion_limit: 0 } })).toContain("recursion_limit");
     expect(await create("chat", { config: { configurable: { api_key: "sk-1" } } })).toContain(
       "holds a secret",

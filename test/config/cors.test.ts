@@ -81,7 +81,7 @@ describe("http.cors of langgraph.json", () => {
   });
 
   it.each([
-    [{ allow_origin_regex: "https://(" }, "cors_origin_regex is no regular expression"],
+    [{ allow_origin_regex: "https://(" }, "cors_origin_regex is not a valid regular expression"],
     [{ max_age: "soon" }, "cors_max_age must be an integer"],
     [{ allow_credentials: "yes" }, "cors_credentials must be a boolean"],
     [{ expose_headers: "x-seen" }, "cors_expose_headers must be an array"],

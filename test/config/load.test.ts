@@ -117,6 +117,33 @@ describe("where settings come from", () => {
     });
   });
 
+  it.each([true, false])("allow_unfiltered_messages: %s has no effect and is reported", async (value) => {
+    await put("graph-server.config.json", { allow_unfiltered_messages: value });
+    const { settings, warnings } = await load();
+    expect(settings.hold_messages).toBe(false);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^allow_unfiltered_messages is deprecated.*hold_messages/),
+    ]);
+  });
+
+  it("hold_messages decides where both are set", async () => {
+    await put("graph-server.config.json", { allow_unfiltered_messages: true, hold_messages: true });
+    const { settings, warnings } = await load();
+    expect(settings.hold_messages).toBe(true);
+    expect(warnings).toEqual([expect.stringContaining("hold_messages decides")]);
+  });
+
+  it.each([
+    [{}, true, "default of compat langgraph"],
+    [{ hold_messages: true }, false, undefined],
+    [{ hold_messages: true, allow_unfiltered_events: true }, true, expect.stringContaining("config.json")],
+  ])("events under compat langgraph with %j are allowed: %s", async (more, isAllowed, detail) => {
+    await put("graph-server.config.json", { compat: "langgraph", ...more });
+    const { settings, origins } = await load();
+    expect(settings.allow_unfiltered_events).toBe(isAllowed);
+    expect(origins.allow_unfiltered_events.detail).toEqual(detail);
+  });
+
   it("a database file is found from where it was named", async () => {
     await put("graph-server.config.json", {});
     await mkdir(join(dir, "src"));
@@ -140,9 +167,12 @@ describe("where settings come from", () => {
     });
     expect(settings.port).toBe(2024);
     expect(settings.graphs.researcher).toBe("./src/researcher.ts:graph");
-    const unset = Object.keys(SettingsSchema.properties).filter(
-      (name) => origins[name as keyof typeof origins].kind !== "file",
-    );
+    const unset = Object.entries<object>(SettingsSchema.properties)
+      .filter(
+        ([name, schema]) =>
+          origins[name as keyof typeof origins].kind !== "file" && !("deprecated" in schema),
+      )
+      .map(([name]) => name);
     expect(unset).toEqual([]);
   });
 });
@@ -218,10 +248,16 @@ describe("variables", () => {
     expect((await load()).warnings).toEqual(["env file .env does not exist"]);
   });
 
+  it("a variable of LangGraph's server that has no effect here is a warning", async () => {
+    await put("graph-server.config.json", {});
+    const { warnings } = await load({ env: { LANGGRAPH_CONFIG: '{"agent":{"configurable":{"a":1}}}' } });
+    expect(warnings).toEqual([expect.stringMatching(/^LANGGRAPH_CONFIG is not read: send `config`/)]);
+  });
+
   it("a misspelled variable is a warning", async () => {
     await put("graph-server.config.json", {});
     const { warnings } = await load({ env: { GRAPH_SERVE_PROT: "1", GRAPH_SERVE_TEST_POSTGRES_URI: "x" } });
-    expect(warnings).toEqual(["GRAPH_SERVE_PROT is no setting; did you mean GRAPH_SERVE_PORT?"]);
+    expect(warnings).toEqual(["GRAPH_SERVE_PROT is not a setting; did you mean GRAPH_SERVE_PORT?"]);
   });
 });
 
@@ -314,7 +350,7 @@ describe("faults", () => {
   it("default_assistant_id must be a key", async () => {
     await put("graph-server.config.json", { graphs: { a: "./a.ts" }, default_assistant_id: "b" });
     const error = await failure();
-    expect(error.message).toContain('"b" is no key of graphs');
+    expect(error.message).toContain('"b" is not a key of graphs');
     expect(error.hint).toBe("use one of: a");
   });
 
@@ -440,7 +476,7 @@ describe("compat", () => {
   it("a namespace that is to be a UUID is one", async () => {
     const named = (assistant_namespace: string) => load({ flags: { assistant_namespace } });
     expect((await named("urn:uuid:6ba7b811-9dad-11d1-80b4-00c04fd430c8")).warnings).toEqual([]);
-    await expect(named("urn:uuid:nonsense")).rejects.toThrow("assistant_namespace is no UUID");
+    await expect(named("urn:uuid:nonsense")).rejects.toThrow("assistant_namespace is not a UUID");
   });
 });
 

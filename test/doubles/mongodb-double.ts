@@ -9,8 +9,8 @@ import type { Document } from "bson";
 import { Databases } from "./mongodb-commands.js";
 import { RequestReader, writeAnswer, type Request } from "./mongodb-wire.js";
 
-/** What becomes of a command: it runs; the connection ends before it, or after it and before its answer; no answer. */
-export type Fate = "run" | "drop" | "drop after" | "hang";
+/** What becomes of a command: it runs; the connection ends before it, or after it and before its answer; no answer; or it waits for `release`. */
+export type Fate = "run" | "drop" | "drop after" | "hang" | "hold";
 
 export class MongodbDouble {
   readonly #server: Server;
@@ -20,6 +20,8 @@ export class MongodbDouble {
   readonly commands: string[] = [];
   /** Decides over each command but the driver's greetings. */
   fateOf: (name: string, command: Document) => Fate = () => "run";
+
+  readonly #held: (() => void)[] = [];
 
   private constructor() {
     this.#server = createServer((socket) => this.#serve(socket));
@@ -34,6 +36,16 @@ export class MongodbDouble {
   get uri(): string {
     const { port } = this.#server.address() as AddressInfo;
     return `mongodb://127.0.0.1:${port}`;
+  }
+
+  /** How many commands wait for `release`. */
+  get held(): number {
+    return this.#held.length;
+  }
+
+  /** Run the commands that were held. */
+  release(): void {
+    for (const run of this.#held.splice(0)) run();
   }
 
   async stop(): Promise<void> {
@@ -58,6 +70,14 @@ export class MongodbDouble {
     const isGreeting = /^(hello|ismaster)$/i.test(name);
     if (!isGreeting) this.commands.push(name);
     const fate = isGreeting ? "run" : this.fateOf(name, request.command);
+    if (fate === "hold") {
+      this.#held.push(() => this.#run(socket, request, "run"));
+      return;
+    }
+    this.#run(socket, request, fate);
+  }
+
+  #run(socket: Socket, request: Request, fate: Fate): void {
     const answer = fate === "drop" || fate === "hang" ? undefined : this.#databases.run(request.command);
     if (fate === "drop" || fate === "drop after") socket.destroy();
     else if (answer && request.wantsAnswer) socket.write(writeAnswer(request, answer));

@@ -82,8 +82,13 @@ describe.skipIf(noDisk)(title, () => {
     });
     expect((await request("GET", "/api/health")).status).toBe(200);
     expect(child.exitCode).toBeNull();
+    // Requests are better sent elsewhere: the next heartbeat is not stored.
+    const ready = async () => (await request("GET", "/ready")).status;
+    await expect.poll(ready, { timeout: 30_000 }).toBe(503);
+    expect(await request("GET", "/ready")).toMatchObject(FULL);
 
     disk.free();
+    await expect.poll(ready, { timeout: 30_000 }).toBe(200);
     for (const id of [kept, running]) {
       const run = () => request("POST", `/threads/${id}/runs`, say("after"));
       await expect.poll(run, { timeout: 30_000 }).toMatchObject({ status: 200, body: { status: "success" } });

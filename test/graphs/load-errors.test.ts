@@ -39,7 +39,7 @@ describe("files", () => {
 
   test("an unsupported extension lists the supported", async () => {
     const error = await failure("notes.txt");
-    expect(error.message).toBe("./notes.txt is no JavaScript or TypeScript file");
+    expect(error.message).toBe("./notes.txt is not a JavaScript or TypeScript file");
     expect(error.hint).toContain(".ts, .tsx, .mts, .cts, .js, .mjs or .cjs");
   });
 });

@@ -158,7 +158,7 @@ describe("graphs that do not load", () => {
       "graph_load_failed",
     ]);
     expect((await registry.reader("bad")).graph).toBeInstanceOf(PlaceholderGraph);
-    await expect(registry.graph("bad")).rejects.toMatchObject({
+    await expect(registry.graph("bad", "threads.create_run")).rejects.toMatchObject({
       code: "graph_not_loaded",
       message: 'graph "bad" does not load: bad is a number, not a graph',
     });
@@ -186,6 +186,6 @@ describe("graphs that do not load", () => {
     const fault = new GraphLoadError("broken since");
     registry.replace(new Map([["agent", { kind: "fault", fault }]]));
     expect(registry.faultOf("agent")).toBeUndefined();
-    expect((await registry.graph("agent")).filter.shows("messages")).toBe(true);
+    expect((await registry.graph("agent", "threads.create_run")).filter.shows("messages")).toBe(true);
   });
 });

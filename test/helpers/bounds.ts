@@ -31,7 +31,25 @@ const REFUSED = "422 `invalid_request`";
 export const BOUNDS = {
   requests: [
     bound("A body, also once it is unpacked", "body_limit", "bytes", "413 `payload_too_large`"),
-    bound("Levels of a body", "http/request.ts MAX_DEPTH", "", REFUSED),
+    bound("Levels of a body", "http/json-body.ts MAX_DEPTH", "", REFUSED),
+    bound(
+      "Values in a body: objects, lists, and what they hold",
+      "http/json-body.ts MAX_VALUES",
+      "",
+      REFUSED,
+    ),
+    bound(
+      "Messages of one WebSocket that wait",
+      "http/websocket.ts MOST_WAITING",
+      "",
+      "the socket is not read until fewer wait",
+    ),
+    bound(
+      "Wait for a clock that is behind the thread, with a waiting client",
+      "ops/thread-heads.ts CLOCK_WAIT_MS",
+      "ms",
+      "503 `clock_behind`",
+    ),
     bound(
       "Time in which a request has to arrive",
       "http/server.ts REQUEST_TIMEOUT_MS",
@@ -76,21 +94,27 @@ export const BOUNDS = {
       "409 `thread_busy`",
     ),
     bound(
-      "Runs that wait for their time in all",
-      "ops/delayed-runs.ts MOST_WAITING",
+      "Runs that wait for their time, crons, and webhooks that have not arrived: of each",
+      "ops/timer-room.ts MOST_TIMERS",
       "",
       "429 `too_many_runs`",
+    ),
+    bound("The same of one user", "ops/timer-room.ts MOST_TIMERS_OF_USER", "", "429 `too_many_runs`"),
+    bound(
+      "Crons of a user that may begin at the same moment",
+      "ops/crons.ts TOGETHER",
+      "",
+      "the others begin up to 20 s later, in turn with those of other users",
+    ),
+    bound(
+      "Runs that a process without a queue has in flight or waiting; half of them of one user",
+      "max_active_runs",
+      "",
+      "429 `too_many_runs`; crons and delayed runs wait",
     ),
     bound("An idempotency key", "ops/idempotency.ts LONGEST_KEY", "characters", REFUSED),
     bound("An idempotency key, by time", "ops/idempotency.ts KEEP_KEY_MINUTES", "minutes", "it is forgotten"),
     bound("The URL of a webhook", "support/outbound.ts LONGEST_URL", "characters", REFUSED),
-    bound(
-      "Webhooks that have not arrived, those of runs that go on counted",
-      "ops/webhooks.ts MOST_UNSENT",
-      "",
-      "429 `too_many_runs`",
-    ),
-    bound("The same of one user", "ops/webhooks.ts MOST_UNSENT_OF_CALLER", "", "429 `too_many_runs`"),
     bound("Runs of a batch", "models/run.ts MOST_RUNS_OF_BATCH", "", REFUSED),
     bound(
       "Threads that a search for runs goes through, in a storage of your own without `runs.search`",
@@ -201,7 +225,7 @@ export const BOUNDS = {
       "the outer ones are left out",
     ),
     bound(
-      "Parts of messages that wait until it is known whether they may be seen",
+      "Parts of messages that `hold_messages` holds at once, of a run",
       "graphs/held-messages.ts MAX_PARTS",
       "",
       "the oldest are never streamed",
@@ -244,7 +268,7 @@ export const BOUNDS = {
       "",
       "the later ones are counted in `omitted`",
     ),
-    bound("Frames of a run, by size", "ops/run-log.ts MAX_CHARACTERS_A_LOG", "text", "the oldest go"),
+    bound("Frames of a run, by size", "ops/run-log.ts MAX_BYTES_A_LOG", "bytes", "the oldest go"),
     bound(
       "Frames of an ended run, by time",
       "ops/run-log.ts KEEP_MS",
@@ -252,16 +276,10 @@ export const BOUNDS = {
       "later readers get `metadata`, the final `values` and `end`",
     ),
     bound(
-      "Frames of all ended runs",
-      "ops/run-log.ts MAX_CHARACTERS_OF_ALL",
-      "text",
-      "those of the oldest run go",
-    ),
-    bound(
-      "Events of all threads whose events nobody reads any more",
-      "ops/thread-feeds.ts MAX_CHARACTERS_UNREAD",
-      "text",
-      "those left longest go, and are made anew for who comes back",
+      "Frames that the process keeps, of all runs and threads together",
+      "max_kept_frame_bytes",
+      "bytes",
+      "those of ended runs go first, then the oldest of the slowest readers: these get a gap",
     ),
     bound(
       "Callers of the queue who are looked at for one run",
@@ -286,6 +304,12 @@ export const BOUNDS = {
       "ops/shared-frames.ts MAX_CHARACTERS_OF_ENDED",
       "text",
       "those of the oldest run are not shared",
+    ),
+    bound(
+      "Request bodies that are being read, of all together",
+      "max_incoming_bytes",
+      "bytes",
+      "the largest are refused: 503 `server_busy`",
     ),
     bound(
       "What clients have yet to read, of all together",
@@ -344,6 +368,14 @@ export const BOUNDS = {
       "",
       "that which was not used for longest is ended; 503 while all are in use",
     ),
+    bound(
+      "The same of one user",
+      "http/mcp-sessions.ts MOST_SESSIONS_OF_USER",
+      "",
+      "the user's own oldest ends",
+    ),
+    bound("An identity that the auth function gives", "auth-hook.ts LONGEST_IDENTITY", "characters", "500"),
+    bound("Time of the auth function for a request", "auth_timeout_seconds", "seconds", "503 `auth_timeout`"),
     bound(
       "A session in which no request and no stream is open",
       "http/mcp-sessions.ts SESSION_TTL_MS",

@@ -235,11 +235,12 @@ function boundTable(bounds: readonly Bound[]): string {
 /** LangGraph's packages on the two lines that the tests run with. */
 function versions(): string {
   const { dependencies } = manifest("test/newest") as { dependencies: Record<string, string> };
+  const { dependencies: oldest } = manifest("test/oldest") as { dependencies: Record<string, string> };
   const rows = Object.entries(dependencies).map(([name, newest]) => {
     const { version } = manifest(`node_modules/${name}`) as { version: string };
-    return [code(name), version, newest];
+    return [code(name), oldest[name] ?? "", version, newest];
   });
-  return table(["Package", "The lock file", "The newest line"], rows);
+  return table(["Package", "The oldest line", "The lock file", "The newest line"], rows);
 }
 
 const manifest = (folder: string): unknown =>

@@ -17,6 +17,7 @@ import { withMongodb } from "./mongodb.js";
 import { withPostgres } from "./postgres.js";
 
 const SERVER = fileURLToPath(new URL("../fixtures/serve-ledger.ts", import.meta.url));
+const SHIFT = new URL("./shift-clock.mjs", import.meta.url).href;
 /** For what takes a second on an idle machine. */
 export const PATIENCE = { timeout: 60_000, interval: 50 };
 
@@ -59,8 +60,18 @@ export class ServerProcess {
     this.#child.send({ open: gate });
   }
 
+  /** Set how wrong the clock of this process is; for one that was started with a shifted clock. */
+  shiftClock(shiftMs: number): void {
+    this.#child.send({ shiftMs });
+  }
+
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#child.kill(signal);
+  }
+
+  /** Resolves when the process is gone, whatever ended it. */
+  async gone(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "exit");
   }
 
   /** Resolves when the process is gone. */
@@ -105,12 +116,17 @@ export class ServerProcesses {
     await Promise.all(this.#running.filter((server) => server !== kept).map((server) => server.kill()));
   }
 
-  /** @param more settings of these alone */
-  async start(count: number, more: Partial<Settings> = {}): Promise<ServerProcess[]> {
+  /**
+   * @param more settings of these alone
+   * @param shiftMs how wrong their clocks are
+   */
+  async start(count: number, more: Partial<Settings> = {}, shiftMs?: number): Promise<ServerProcess[]> {
     const settings = JSON.stringify({ ...this.#settings(), ...more });
     return Promise.all(
       Array.from({ length: count }, async () => {
-        const child = fork(SERVER, [settings, this.#log], { execArgv: ["--import", "tsx"] });
+        const execArgv = ["--import", "tsx", ...(shiftMs === undefined ? [] : ["--import", SHIFT])];
+        const env = { ...process.env, SHIFT_MS: String(shiftMs ?? 0) };
+        const child = fork(SERVER, [settings, this.#log], { execArgv, env });
         const ended = new AbortController();
         child.once("exit", (code) => ended.abort(new Error(`a server ended with ${code} while it started`)));
         const [url] = (await once(child, "message", { signal: ended.signal })) as [string];

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { MAX_DEPTH } from "../../src/http/request.js";
+import { MAX_DEPTH } from "../../src/http/json-body.js";
 import type { ThreadCreateRequest } from "../../src/models/thread.js";
 import { serve, type TestServer } from "../helpers/app.js";
 import { fakeService, someThread } from "../helpers/fake-service.js";
@@ -77,6 +77,14 @@ describe("request bodies", () => {
     const { request } = await recorder(4_000_000);
     const answer = await request("POST", "/threads", nested(1_000_000));
     expect(answer.body).toMatchObject({ detail: [{ type: "too_deep" }] });
+  });
+
+  it("refuses more than 500,000 values before it parses them, and counts none in strings", async () => {
+    const { request } = await recorder(4_000_000);
+    const many = await request("POST", "/threads", `{"metadata":{"a":[${"{},".repeat(300_000)}1]}}`);
+    expect(many).toMatchObject({ status: 422, body: { detail: [{ type: "too_many_values" }] } });
+    const text = await request("POST", "/threads", { metadata: { a: ",[{".repeat(400_000) } });
+    expect(text.status).toBe(200);
   });
 
   it.each([{ metadata: { a: "x\0" } }, { metadata: { "\0": 1 } }, { metadata: { a: [["\0"]] } }])(

@@ -112,6 +112,18 @@ describe("an app of Hono", () => {
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
+  it("changes the body that it read as JSON for the routes", async () => {
+    const { request } = await startWith("./hono.ts:app");
+    const { body } = await request("POST", "/threads", {}, open);
+    const path = `/threads/${(body as { thread_id: string }).thread_id}/runs`;
+    const headers = { ...open, "x-configurable": "from the header" };
+    expect((await request("POST", `${path}/wait`, hello, headers)).status).toBe(200);
+    const runs = (await request("GET", path, undefined, open)).body;
+    expect(runs).toMatchObject([
+      { kwargs: { config: { configurable: { header: "from the header" } }, input: hello.input } },
+    ]);
+  });
+
   it.each([
     ["late", 403, "changed my mind"],
     ["not found", 404, "404 Not Found"],
@@ -202,9 +214,9 @@ describe("an app that is none", () => {
   it.each([
     ["./nowhere.ts:app", "http_app: file ./nowhere.ts not found"],
     ["./hono.ts:nothing", 'http_app: ./hono.ts has no export "nothing"'],
-    ["./others.ts:number", "http_app: ./others.ts:number is no app"],
-    ["./others.ts:unclear", "http_app: ./others.ts:unclear is no app"],
-    ["./others.ts:App", "http_app: ./others.ts:App is no app"],
+    ["./others.ts:number", "http_app: ./others.ts:number is not an app"],
+    ["./others.ts:unclear", "http_app: ./others.ts:unclear is not an app"],
+    ["./others.ts:App", "http_app: ./others.ts:App is not an app"],
   ])("%s keeps the service from opening", async (http_app, message) => {
     await expect(startWith(http_app)).rejects.toMatchObject({ code: "config_invalid", message });
   });

@@ -4,6 +4,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { isAtBreakpoint, withInnerBreakpoints } from "../../src/graphs/breakpoints.js";
 import type { ServedGraph } from "../../src/graphs/graph.js";
+import type { Settings } from "../../src/config/settings.js";
 import { startTestServer } from "../helpers/app.js";
 
 const Log = Annotation.Root({
@@ -48,8 +49,8 @@ const placesOf = ({ next, tasks }: At): string[] => [
   ...tasks.flatMap(({ state }) => (state ? placesOf(state) : [])),
 ];
 
-async function open() {
-  const server = await startTestServer({ graphs: { graph } });
+async function open(settings: Partial<Settings> = {}) {
+  const server = await startTestServer({ graphs: { graph }, settings });
   const client = new Client({ apiUrl: server.url });
   const newThread = async () => (await client.threads.create()).thread_id;
   const run = (thread: string, payload: object) =>
@@ -139,6 +140,14 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
   it("takes names that lead nowhere for nothing once it is accepted: its graph may have been another then", () => {
     const served = graph as unknown as ServedGraph;
     expect(withInnerBreakpoints(served, { interrupt_before: ["opne", "chlid:leaf"] }, true)).toBe(served);
+  });
+
+  it("is left out under compat: langgraph, and the others hold", async () => {
+    const { request, newThread } = await open({ compat: "langgraph" });
+    const body = { assistant_id: "graph", input: { log: [] }, interrupt_before: ["no_such_node", "open"] };
+    const path = `/threads/${await newThread()}`;
+    expect((await request("POST", `${path}/runs/wait`, body)).status).toBe(200);
+    expect((await request("GET", `${path}/state`)).body).toMatchObject({ next: ["open"] });
   });
 
   it.each([

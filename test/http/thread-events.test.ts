@@ -1,5 +1,7 @@
 /** A thread by its events and commands, as they go over the wire. */
+import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { FakeModel } from "../fixtures/fake-model.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as asking } from "../fixtures/graphs/asking.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -9,6 +11,7 @@ import { INNER_TOKENS_ARE_LEFT_OUT } from "../helpers/langgraph-line.js";
 import { command, isLast, openEvents, outline, type ThreadEvent } from "../helpers/thread-events.js";
 
 const open = () => startTestServer({ graphs: { ...graphs, agent, asking } });
+const model = new FakeModel();
 type Server = Awaited<ReturnType<typeof open>>;
 
 const says = (content: string) => ({ messages: [{ role: "user", content }] });
@@ -41,9 +44,9 @@ describe("the events of a run", () => {
       "model messages content-block-finish",
       "model messages message-finish",
       "tasks",
-      "model lifecycle completed",
       "checkpoints",
       "values",
+      "model lifecycle completed",
       "lifecycle completed",
     ]);
     const [, last] = of(events, "values");
@@ -116,6 +119,28 @@ describe("the events of a run", () => {
       "child leaf lifecycle started",
       "child leaf lifecycle completed",
       "child lifecycle completed",
+      "lifecycle completed",
+    ]);
+  });
+
+  it("tell the end of what is inside of a task before that of the task, declared as a subgraph or not", async () => {
+    const inner = new StateGraph(MessagesAnnotation)
+      .addNode("sub", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "sub")
+      .addEdge("sub", END)
+      .compile();
+    const outer = new StateGraph(MessagesAnnotation)
+      .addNode("run_subgraph", (state) => inner.invoke(state))
+      .addEdge(START, "run_subgraph")
+      .addEdge("run_subgraph", END)
+      .compile();
+    const { events } = await run(await startTestServer({ graphs: { outer } }), "outer", says("hi"));
+    expect(outline(events).filter((line) => line.includes("lifecycle"))).toEqual([
+      "lifecycle running",
+      "run_subgraph lifecycle started",
+      "run_subgraph sub lifecycle started",
+      "run_subgraph sub lifecycle completed",
+      "run_subgraph lifecycle completed",
       "lifecycle completed",
     ]);
   });

@@ -232,3 +232,38 @@ describe("a socket", () => {
     socket.destroy();
   });
 });
+
+describe("a socket refuses what HTTP refuses, and the thread stays free", () => {
+  const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  const start = (config: string) =>
+    `{"id":1,"method":"run.start","params":{"assistant_id":"agent","input":{"messages":[]},"config":{"configurable":{"a":${config}}}}}`;
+
+  it.each([
+    ["nested too deep", start(nested(5000)), "nested deeper than 200"],
+    ["with a NUL character", start('"x\\u0000"'), "NUL character"],
+    ["with too many values", start(`[${"{},".repeat(300_000)}1]`), "more than 500,000 values"],
+    ["that are invalid JSON", "{", "not valid JSON"],
+  ])("messages %s", async (_kind, text, reason) => {
+    const server = await startTestServer({ graphs });
+    const thread = newThread();
+    const { socket, send, until, opened } = open(server, thread);
+    await opened;
+    socket.send(text);
+    const refused = await until(({ type }) => type === "error");
+    expect(refused).toMatchObject({ error: "invalid_argument" });
+    expect(JSON.stringify(refused)).toContain(reason);
+    const { result } = await send("run.start", { assistant_id: "subgraph", input: says("hi") });
+    const run = await server.request("GET", `/threads/${thread}/runs/${String(result?.run_id)}/join`);
+    expect(run.status).toBe(200);
+  });
+
+  it("carries out commands in their order, each after the one before", async () => {
+    const server = await startTestServer({ graphs });
+    const { socket, messages, until, opened } = open(server, newThread());
+    await opened;
+    const ids = Array.from({ length: 300 }, (_, at) => at + 1);
+    for (const id of ids) socket.send(JSON.stringify({ id, method: "state.get", params: {} }));
+    await until(({ id }) => id === 300);
+    expect(messages.map(({ id }) => id)).toEqual(ids);
+  });
+});

@@ -39,14 +39,15 @@ describe("a webhook over HTTP", () => {
   });
 
   it.each([
-    ["example.com/hook", "is no URL"],
+    ["example.com/hook", "is not a URL"],
+    ["/hooks/agent", "is a path: give the whole URL"],
     ["ftp://example.com", "begins with ftp:"],
     ["https://ann:pass@example.com", "holds a password"],
-    ["http://127.0.0.2/", "127.0.0.2, which is no public address"],
-    ["http://2130706434/", "127.0.0.2, which is no public address"],
-    ["http://[::ffff:10.0.0.1]/", "which is no public address"],
-    ["http://[::1]/", "::1, which is no public address"],
-    ["http://169.254.169.254/latest", "169.254.169.254, which is no public address"],
+    ["http://127.0.0.2/", "127.0.0.2, which is not a public address"],
+    ["http://2130706434/", "127.0.0.2, which is not a public address"],
+    ["http://[::ffff:10.0.0.1]/", "which is not a public address"],
+    ["http://[::1]/", "::1, which is not a public address"],
+    ["http://169.254.169.254/latest", "169.254.169.254, which is not a public address"],
     [`https://example.com/${"a".repeat(2048)}`, "is longer than 2048 characters"],
   ])("is refused at once for %s", async (webhook, why) => {
     const server = await startTestServer({ graphs, settings: { webhooks } });
@@ -76,7 +77,7 @@ describe("a webhook over HTTP", () => {
     expect((await server.request("POST", path, { ...hello, webhook })).status).toBe(200);
     const error = async () =>
       ((await server.request("GET", "/webhooks")).body as { last_error: string | null }[])[0]?.last_error;
-    await expect.poll(error).toContain("which is no public address");
+    await expect.poll(error).toContain("which is not a public address");
     expect(receiver.received).toEqual([]);
   });
 
@@ -136,7 +137,7 @@ describe("a webhook over HTTP", () => {
   it("needs a secret that can sign, and addresses that are some", async () => {
     const open = (more: object) =>
       startTestServer({ graphs, settings: { webhooks: { ...webhooks, ...more } } });
-    await expect(open({ secret: "whsec_short" })).rejects.toThrow("is no secret of Standard Webhooks");
-    await expect(open({ allow_private: ["intranet"] })).rejects.toThrow('"intranet" is no address');
+    await expect(open({ secret: "whsec_short" })).rejects.toThrow("is not a Standard Webhooks secret");
+    await expect(open({ allow_private: ["intranet"] })).rejects.toThrow('"intranet" is not an address');
   });
 });

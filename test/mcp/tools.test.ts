@@ -221,7 +221,7 @@ describe("a graph that asks", () => {
     const { thread_id } = await service.threads.create({});
     expect(await client.call("resume_thread", { thread_id, answer: 1 })).toMatchObject({
       isError: true,
-      texts: ["the thread has no run that could be gone on with"],
+      texts: ["the thread has no run to continue"],
     });
     expect(await client.call("resume_thread", { thread_id: newId(), answer: 1 })).toMatchObject({
       isError: true,

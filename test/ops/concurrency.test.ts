@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { GraphServeError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
-import { openTestService, readAll } from "../helpers/service.js";
+import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
 import { tempFolder } from "../storage/temp-folder.js";
 
 async function busyThread(options: { deaf?: boolean; settings?: object } = {}) {
@@ -33,6 +33,29 @@ describe("a busy thread", () => {
     gate.open();
     expect((await readAll(stream)).at(-1)).toMatchObject({ event: "end", data: { status: "success" } });
     expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+
+  it("that a request waits for is logged after 10 s, with the run that it waits for", async () => {
+    const logger = recordingLogger();
+    const service = await openTestService({ graphs: { gate, chat }, logger });
+    const { thread_id } = await service.threads.create({});
+    const name = newId();
+    const begin = { assistant_id: "gate", input: { gate: name } };
+    const { run } = await service.runs.stream(thread_id, begin);
+    await gateOf(name).entered;
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    const waiting = service.runs.wait(thread_id, say("hi"));
+    const isLong = ([, ms]: unknown[]) => ms === 10_000;
+    await expect.poll(() => timers.mock.calls.some(isLong)).toBe(true);
+    timers.mock.calls.find(isLong)![0]();
+    timers.mockRestore();
+    expect(logger.lines).toContainEqual({
+      level: "info",
+      message: "a run waits for its thread, which has a run in flight",
+      fields: { thread_id, run_id: run.run_id, seconds: 10 },
+    });
+    gateOf(name).open();
+    await waiting;
   });
 
   it.each(["reject", "rollback", "interrupt"] as const)(

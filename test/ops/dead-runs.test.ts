@@ -176,7 +176,7 @@ onEveryBackend("runs that died", (backend) => {
         {
           code: "run_not_redrivable",
           detail: expect.stringContaining(
-            `run "${first.run_id}" cannot go on: run "${next.run_id}" has written to its thread since`,
+            `run "${first.run_id}" cannot be requeued: run "${next.run_id}" has written to its thread since`,
           ) as string,
         },
       ]);

@@ -1,6 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { FramesLostError, type RunFrame } from "../../src/models/run-stream.js";
+import { FrameBudget } from "../../src/ops/frame-budget.js";
 import { type LogReader, RunLog, RunLogs } from "../../src/ops/run-log.js";
+
+const MB = 1024 * 1024;
+
+/** Push frames of about a megabyte each. */
+function fill(log: RunLog, count: number): void {
+  for (let index = 0; index < count; index += 1) log.push("custom", "x".repeat(MB));
+}
+
+function filled(budget: FrameBudget, count: number): RunLog {
+  const log = new RunLog({ budget });
+  fill(log, count);
+  log.close();
+  return log;
+}
 
 async function allBatches(reader: LogReader): Promise<(readonly RunFrame[])[]> {
   const batches: (readonly RunFrame[])[] = [];
@@ -31,7 +46,7 @@ describe("a run's log", () => {
 
   it.each([
     ["frames", 12_000, "x"],
-    ["characters", 40, "x".repeat(1024 * 1024)],
+    ["bytes", 40, "x".repeat(1024 * 1024)],
   ])("forgets the oldest of too many %s", async (_, count, data) => {
     const log = new RunLog();
     for (let index = 0; index < count; index++) log.push("values", data);
@@ -163,11 +178,80 @@ describe("logs of ended runs", () => {
     expect(logs.count).toBe(2);
   });
 
-  it("are bounded together", () => {
+  it("that were read longest ago are dropped first when the budget is full", async () => {
+    const budget = new FrameBudget(8 * MB);
     const logs = new RunLogs();
-    for (let index = 0; index < 100; index++) logs.keep(ofRun(`run ${index}`), logOf(1024 * 1024), index);
-    expect(logs.count).toBeLessThan(64);
-    expect(logs.get("run 99")).toBeDefined();
-    expect(logs.get("run 0")).toBeUndefined();
+    for (const runId of ["a", "b", "c"]) logs.keep(ofRun(runId), filled(budget, 2));
+    expect(await idsOf(logs.get("a")!)).toEqual([0, 1]);
+    filled(budget, 2);
+    expect(["a", "b", "c"].map((runId) => logs.get(runId) !== undefined)).toEqual([true, false, true]);
+    expect(budget.bytes).toBeLessThanOrEqual(8 * MB);
+  });
+
+  it("count no longer once they are forgotten, also after they were read", async () => {
+    const budget = new FrameBudget(8 * MB);
+    const logs = new RunLogs();
+    const log = filled(budget, 2);
+    logs.keep(ofRun("a"), log);
+    const reader = log.read();
+    logs.forget("a");
+    expect(budget.bytes).toBeGreaterThan(2 * MB);
+    expect(await idsOf(reader)).toEqual([0, 1]);
+    expect(budget.bytes).toBe(0);
+  });
+});
+
+describe("a full budget", () => {
+  it("drops frames without readers before those that a slow reader has yet to see", async () => {
+    const losses: number[] = [];
+    const budget = new FrameBudget(8 * MB, (readers) => losses.push(readers));
+    const slow = new RunLog({ budget });
+    const reader = slow.read();
+    const unread = new RunLog({ budget });
+    fill(slow, 3);
+    fill(unread, 4);
+    expect(losses).toEqual([]);
+    fill(slow, 3);
+    expect(unread.kept.length).toBeLessThan(4);
+    slow.close();
+    expect(await idsOf(reader)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(losses).toEqual([]);
+  });
+
+  it("drops the frames of the reader that has read nothing for longest", async () => {
+    const losses: number[] = [];
+    const budget = new FrameBudget(8 * MB, (readers) => losses.push(readers));
+    const [mute, slow] = [new RunLog({ budget }), new RunLog({ budget })];
+    const [lost, kept] = [mute.read()[Symbol.asyncIterator](), slow.read()[Symbol.asyncIterator]()];
+    const idOf = async (reader: AsyncIterator<readonly RunFrame[]>) => {
+      const { value } = (await reader.next()) as IteratorYieldResult<readonly RunFrame[]>;
+      return value.map(({ id }) => id);
+    };
+    fill(mute, 3);
+    fill(slow, 3);
+    expect([await idOf(lost), await idOf(kept)]).toEqual([[0], [0]]);
+    fill(slow, 2);
+    expect(losses).toEqual([1]);
+    await expect(lost.next()).rejects.toThrow(FramesLostError);
+    for (const id of [1, 2, 3, 4]) expect(await idOf(kept)).toEqual([id]);
+  });
+
+  it("keeps a frame that is larger than the limit alone", async () => {
+    const budget = new FrameBudget(2 * MB);
+    filled(budget, 1);
+    const log = new RunLog({ budget });
+    const reader = log.read();
+    log.push("values", "x".repeat(3 * MB));
+    log.close();
+    expect(await idsOf(reader)).toEqual([0]);
+  });
+
+  it.each([
+    ["one byte a character", "é", 1],
+    ["two bytes a character", "漢", 2],
+  ])("counts the bytes of texts as V8 stores them: %s", (_, char, bytes) => {
+    const log = new RunLog();
+    log.push("values", char.repeat(MB));
+    expect(log.size - bytes * MB).toBeLessThan(1024);
   });
 });

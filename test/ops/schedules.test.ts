@@ -133,10 +133,12 @@ it("a server that stops begins nothing more, however much is due", async () => {
     return due(...asked);
   };
   void service.close(0);
-  await service.fireDue(AT);
+  await service.fireDue(after(1));
   expect(await service.threads.count({})).toBe(0);
   const rows = await timers.list({ kind: "cron", limit: 100, offset: 0 });
-  expect(rows.map(({ due_at, version }) => `${due_at} ${version}`)).toEqual(rows.map(() => `${AT} 1`));
+  expect(rows.every(({ due_at, version }) => due_at !== null && due_at < after(1) && version === 1)).toBe(
+    true,
+  );
 });
 
 it("a storage that keeps no timers is refused when a setting asks for them", async () => {

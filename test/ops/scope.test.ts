@@ -157,6 +157,33 @@ describe("a graph", () => {
     expect(seen.every((user) => user === ann.user)).toBe(true);
   });
 
+  it("of a factory gets the access context and the user as second argument", async () => {
+    const seen: unknown[] = [];
+    const factory = (_config: unknown, runtime: unknown) => {
+      seen.push(runtime);
+      return chat;
+    };
+    const service = await openTestService({ graphs: { chat: factory } });
+    const asAnn = service.as(ann);
+    const during = async (work: () => Promise<unknown>) => {
+      seen.length = 0;
+      await work();
+      return [...new Set(seen.map((runtime) => JSON.stringify(runtime)))];
+    };
+    const called = (access_context: string, user?: object) => JSON.stringify({ access_context, user });
+    const { thread_id } = await asAnn.threads.create({});
+    const say = { assistant_id: "chat", input: { messages: ["hi"] } };
+    expect(await during(() => asAnn.runs.create(thread_id, say))).toContain(
+      called("threads.create_run", ann.user),
+    );
+    expect(await during(() => asAnn.state.get(thread_id))).toEqual([called("threads.read", ann.user)]);
+    const edit = { values: { messages: ["x"] } };
+    expect(await during(() => asAnn.state.update(thread_id, edit))).toContain(
+      called("threads.update", ann.user),
+    );
+    expect(await during(() => service.assistants.schemas("chat"))).toEqual([called("assistants.read")]);
+  });
+
   it("does not let the caller's fields out", async () => {
     const logger = recordingLogger();
     const service = await openTestService({ graphs: { chat }, logger });

@@ -1,15 +1,16 @@
-/** Feeds of threads together: what nobody reads must not fill the memory. */
+/** Feeds of threads share one budget: those without readers must not fill the memory. */
 import { expect, it } from "vitest";
 import type { EngineContext } from "../../src/ops/live-runs.js";
+import { FrameBudget } from "../../src/ops/frame-budget.js";
 import { RunLog, RunLogs } from "../../src/ops/run-log.js";
 import { ThreadFeeds } from "../../src/ops/thread-feeds.js";
 import { silentLogger } from "../../src/support/log.js";
 
 const AT = "2026-01-01T10:00:00.000Z";
 
-it("those left longest are forgotten when unread ones are too large together, and come back whole", async () => {
+it("a feed that was read longest ago is dropped for one that needs its memory, and comes back whole", async () => {
   const logs = new RunLogs();
-  const live = { logs, ofThread: () => [] };
+  const live = { logs, ofThread: () => [], budget: new FrameBudget(32 * 1024 * 1024) };
   const feeds = new ThreadFeeds({
     live,
     storage: { durable: false },

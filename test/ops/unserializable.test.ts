@@ -76,17 +76,17 @@ const NOT_STORED: [what: string, node: Node, message: string][] = [
   [
     "a function",
     () => ({ value: fail }),
-    'state key "value" cannot be stored: value is a function, which is no data',
+    'state key "value" cannot be stored: value is a function, which cannot be serialized',
   ],
   [
     "a symbol",
     () => ({ value: Symbol("a") }),
-    'state key "value" cannot be stored: value is a symbol, which is no data',
+    'state key "value" cannot be stored: value is a symbol, which cannot be serialized',
   ],
   [
     "a function from a reducer",
     () => ({ broken: 1 }),
-    'state key "broken" cannot be stored: broken is a function, which is no data',
+    'state key "broken" cannot be stored: broken is a function, which cannot be serialized',
   ],
   [
     "a toJSON that throws",
@@ -215,7 +215,7 @@ it("a state write that the graph makes such a value of is refused", async () => 
   const { status, body } = await request("POST", `/threads/${threadId}/state`, write);
   expect(status).toBe(422);
   expect(body).toMatchObject({
-    detail: 'state key "broken" cannot be stored: broken is a function, which is no data',
+    detail: 'state key "broken" cannot be stored: broken is a function, which cannot be serialized',
   });
   expect((await request("GET", `/threads/${threadId}/state`)).body).toMatchObject({ values: { list: [1] } });
 });

@@ -191,7 +191,7 @@ onEveryBackend("a webhook", (backend) => {
     for (const each of others) await storage.timers!.insert(each);
     await expect(ask(ann)).rejects.toMatchObject({
       code: "too_many_runs",
-      message: "1000 of your webhooks are to be sent already",
+      message: "1000 of your webhooks wait to be sent",
     });
     expect(await ask(bob)).toMatchObject({ status: "pending" });
     // One that waits for its time is among them already.

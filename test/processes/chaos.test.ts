@@ -40,6 +40,17 @@ describe.skipIf(noCluster)(`runs under faults (seed ${seed})${noCluster ? `: ${n
     expect({ ...verdict, accepted: 0 }).toEqual(unharmed);
   });
 
+  it(
+    "that wait in a queue do so too where the clocks of the servers differ by up to 30 s",
+    LONG,
+    async () => {
+      const settings = { queue: "postgres", stream: "postgres" } as const;
+      const verdict = await chaos({ database, seed, settings, ...load, skewSeconds: 30, settleSeconds: 150 });
+      expect(verdict.accepted).toBeGreaterThan(30);
+      expect({ ...verdict, accepted: 0 }).toEqual(unharmed);
+    },
+  );
+
   withRedis("with redis", ({ uri }) => {
     it("that wait in a queue do so with roles too: 2 api, 4 worker", LONG, async () => {
       const settings = { queue: "postgres", stream: "redis", stream_uri: uri } as const;

@@ -3,6 +3,7 @@ import type { Storage } from "../../src/storage/storage.js";
 import { checkpointTests } from "./contract/checkpoints.js";
 import { deadRunTests } from "./contract/dead-runs.js";
 import { forkTests } from "./contract/forks.js";
+import { headTests } from "./contract/heads.js";
 import { itemTests } from "./contract/items.js";
 import { lockTests } from "./contract/locks.js";
 import { runSearchTests } from "./contract/run-search.js";
@@ -21,13 +22,15 @@ export interface Capabilities {
   timers?: boolean;
   /** A run may be taken over from the process that executes it; where left out, as far as it is durable. */
   takesOver?: boolean;
+  /** A checkpoint is refused if its writer does not know the newest one; "later" if another may come between the two. */
+  comparesHead?: boolean | "later";
 }
 
 /** What every backend must do. `open` gives an empty storage; it is closed after each test. */
 export function storageContract(
   scheme: string,
   open: () => Promise<Storage>,
-  { durable, items = true, timers = true, takesOver = durable }: Capabilities,
+  { durable, items = true, timers = true, takesOver = durable, comparesHead = true }: Capabilities,
 ): void {
   describe(`${scheme} storage`, () => {
     let storage: Storage;
@@ -48,6 +51,7 @@ export function storageContract(
     if (takesOver) deadRunTests(() => storage);
     lockTests(() => storage);
     checkpointTests(() => storage, { inDatabase: durable });
+    if (comparesHead) headTests(() => storage, { isAtomic: comparesHead === true });
     forkTests(() => storage);
     if (items) itemTests(() => storage);
     if (timers) timerTests(() => storage);

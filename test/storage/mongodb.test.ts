@@ -11,7 +11,7 @@ withMongodb("mongodb contract", (mongodb) => {
     return openStorage(mongodb().options());
   }
 
-  storageContract("mongodb", open, { durable: true });
+  storageContract("mongodb", open, { durable: true, comparesHead: "later" });
 });
 
 withMongodb("mongodb conformance", (mongodb) => {

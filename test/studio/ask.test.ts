@@ -133,7 +133,7 @@ describeWithChromium("a graph that asks", () => {
     await visit(`#/run/${other}`);
     await first.getByLabel("Approve").check();
     await second.getByLabel("Reject").check();
-    await second.getByLabel("Why").fill("not today");
+    await second.getByLabel("Reason").fill("not today");
     await answer(page).click();
     await page.getByRole("region", { name: "calls send" }).getByText("not today").waitFor();
   });
@@ -222,9 +222,9 @@ describeWithChromium("a graph that asks", () => {
     await expect.poll(() => askers.count()).toBeGreaterThanOrEqual(50);
     await page.locator(".list-end").scrollIntoViewIfNeeded();
     await expect.poll(() => askers.count()).toBeGreaterThanOrEqual(60);
-    await page.getByText("That is all of them.").waitFor();
+    await page.getByText("End of the list.").waitFor();
     const count = await askers.count();
-    expect(await page.locator(".list-end").textContent()).toContain(`${count} of ${count} that wait`);
+    expect(await page.locator(".list-end").textContent()).toContain(`${count} of ${count} waiting`);
     const last = askers.last();
     await last.getByLabel("Answer", { exact: true }).fill("yes");
     await last.getByRole("button", { name: "Answer", exact: true }).click();
@@ -256,7 +256,7 @@ describeWithChromium("a graph that asks", () => {
     await expectCopied(step, "curl", /POST .*\/runs\/stream .*"interrupt_after":/);
     await page.locator("main").press(".");
     await page.getByText("Stopped before ask").waitFor();
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await page.getByText("Approve?").first().waitFor();
   });
 
@@ -283,7 +283,7 @@ describeWithChromium("a graph that asks", () => {
     await page.getByText("Stopped before child:leaf:leaf_start").waitFor();
     await page.locator("main").press(".");
     await page.getByText("Stopped before child:leaf:leaf_end").waitFor();
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await page.getByText("closed", { exact: true }).waitFor();
     await visit("#/run?graph=calling");
     await page.getByRole("button", { name: "Stop before call:left" }).press("b");

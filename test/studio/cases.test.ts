@@ -31,11 +31,11 @@ describeWithChromium("a case file of a run", () => {
     await visit(`#/threads/${thread_id}`);
     await page.getByRole("button", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Case file/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Keep this run as a test" });
+    const dialog = page.getByRole("dialog", { name: "Save this run as a test" });
     const usual = `agent-${run_id.slice(-8)}.graph.yaml`;
     await expect.poll(() => dialog.getByLabel("File").inputValue()).toBe(usual);
     await dialog.getByText(`# Made from run ${run_id}`).waitFor();
-    await dialog.getByText(/secrets? (is|are) left out/).waitFor();
+    await dialog.getByText(/secrets? removed/).waitFor();
     expect(await dialog.textContent()).not.toContain(SECRET);
     expect(await readdir(project.dir)).not.toContain(usual);
     expect(await violationsOf(page)).toEqual([]);
@@ -43,7 +43,7 @@ describeWithChromium("a case file of a run", () => {
     const command = await expectCopied(others, "graph-serve", new RegExp(`test --from-run ${run_id} --out`));
     const copied = await cli(await argumentsOf(command, project.dir), { cwd: project.dir });
     expect(copied).toMatchObject({ code: 0, stdout: `${usual}\n` });
-    expect(await inProject(usual)).toBe(await dialog.getByLabel("What will be written").textContent());
+    expect(await inProject(usual)).toBe(await dialog.getByLabel("Preview").textContent());
     // In a folder of its own, the path to the graph is another.
     await dialog.getByLabel("File").fill("cases/kept.graph.yaml");
     await dialog.getByLabel("File").press("Tab");
@@ -73,11 +73,11 @@ describeWithChromium("a case file of a run", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("File").fill("mine.graph.yaml");
     await dialog.getByLabel("File").press("Tab");
-    await dialog.getByText("There already: mine.graph.yaml.").waitFor();
+    await dialog.getByText("Already exists: mine.graph.yaml.").waitFor();
     expect(await dialog.getByRole("button", { name: "Write" }).isDisabled()).toBe(true);
     expect(await dialog.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
-    await dialog.getByLabel("Write over it").check();
+    await dialog.getByLabel("Overwrite").check();
     await dialog.getByRole("button", { name: "Write" }).click();
     await dialog.getByText("Written:").waitFor();
     expect(await inProject("mine.graph.yaml")).toContain("content: hello");
@@ -107,7 +107,7 @@ describeWithChromium("a case file of a run that asked a model", () => {
       .getByRole("button", { name: /^Case file/ })
       .first()
       .click();
-    return page.getByRole("dialog", { name: "Keep this run as a test" });
+    return page.getByRole("dialog", { name: "Save this run as a test" });
   }
 
   it("has the recorded answers beside it, and passes without the model", async () => {
@@ -118,7 +118,7 @@ describeWithChromium("a case file of a run that asked a model", () => {
     const dialog = await dialogOf(started, thread_id);
     const name = `agent-${run_id.slice(-8)}`;
     await dialog
-      .getByText(`What models and tools answered goes into fixtures/${name}.jsonl: 3 calls`)
+      .getByText(`Answers of models and tools are saved to fixtures/${name}.jsonl: 3 calls`)
       .waitFor();
     expect(await readdir(dir)).not.toContain("fixtures");
     await dialog.getByRole("button", { name: "Write" }).click();

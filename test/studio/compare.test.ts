@@ -100,13 +100,13 @@ describeWithChromium("two branches", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}/at/${tip?.checkpoint?.checkpoint_id}`);
     await page.getByRole("link", { name: "Compare with the newest" }).click();
-    await page.getByText("Steps in common: 3").waitFor();
+    await page.getByText("Common steps: 3").waitFor();
     await visit("#/compare");
-    await page.getByText("Which two?").waitFor();
+    await page.getByText("Select two steps").waitFor();
     await page.getByLabel("first").fill(`${id}@${tip?.checkpoint?.checkpoint_id}`);
     await page.getByLabel("second").fill(`${id}@-1`);
     await page.keyboard.press("Enter");
-    await page.getByText("Steps in common: 3").waitFor();
+    await page.getByText("Common steps: 3").waitFor();
     const pairs = page.locator(".pair");
     await expect.poll(() => pairs.count()).toBe(2);
     await page.locator(".pair .change").getByText("seven").first().waitFor();
@@ -165,7 +165,7 @@ describeWithChromium("two branches", () => {
     const other = await ranThread(service, "agent", ask("four and five"));
     const { page, visit } = await open(url, { width: 320, scheme: "dark" });
     await visit(`#/compare/${one}@-1/${other}@3`);
-    await page.getByText("They have no step in common.").waitFor();
+    await page.getByText("No common steps.").waitFor();
     const badges = page.locator(".pair .badge");
     await expect
       .poll(() => badges.allTextContents())
@@ -214,13 +214,13 @@ describeWithChromium("files", () => {
       .toBe("file:old@home.html@-1");
     await choose("Open a file as the second", "new.json", json);
     await page.getByRole("button", { name: "Compare", exact: true }).click();
-    await page.getByText("They are the same.").waitFor();
+    await page.getByText("No differences.").waitFor();
     expect(await page.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     await page.getByLabel("first", { exact: true }).fill("file:old@home.html@0");
     await page.getByLabel("second", { exact: true }).fill(`${thread}@-1`);
     await page.keyboard.press("Enter");
-    await page.getByText("They have no step in common.").waitFor();
+    await page.getByText("No common steps.").waitFor();
     await page.locator(".pair .badge", { hasText: "differs" }).first().waitFor();
     expect(await page.locator("main :is(img, iframe)").count()).toBe(0);
     await page.reload();
@@ -249,7 +249,7 @@ describeWithChromium("files", () => {
     await expect.poll(() => page.getByLabel("second", { exact: true }).inputValue()).toBe("file:b.html@-1");
     await first.fill("file:a.json@1");
     await page.keyboard.press("Enter");
-    await page.getByText("Steps in common: 3").waitFor();
+    await page.getByText("Common steps: 3").waitFor();
     expect(await totals(page)).toEqual([
       ["first", "1 reply", "0", "0 ms", "0"],
       ["second", "5 pay", "4", expect.stringMatching(/ m?s$/), "–"],
@@ -280,14 +280,14 @@ describeWithChromium("files", () => {
     await expect.poll(() => pairs.count()).toBe(40);
     await pairs.nth(29).locator(".change").first().waitFor();
     await pairs.last().locator(".change").first().waitFor();
-    const further = page.getByRole("button", { name: "Compare these" });
+    const further = page.getByRole("button", { name: "Compare these steps" });
     expect(await further.count()).toBe(9);
     await further.first().click();
     await pairs.nth(30).getByText("differs").waitFor();
     expect(await further.count()).toBe(8);
     await visit("#/compare");
     await choose(exportedThread("a", 5100), exportedThread("a", 5200));
-    await page.getByText("Of a thread, its newest 5,000 steps are compared.").waitFor();
+    await page.getByText("Only the newest 5,000 steps of a thread are compared.").waitFor();
     await visit("#/compare/file:left.json@3/file:right.json@-1");
     await page
       .getByRole("alert")
@@ -311,7 +311,7 @@ describeWithChromium("files", () => {
           mimeType: "application/json",
           buffer: Buffer.from(text),
         });
-      await page.getByRole("alert").getByText(`x.json is no thread: ${why}`).waitFor();
+      await page.getByRole("alert").getByText(`x.json is not a thread: ${why}`).waitFor();
     }
     expect(await violationsOf(page)).toEqual([]);
   });

@@ -58,7 +58,7 @@ describeWithChromium("files of a message", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  const attached = (page: Page) => page.getByRole("list", { name: "Files of the message" }).locator("li");
+  const attached = (page: Page) => page.getByRole("list", { name: "Attached files" }).locator("li");
   const png = (name: string) => ({ name, mimeType: "image/png", buffer: Buffer.from(PNG, "base64") });
   const choose = (page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
     page.locator("input[type=file]").setInputFiles(files);
@@ -129,16 +129,16 @@ describeWithChromium("files of a message", () => {
     await choose(page, { name: "large.pdf", mimeType: "application/pdf", buffer: Buffer.alloc(50_000) });
     await page
       .getByRole("alert")
-      .getByText(/large\.pdf is not added: the request would have 7\d kB, the server takes 60 kB/)
+      .getByText(/large\.pdf was not added: the request would be 7\d kB, the server.s limit is 60 kB/)
       .waitFor();
     expect(await attached(page).count()).toBe(0);
     const half = { name: "half.pdf", mimeType: "application/pdf", buffer: Buffer.alloc(30_000) };
     await choose(page, half, { ...half, name: "more.pdf" });
-    await page.getByRole("alert").getByText("more.pdf is not added").waitFor();
+    await page.getByRole("alert").getByText("more.pdf was not added").waitFor();
     expect(await attached(page).count()).toBe(1);
     await page.getByRole("button", { name: "Remove half.pdf" }).press("Enter");
     await expect.poll(() => page.getByRole("alert").count()).toBe(0);
-    expect(await page.evaluate("document.activeElement.id")).toBe("message");
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("message");
   });
 
   it("are read by what is copied, since no command line has room for them", async () => {
@@ -148,7 +148,7 @@ describeWithChromium("files of a message", () => {
     const asked = "it's `$HOME` \\n";
     await page.getByRole("textbox", { name: "Message to the graph" }).fill(asked);
     await choose(page, png("it's red.png"));
-    await page.getByText("What is copied reads it_s red.png from the folder that it is run in.").waitFor();
+    await page.getByText("The copied command reads it_s red.png from its working folder.").waitFor();
     await writeFile(join(folder, "it_s red.png"), Buffer.from(PNG, "base64"));
     const copied = async (name: string) => {
       await page.getByRole("button", { name, exact: true }).click();

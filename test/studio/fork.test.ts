@@ -36,9 +36,9 @@ describeWithChromium("a fork", () => {
     await page.locator(".fork-messages").getByText("ai: calls add").waitFor();
     await button(page, "Delete message 3").click();
     await button(page, "Change message 4").click();
-    const editor = page.getByLabel("What is written to messages");
+    const editor = page.getByLabel("Value to write to messages");
     await editor.fill((await editor.inputValue()).replace("The sum is 5", "The sum is six"));
-    await page.getByText("Will be sent:").click();
+    await page.getByText("Values to send:").click();
     await page.getByText('"type": "remove"').last().waitFor();
     const others = page.getByRole("group", { name: "Copy as" }).first();
     await expectCopied(others, "curl", new RegExp(`POST .*/threads/${id}/state .*The sum is six`, "s"));
@@ -78,18 +78,18 @@ describeWithChromium("a fork", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?fork=1`);
     await button(page, "Edit n").click();
-    await page.getByText("with one that counts or joins, it is added to it").waitFor();
-    const editor = page.getByLabel("What is written to n");
+    await page.getByText("With a reducer that adds or concatenates").waitFor();
+    const editor = page.getByLabel("Value to write to n");
     await editor.fill("[1,\n 2,");
-    await page.getByRole("alert").getByText("No JSON: line 2, column 4").waitFor();
+    await page.getByRole("alert").getByText("Invalid JSON: line 2, column 4").waitFor();
     expect(await button(page, "Write").isDisabled()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
-    await button(page, "Leave as it is").click();
+    await button(page, "Reset").click();
     const chat = await ranThread(service, "agent", ask("two and three"));
     await visit(`#/threads/${chat}?fork=1`);
     await button(page, "Edit messages").click();
     const message = { type: "remove", id: HOSTILE, content: "" };
-    await page.getByLabel("What is written to messages").fill(JSON.stringify([message]));
+    await page.getByLabel("Value to write to messages").fill(JSON.stringify([message]));
     await button(page, "Write").click();
     await page.getByRole("alert").filter({ hasText: HOSTILE }).waitFor();
     expect(await page.locator("main :is(img, iframe, script, b)").count()).toBe(0);
@@ -102,8 +102,8 @@ describeWithChromium("a fork", () => {
     await visit(`#/threads/${id}?fork=1`);
     expect(await page.getByRole("group", { name: "Copy write and run as" }).count()).toBe(0);
     await button(page, "Edit n").click();
-    await page.getByLabel("What is written to n").fill("6");
-    await page.getByLabel("Counts as written by").selectOption("step");
+    await page.getByLabel("Value to write to n").fill("6");
+    await page.getByLabel("Write as node").selectOption("step");
     const both = page.getByRole("group", { name: "Copy write and run as" });
     await expectCopied(
       both,
@@ -128,8 +128,8 @@ describeWithChromium("a fork", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?fork=1`);
     await button(page, "Edit n").click();
-    await page.getByLabel("What is written to n").fill("6");
-    await page.getByLabel("Counts as written by").selectOption("step");
+    await page.getByLabel("Value to write to n").fill("6");
+    await page.getByLabel("Write as node").selectOption("step");
     await button(page, "Write and run").click();
     await expect.poll(async () => ((await service.state.get(id)).values as { n: number }).n).toBe(10);
     await expect.poll(() => stepsOf(page).count()).toBe(before + 5);
@@ -144,9 +144,9 @@ describeWithChromium("a fork", () => {
     // A copy of the step, and the one after it.
     await expect.poll(() => stepsOf(page).count()).toBe(before + 7);
     expect(await page.locator(".step .dot:not(.is-path)").count()).toBeGreaterThan(0);
-    await page.getByText("The thread went on from an earlier step.").waitFor();
+    await page.getByText("The thread continued from an earlier step.").waitFor();
     await page.getByRole("link", { name: "Compare with the other branch" }).click();
-    await page.getByText(/Steps in common: \d/).waitFor();
+    await page.getByText(/Common steps: \d/).waitFor();
     await page.locator(".pair").first().waitFor();
   });
 });

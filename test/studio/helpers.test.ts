@@ -36,9 +36,9 @@ describeWithChromium("the Studio of dev", () => {
     expect(page.url()).toBe(`${url}/studio/`);
     await page.getByRole("textbox", { name: "Message to the graph" }).waitFor();
     await project.put("graph.ts", BROKEN);
-    const problems = page.getByRole("complementary", { name: "Graphs that do not load" });
-    await problems.getByText("agent does not load").waitFor();
-    await problems.getByText("The last version that loaded goes on serving.").waitFor();
+    const problems = page.getByRole("complementary", { name: "Graphs that failed to load" });
+    await problems.getByText("agent failed to load").waitFor();
+    await problems.getByText("The last working version is still served.").waitFor();
     await problems.getByText("export const more = ;").first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
     const line = BROKEN.split("\n").indexOf(FAULTY) + 1;
@@ -63,11 +63,11 @@ describeWithChromium("the Studio of dev", () => {
     const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: "no-such-editor-here" } });
     const { page, visit } = await open(url, { width: 320, scheme: "dark" });
     await visit(`#token=${token}`);
-    const problems = page.getByRole("complementary", { name: "Graphs that do not load" });
-    await problems.getByText("agent does not load").waitFor();
+    const problems = page.getByRole("complementary", { name: "Graphs that failed to load" });
+    await problems.getByText("agent failed to load").waitFor();
     await problems.getByText("throw new Error(`no key ${at}`);").first().waitFor();
     // No version of it has ever loaded.
-    expect(await problems.getByText("goes on serving").count()).toBe(0);
+    expect(await problems.getByText("still served").count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     await problems.getByRole("button", { name: "Open key.ts:2" }).click();
     await problems
@@ -90,8 +90,8 @@ describeWithChromium("the Studio of dev", () => {
     await visit(`#token=${token}`);
     await page.getByRole("textbox", { name: "Message to the graph" }).waitFor();
     await project.put("graph-server.config.json", { prot: 1 });
-    const problems = page.getByRole("complementary", { name: "Graphs that do not load" });
-    await problems.getByText("The project does not load").waitFor();
+    const problems = page.getByRole("complementary", { name: "Graphs that failed to load" });
+    await problems.getByText("The project failed to load").waitFor();
     await problems.getByRole("button", { name: "Open graph-server.config.json:2" }).click();
     await expect.poll(opened).toMatch(/graph-server\.config\.json:2:\d+\n$/);
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");

@@ -40,8 +40,8 @@ describeWithChromium("the list of threads", () => {
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByLabel("Metadata").fill("user=nobody");
     await page.keyboard.press("Enter");
-    await page.getByText("No thread fits").waitFor();
-    expect(await page.getByText("No thread yet").count()).toBe(0);
+    await page.getByText("No matching threads").waitFor();
+    expect(await page.getByText("No threads yet").count()).toBe(0);
     await page.getByLabel("Metadata").fill("user=bo");
     await page.keyboard.press("Enter");
     await expect.poll(() => rows.count()).toBe(2);
@@ -49,7 +49,7 @@ describeWithChromium("the list of threads", () => {
     await expect.poll(() => rows.allTextContents()).toEqual([expect.stringMatching(/error.*fail.*kaboom/)]);
     await page.getByLabel("Metadata").fill("nonsense");
     await page.keyboard.press("Enter");
-    await page.getByText("Write it as key=value").waitFor();
+    await page.getByText("Use key=value").waitFor();
   });
 
   it("goes on when its end comes into sight", async () => {
@@ -62,7 +62,7 @@ describeWithChromium("the list of threads", () => {
     await expect.poll(() => rows.count()).toBe(50);
     await page.mouse.wheel(0, 20_000);
     await expect.poll(() => rows.count()).toBe(60 + before);
-    await page.getByText("That is all of them.").waitFor();
+    await page.getByText("End of the list.").waitFor();
   });
 });
 
@@ -81,7 +81,7 @@ describeWithChromium("the list of threads without any", () => {
     await visit("#/threads/0197f0a0-0000-7000-8000-000000000001");
     await page.getByRole("alert").filter({ hasText: "not found" }).waitFor();
     await visit("#/nowhere");
-    await page.getByText("There is no such page").waitFor();
+    await page.getByText("Page not found").waitFor();
   });
 
   it("is light or dark as the system is, or as it is chosen, for good", async () => {
@@ -89,13 +89,13 @@ describeWithChromium("the list of threads without any", () => {
     await visit("#/threads");
     const ink = () => page.evaluate<string>("getComputedStyle(document.body).color");
     const dark = await ink();
-    await page.getByLabel("Colours").selectOption("light");
+    await page.getByLabel("Theme").selectOption("light");
     await expect.poll(ink).not.toBe(dark);
     const light = await ink();
     await page.reload();
-    await page.getByLabel("Colours").waitFor();
+    await page.getByLabel("Theme").waitFor();
     expect(await ink()).toBe(light);
-    await page.getByLabel("Colours").selectOption("system");
+    await page.getByLabel("Theme").selectOption("system");
     await expect.poll(ink).toBe(dark);
     await page.emulateMedia({ colorScheme: "light" });
     await expect.poll(ink).toBe(light);
@@ -144,7 +144,7 @@ describeWithChromium("a thread", () => {
     await page.keyboard.type("call_add");
     await page.getByText(/^\d matches$/).waitFor();
     await page.keyboard.press("Enter");
-    const chosen = page.getByLabel("Chosen value");
+    const chosen = page.getByLabel("Selected value");
     await chosen.getByText("messages[1].tool_calls[0].id").waitFor();
     await expectCopied(chosen, "Copy path", /^messages\[1\]\.tool_calls\[0\]\.id$/);
     await expectCopied(chosen, "Copy value", /^call_add$/);
@@ -167,7 +167,7 @@ describeWithChromium("a thread", () => {
     await visit(`#/threads/${waits}?tab=tasks`);
     await page.locator(".task", { hasText: "plan" }).getByText("planned").waitFor();
     await page.locator(".task", { hasText: "ask" }).getByText("Approve?").waitFor();
-    expect(await stepsOf(page).first().textContent()).toMatch(/next: ask.*asks/);
+    expect(await stepsOf(page).first().textContent()).toMatch(/next: ask.*waiting/);
     const [thread] = await service.threads.search({ status: "error" }).then(({ items }) => items);
     await visit(`#/threads/${failed ?? thread?.thread_id}?tab=tasks`);
     await page
@@ -189,7 +189,7 @@ describeWithChromium("a thread", () => {
     await stepsOf(page, { name: /child/ }).click();
     await page.getByRole("link", { name: "Open its steps" }).click();
     await stepsOf(page, { name: /inner_model/ }).waitFor();
-    await page.getByText("Inside of child").waitFor();
+    await page.getByText("Inside child").waitFor();
     await stepsOf(page, { name: /leaf/ }).click();
     await page.keyboard.press("4");
     await page.getByText("leaf was here").waitFor();
@@ -264,7 +264,7 @@ describeWithChromium("a graph", () => {
     const { page, visit } = await open(server().url);
     await visit("#/graphs");
     await page.getByRole("link", { name: /agent/ }).click();
-    await page.getByRole("region", { name: "Drawing agent" }).waitFor();
+    await page.getByRole("region", { name: "Graph agent" }).waitFor();
     expect(await page.locator(".graph-node text").allTextContents()).toEqual([
       "start",
       "model_request",
@@ -272,11 +272,11 @@ describeWithChromium("a graph", () => {
       "end",
     ]);
     expect(await page.locator(".edge.is-conditional").count()).toBeGreaterThan(0);
-    await page.getByText("A dashed line is").waitFor();
+    await page.getByText("Dashed lines are").waitFor();
     await page.getByText("input", { exact: true }).click();
     await page.locator("details[open]").getByText('"messages"').waitFor();
     await visit("#/graphs/hitl");
-    await page.getByRole("region", { name: "Drawing hitl" }).waitFor();
-    expect(await page.getByText("A dashed line is").count()).toBe(0);
+    await page.getByRole("region", { name: "Graph hitl" }).waitFor();
+    expect(await page.getByText("Dashed lines are").count()).toBe(0);
   });
 });

@@ -26,24 +26,24 @@ describeWithChromium("the memory", () => {
     await visit("#/threads");
     await page.keyboard.press("g");
     await page.keyboard.press("m");
-    await expect.poll(() => tree(page).allTextContents()).toEqual(["all of it", "rules", "users"]);
+    await expect.poll(() => tree(page).allTextContents()).toEqual(["everything", "rules", "users"]);
     await expect.poll(() => rows(page).count()).toBe(4);
     await page.getByLabel("Value").fill("tone=dry");
     await page.keyboard.press("Enter");
     await expect
       .poll(() => rows(page).allTextContents())
-      .toEqual([expect.stringContaining("lives 90 minutes")]);
+      .toEqual([expect.stringContaining("expires after 90 minutes")]);
 
     await tree(page).filter({ hasText: "users" }).press("Enter");
     await expect
       .poll(() => tree(page).allTextContents())
-      .toEqual(["all of it", "rules", "users", "ada", "bo"]);
+      .toEqual(["everything", "rules", "users", "ada", "bo"]);
     await tree(page).filter({ hasText: "ada" }).press("Enter");
     await expect.poll(() => rows(page).count()).toBe(2);
     expect(await rows(page).last().textContent()).toMatch(/rome.*2024.*trips/);
-    await page.getByLabel("Filter what is loaded").fill("ROME");
+    await page.getByLabel("Filter loaded items").fill("ROME");
     await expect.poll(() => rows(page).count()).toBe(1);
-    await page.getByLabel("Filter what is loaded").fill("");
+    await page.getByLabel("Filter loaded items").fill("");
     await page.keyboard.press("Escape");
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
@@ -52,9 +52,9 @@ describeWithChromium("the memory", () => {
     await expect.poll(() => json.inputValue()).toBe(JSON.stringify({ tone: "dry" }, null, 2));
     expect(await page.getByLabel(/Minutes to live/).inputValue()).toBe("90");
     await json.fill('{\n  "tone": dry }');
-    await page.getByText("No JSON: line 2, column 11").waitFor();
+    await page.getByText("Invalid JSON: line 2, column 11").waitFor();
     await json.fill("[1]");
-    await page.getByText("The value has to be an object").waitFor();
+    await page.getByText("The value must be an object").waitFor();
     await json.fill('{ "tone": "calm" }');
     const others = page.getByRole("group", { name: "Copy as" });
     await expectCopied(others, "curl", /PUT .*\/store\/items .*"tone":"calm"},"ttl":90/);
@@ -64,7 +64,7 @@ describeWithChromium("the memory", () => {
     expect(await store.get(ada, "prefs")).toMatchObject({ value: { tone: "calm" }, ttl_minutes: 90 });
 
     await page.getByRole("button", { name: "New item" }).press("Enter");
-    expect(await page.getByLabel(/Namespace, with/).inputValue()).toBe("users.ada");
+    expect(await page.getByLabel(/Namespace, labels/).inputValue()).toBe("users.ada");
     await page.getByLabel("Key", { exact: true }).fill("pets");
     await json.fill('{ "cat": "Tom" }');
     await page.getByRole("button", { name: "Save" }).press("Enter");
@@ -76,12 +76,12 @@ describeWithChromium("the memory", () => {
     const { url } = server();
     const { page, visit } = await open(url);
     await visit("#/store?edit=new");
-    await page.getByLabel(/Namespace, with/).fill("a..b");
+    await page.getByLabel(/Namespace, labels/).fill("a..b");
     await page.getByLabel("Key", { exact: true }).fill("k");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("alert").filter({ hasText: "labels are texts" }).waitFor();
     await visit("#/store/nobody?key=nothing");
-    await page.getByText("This item is not there any more").waitFor();
+    await page.getByText("This item no longer exists").waitFor();
   });
 
   it("deletes an item once there was time to undo it", async () => {

@@ -110,7 +110,7 @@ describeWithChromium("a page of one file", () => {
     await page.goto(address);
     const items = await stored();
     await expect.poll(() => stepsOf(page).count()).toBe(items.length);
-    expect(await stepsOf(page).first().textContent()).toContain("asks");
+    expect(await stepsOf(page).first().textContent()).toContain("waiting");
     expect(await page.locator(".step .visually-hidden").allTextContents()).toContain("branch");
     await page.getByRole("tab", { name: "Tasks" }).click();
     await page.getByText("how much?").waitFor();
@@ -123,8 +123,8 @@ describeWithChromium("a page of one file", () => {
     await expect.poll(() => panel.textContent()).toContain(items.at(-1)?.checkpoint.checkpoint_id);
     await page.getByRole("tab", { name: "State" }).click();
     await page.getByRole("tree").getByText("count", { exact: true }).waitFor();
-    await page.getByRole("tab", { name: "Drawing" }).click();
-    await page.getByText("The graph is not here").waitFor();
+    await page.getByRole("tab", { name: "Graph" }).click();
+    await page.getByText("The graph is not loaded here").waitFor();
     await page.getByRole("tab", { name: "Changes" }).click();
     await stepsOf(page).nth(-2).click();
     await page
@@ -136,7 +136,7 @@ describeWithChromium("a page of one file", () => {
     expect(await page.evaluate("'pwned' in window")).toBe(false);
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole("link", { name: "Compare with the newest" }).click();
-    await page.getByText(/Steps in common: \d/).waitFor();
+    await page.getByText(/Common steps: \d/).waitFor();
     expect(await page.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
     // Of runs the file knows nothing.
     expect(await page.locator(".compared-totals tr").last().locator("td").last().textContent()).toBe("–");
@@ -146,11 +146,11 @@ describeWithChromium("a page of one file", () => {
     expect(place).toMatch(/page\.html#\/threads\/.+\/at\/.+/);
     await page.reload();
     await expect.poll(() => stepsOf(page).nth(-2).getAttribute("aria-selected")).toBe("true");
-    for (const name of ["Fork (f)", "Graphs", "Times", "Runs", "Conversation", "Refresh (r)"])
+    for (const name of ["Fork (f)", "Graphs", "Timeline", "Runs", "Conversation", "Refresh (r)"])
       expect(await page.getByText(name).count()).toBe(0);
     await page.evaluate(`location.hash += "?fork=1"`);
     await expect.poll(() => page.url()).toContain("fork=1");
-    expect(await page.getByRole("region", { name: "Go on in another way" }).count()).toBe(0);
+    expect(await page.getByRole("region", { name: "Fork" }).count()).toBe(0);
   });
 
   it("of a thread without steps says so", async () => {
@@ -159,7 +159,7 @@ describeWithChromium("a page of one file", () => {
     const address = await written(stdout);
     const { page } = await open(address, { width: 320, scheme: "dark" });
     await page.goto(address);
-    await page.getByText("Nothing ran on this thread yet").waitFor();
+    await page.getByText("No runs on this thread yet").waitFor();
     expect(await violationsOf(page)).toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ describeWithChromium("the palette", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 
     await type("nothing is called so");
-    await page.getByText("Nothing fits.").waitFor();
+    await page.getByText("No matches.").waitFor();
     await page.keyboard.press("Enter");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     expect(page.url()).toContain(first);

@@ -37,7 +37,7 @@ describeWithChromium("a run that is run again", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/echo: hello.*mended: hello/s)]);
     await page.getByRole("button", { name: /^Run again/ }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
-    await note.getByText("Run again with the code as it is now").waitFor();
+    await note.getByText("Run again with the current code").waitFor();
     await note.getByRole("link", { name: "Compare old and new" }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     const copy = /#\/threads\/([\w-]+)/.exec(page.url())?.[1] ?? "";
@@ -45,7 +45,7 @@ describeWithChromium("a run that is run again", () => {
     await note.getByRole("link", { name: "Compare old and new" }).click();
     await page.getByText("mended: hello").first().waitFor();
     await page.getByText("echo: hello").first().waitFor();
-    await page.getByText("Steps in common: 1").waitFor();
+    await page.getByText("Common steps: 1").waitFor();
     expect(await json(`${url}/threads/${copy}`)).toMatchObject({
       metadata: { replay_of: { thread_id, recorded: false } },
       ttl: { ttl_minutes: 1440 },
@@ -67,7 +67,7 @@ describeWithChromium("a run that is run again", () => {
     await again.first().click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByRole("link", { name: "Compare old and new" }).click();
-    await page.getByText("Steps in common: 1").waitFor();
+    await page.getByText("Common steps: 1").waitFor();
     await expect.poll(() => page.locator(".pair .badge").allTextContents()).toEqual(["same values"]);
   });
 
@@ -103,7 +103,7 @@ describeWithChromium("a run that is run again", () => {
     await again.first().click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByRole("link", { name: "Compare old and new" }).click();
-    await page.getByText("Steps in common: 1").waitFor();
+    await page.getByText("Common steps: 1").waitFor();
     await page.getByText("only in one").waitFor();
   });
 });
@@ -131,8 +131,8 @@ describeWithChromium("a run that was recorded", () => {
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Replay/ }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
-    await note.getByText("Replayed with what was recorded").waitFor();
-    await note.getByText("Models and tools were asked what was recorded.").waitFor();
+    await note.getByText("Replayed from the recording").waitFor();
+    await note.getByText("Calls of models and tools match the recording.").waitFor();
     const copy = /#\/threads\/([\w-]+)/.exec(page.url())?.[1] ?? "";
     const textsOf = async (id: string) => {
       const { values } = (await json(`${url}/threads/${id}`)) as {
@@ -186,15 +186,15 @@ describeWithChromium("a replay", () => {
     await page.getByRole("button", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Replay/ }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
-    await note.getByText("It is running.").waitFor();
+    await note.getByText("Running.").waitFor();
     const steps = page.getByRole("listbox", { name: "Steps" }).getByRole("option");
     await expect.poll(() => steps.first().textContent()).toContain("agent");
     expect(await note.getByRole("link", { name: "Compare old and new" }).count()).toBe(0);
     gate.open();
-    await note.getByText("Models and tools were asked what was recorded.").waitFor();
+    await note.getByText("Calls of models and tools match the recording.").waitFor();
     await expect.poll(() => steps.first().textContent()).toContain("hold");
     await note.getByRole("link", { name: "Compare old and new" }).click();
-    await page.getByText(/Steps in common: \d/).waitFor();
+    await page.getByText(/Common steps: \d/).waitFor();
   });
 });
 

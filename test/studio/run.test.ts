@@ -321,7 +321,7 @@ describeWithChromium("running a graph", () => {
     const json = page.getByRole("textbox", { name: "Input as JSON" });
     expect(JSON.parse(await json.inputValue())).toEqual({ messages: [{ role: "user", content: "hello" }] });
     await json.fill('{\n  "messages": [{ "role": "user", "content": "hel" },]\n}');
-    await page.getByText("No JSON: line 2, column").waitFor();
+    await page.getByText("Invalid JSON: line 2, column").waitFor();
     await page.keyboard.press("Control+Enter");
     expect(page.url()).not.toMatch(/run\/\w/);
     await json.fill('{"messages": [{"role": "user", "content": "changed"}]}');
@@ -371,7 +371,7 @@ describeWithChromium("running a graph", () => {
     ]);
     expect(await page.locator(".edge.is-taken").count()).toBe(5);
     await visit("#/run?graph=custom");
-    await page.getByRole("region", { name: "Drawing custom" }).waitFor();
+    await page.getByRole("region", { name: "Graph custom" }).waitFor();
     await page.getByLabel("count").fill("3");
     await button(page, "Run").click();
     await page.getByText("Custom events").waitFor();

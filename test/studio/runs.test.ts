@@ -59,7 +59,7 @@ describeWithChromium("the runs of all threads", () => {
     await page.keyboard.press("u");
     await page.getByRole("heading", { name: "Runs" }).waitFor();
     await visit("#/runs?status=timeout");
-    await page.getByText("No run fits").waitFor();
+    await page.getByText("No matching runs").waitFor();
   });
 
   it("that go on are cancelled", async () => {
@@ -72,7 +72,7 @@ describeWithChromium("the runs of all threads", () => {
     await visit("#/runs?status=running");
     await expectCopied(page.getByRole("group", { name: "Copy as" }), "SDK call", /client\.runs\.cancel\(/);
     await page.getByRole("button", { name: /^Cancel/ }).click();
-    await page.getByText("No run fits").waitFor();
+    await page.getByText("No matching runs").waitFor();
     await page.getByRole("link", { name: "interrupted", exact: true }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
   });
@@ -88,7 +88,7 @@ describeWithChromium("the runs of all threads", () => {
     await expect.poll(() => rows(page).count()).toBeGreaterThanOrEqual(50);
     await page.mouse.wheel(0, 20_000);
     await expect.poll(() => rows(page).count()).toBe(55);
-    await page.getByText("That is all of them.").waitFor();
+    await page.getByText("End of the list.").waitFor();
   });
 
   it.each([{ scheme: "light" }, { scheme: "dark" }, { scheme: "dark", width: 320 }] as const)(

@@ -104,7 +104,7 @@ describeWithChromium("hostile values", () => {
     await visit(`#/threads/${id}?tab=state`);
     await page.getByRole("tree").press("End");
     for (const key of ["ArrowRight", "ArrowDown", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
-    await page.getByLabel("Chosen value").waitFor();
+    await page.getByLabel("Selected value").waitFor();
   });
 });
 
@@ -169,16 +169,16 @@ describeWithChromium("a server that asks for a key", () => {
     const { page, visit } = await open(url);
     await visit("#/threads");
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("This server asks for a key").waitFor();
+    await dialog.getByText("API key required").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await dialog.getByLabel("API key").fill("wrong");
     await page.keyboard.press("Enter");
-    await dialog.getByText("The server does not know this key.").waitFor();
+    await dialog.getByText("Invalid API key.").waitFor();
     await dialog.getByLabel("API key").fill(KEY);
     await page.keyboard.press("Enter");
-    await page.getByText("No thread yet").waitFor();
+    await page.getByText("No threads yet").waitFor();
     await page.reload();
-    await page.getByText("No thread yet").waitFor();
+    await page.getByText("No threads yet").waitFor();
     expect(page.url()).not.toContain(KEY);
     const stored = "[JSON.stringify(localStorage), document.cookie].join()";
     expect(await page.evaluate<string>(stored)).not.toContain(KEY);
@@ -188,15 +188,15 @@ describeWithChromium("a server that asks for a key", () => {
     const { url } = server();
     const { page, visit } = await open(url);
     await visit(`#key=${KEY}`);
-    await page.getByText("Say something to the graph").waitFor();
+    await page.getByText("Send the graph a message").waitFor();
     expect(page.url()).toBe(`${url}/studio/`);
     await visit("#/threads");
-    await page.getByText("No thread yet").waitFor();
+    await page.getByText("No threads yet").waitFor();
     const waiting = await open(url);
     await waiting.visit("#/threads");
-    await waiting.page.getByRole("dialog").getByText("open the address that stands there").waitFor();
+    await waiting.page.getByRole("dialog").getByText("open that address").waitFor();
     await waiting.visit(`#key=${KEY}`);
-    await waiting.page.getByText("Say something to the graph").waitFor();
+    await waiting.page.getByText("Send the graph a message").waitFor();
     expect(waiting.page.url()).not.toContain(KEY);
   });
 });
@@ -209,11 +209,11 @@ describeWithChromium("a server that goes away", () => {
     const first = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
     const { page, visit } = await open(first.url);
     await visit("#/threads");
-    await page.getByText("No thread yet").waitFor();
+    await page.getByText("No threads yet").waitFor();
     await first.close(0);
     await page.keyboard.press("g");
     await page.keyboard.press("g");
-    await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+    await page.getByRole("alert").getByText("The server is not reachable.").waitFor();
     const again = await openService({ graphs: { agent } });
     const second = await startServer(again, { host: "127.0.0.1", port: first.port, studio: true });
     onTestFinished(() => second.close(0));
@@ -245,14 +245,14 @@ describeWithChromium("a storage whose graphs are gone", () => {
     // The output schema hid it.
     await page.getByText("plan for tea").waitFor();
     expect(await page.getByRole("listbox").getByRole("option").allTextContents()).toEqual([
-      expect.stringMatching(/plan.*changed log, secret.*asks/),
+      expect.stringMatching(/plan.*changed log, secret.*waiting/),
       expect.stringContaining("changed topic"),
       expect.stringContaining("input"),
     ]);
     expect(await violationsOf(page)).toEqual([]);
     await visit(`#/threads/${id}?tab=drawing`);
-    await page.getByText("The graph is not here").waitFor();
-    const drawn = page.getByRole("img", { name: "start → plan, plan → ask. asks: ask" });
+    await page.getByText("The graph is not loaded here").waitFor();
+    const drawn = page.getByRole("img", { name: "start → plan, plan → ask. waiting: ask" });
     expect(await drawn.locator(".graph-node").count()).toBe(3);
     await visit("#/graphs/hitl");
     await page.getByRole("alert").getByText("gone.ts").waitFor();

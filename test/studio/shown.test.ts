@@ -44,8 +44,8 @@ describeWithChromium("what a graph hides", () => {
     await visit(`#/threads/${id}?tab=raw`);
     await panel(page).getByText('"answer": "42"').waitFor();
     expect(await panel(page).textContent()).not.toContain("secret");
-    expect(await page.getByRole("group", { name: "What is shown of states" }).count()).toBe(0);
-    expect(await page.getByRole("button", { name: "Save as one file" }).count()).toBe(0);
+    expect(await page.getByRole("group", { name: "Visible state" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Save as a file" }).count()).toBe(0);
 
     await visit(`#token=${token}`);
     await page.goto(`${url}/studio/#/threads/${id}?tab=raw`);
@@ -53,7 +53,7 @@ describeWithChromium("what a graph hides", () => {
     expect(await page.getByRole("complementary", { name: "What is shown" }).count()).toBe(0);
     await panel(page).getByText('"answer": "42"').waitFor();
     await all.press("Enter");
-    await page.getByText("All values of states are shown, also those that the graph hides").waitFor();
+    await page.getByText("All state values are shown, including those that the graph hides").waitFor();
     await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
     expect(await all.getAttribute("aria-pressed")).toBe("true");
     expect(await violationsOf(page)).toEqual([]);
@@ -71,7 +71,7 @@ describeWithChromium("what a graph hides", () => {
       .waitFor();
     await page.getByRole("tab", { name: "State" }).click();
     await expect.poll(() => panel(page).textContent()).toContain("think in secret");
-    await page.getByRole("button", { name: "What clients see" }).click();
+    await page.getByRole("button", { name: "Visible to clients" }).click();
     await expect.poll(() => panel(page).textContent()).not.toContain("secret");
     await expect.poll(() => panel(page).textContent()).toContain("answer");
     expect(await steps.textContent()).not.toContain("plan");
@@ -101,23 +101,23 @@ describeWithChromium("what a graph hides", () => {
     await page.getByRole("tab", { name: "State" }).click();
     await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
     const saving = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save as one file" }).click();
+    await page.getByRole("button", { name: "Save as a file" }).click();
     await (await saving).saveAs(`${dev.project.dir}/saved.html`);
     const html = await readFile(`${dev.project.dir}/saved.html`, "utf8");
     expect(html).toContain("plan in secret");
     expect(html).not.toContain("sk-0123456789");
-    await page.getByRole("button", { name: "What clients see" }).click();
+    await page.getByRole("button", { name: "Visible to clients" }).click();
     await expect.poll(() => panel(page).textContent()).not.toContain("secret");
-    await page.getByText("Only what clients see is shown of states").waitFor();
+    await page.getByText("Only state values that clients can see").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     // What changes something is there with the reason why it does nothing, by mouse, key and address.
     const fork = page.getByRole("button", { name: "Fork (f)" });
-    expect(await fork.getAttribute("title")).toContain("Nothing is changed here");
+    expect(await fork.getAttribute("title")).toContain("This page is read-only");
     await fork.click({ force: true });
     await page.locator("main").press("f");
     await page.evaluate(`location.hash = location.hash.replace("?", "?fork=1&")`);
     await expect.poll(() => page.url()).toContain("fork=1");
-    expect(await page.getByRole("region", { name: "Go on in another way" }).count()).toBe(0);
+    expect(await page.getByRole("region", { name: "Fork" }).count()).toBe(0);
   });
 });
 

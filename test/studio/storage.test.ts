@@ -52,17 +52,17 @@ describeWithChromium("a database", () => {
       await page.getByRole("tab", { name: tab, exact: true }).click();
       await expect.poll(() => panelOf(page).textContent()).toContain("echo: hello");
     }
-    await page.getByRole("tab", { name: "Drawing" }).click();
-    await page.getByText("The graph is not here").waitFor();
+    await page.getByRole("tab", { name: "Graph" }).click();
+    await page.getByText("The graph is not loaded here").waitFor();
     await page.getByRole("img", { name: /start → reply/ }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     const saving = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save as one file" }).click();
+    await page.getByRole("button", { name: "Save as a file" }).click();
     await (await saving).saveAs(join(project.dir, "saved.html"));
     expect(await readFile(join(project.dir, "saved.html"), "utf8")).toContain("echo: hello");
     await steps.last().click();
     await page.getByRole("link", { name: "Compare with the newest" }).click();
-    await page.getByText("Steps in common: 1").waitFor();
+    await page.getByText("Common steps: 1").waitFor();
     await visit("#/graphs/agent");
     await page.getByRole("alert").getByText("no key in the environment").waitFor();
   });
@@ -75,7 +75,7 @@ describeWithChromium("a database", () => {
     await panelOf(page).getByText("echo: hello").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     // Without the graph nobody knows what its clients see: nothing.
-    await page.getByRole("button", { name: "What clients see" }).click();
+    await page.getByRole("button", { name: "Visible to clients" }).click();
     await expect.poll(() => panelOf(page).textContent()).not.toContain("echo: hello");
   });
 });

@@ -8,7 +8,7 @@ import { useBrowser } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 
-const problemsOf = (page: Page) => page.getByRole("complementary", { name: "Graphs that do not load" });
+const problemsOf = (page: Page) => page.getByRole("complementary", { name: "Graphs that failed to load" });
 
 /** A tab that knows nothing of the one that it is opened from. */
 async function anotherTab(page: Page, address: string): Promise<Page> {
@@ -38,7 +38,7 @@ describeWithChromium("tabs of the Studio of dev", () => {
       await anotherTab(first, `${url}/studio/#/run`),
     ];
     await dev.project.put("graph.ts", `${echoGraph()}\nexport const more = ;\n`);
-    for (const page of [first, ...others]) await problemsOf(page).getByText("agent does not load").waitFor();
+    for (const page of [first, ...others]) await problemsOf(page).getByText("agent failed to load").waitFor();
     expect(readers).toEqual([first]);
     await first.goto("about:blank");
     await expect.poll(() => readers.length).toBe(2);

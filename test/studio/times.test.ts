@@ -8,7 +8,8 @@ import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
-const bars = (page: Page) => page.getByRole("listbox", { name: "What ran, and when" }).getByRole("option");
+const bars = (page: Page) =>
+  page.getByRole("listbox", { name: "Timeline of runs and calls" }).getByRole("option");
 const tokens = (page: Page) =>
   page
     .getByRole("table", { name: "Tokens" })
@@ -29,7 +30,7 @@ describeWithChromium("the times of a run", () => {
     const text = (await bars(page).allTextContents()).map((each) => each.replace(/ [\d.]+ m?s$/, ""));
     const model = expect.stringMatching(/^model FakeModel\d+ tokens$/) as string;
     expect(text).toEqual(["model_request", model, "tools", "tool add", "model_request", model]);
-    await page.getByRole("listbox", { name: "What ran, and when" }).focus();
+    await page.getByRole("listbox", { name: "Timeline of runs and calls" }).focus();
     for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     const chosen = page.getByRole("listbox", { name: "Steps" }).getByRole("option", { selected: true });
     await expect.poll(() => chosen.textContent()).toContain("tools");
@@ -44,7 +45,7 @@ describeWithChromium("the times of a run", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?tab=times`);
     await bars(page).filter({ hasText: "leaf_end" }).click();
-    await page.getByText("Inside of child|leaf").waitFor();
+    await page.getByText("Inside child|leaf").waitFor();
     await expect.poll(() => bars(page).count()).toBe(7);
   });
 
@@ -59,12 +60,12 @@ describeWithChromium("the times of a run", () => {
     await expect.poll(async () => (await tokens(page)).at(2)).toMatch(new RegExp(`${total}$`));
     expect((await tokens(page)).at(1)).toMatch(new RegExp(`^its run.*${run?.usage?.total_tokens}$`));
     await page.getByRole("button", { name: "Prices" }).click();
-    const list = page.getByLabel(/Model, and the prices/);
+    const list = page.getByLabel(/One model per line/);
     await list.fill("Fake* 1000000");
-    await page.getByRole("alert").getByText("Line 1 is no price").waitFor();
+    await page.getByRole("alert").getByText("Line 1 is not a price").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await list.fill("Fake* 1000000 1000000");
-    await page.getByRole("button", { name: "Keep" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
     await expect.poll(async () => (await tokens(page)).at(2)).toMatch(new RegExp(`${total}$`));
     await expect.poll(async () => (await tokens(page)).at(2)?.endsWith(`${total}${total}`)).toBe(true);
     await page.reload();

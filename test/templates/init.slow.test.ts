@@ -82,9 +82,11 @@ describe("projects made by init", () => {
     const made = await read(join(folder, name, "package.json"));
     const { "graph-serve": _2, ...pinned } = { ...made.dependencies, ...made.devDependencies };
     expect(own.devDependencies).toMatchObject(pinned);
-    // Clients that are tested here bring SDKs of their own.
-    const { "@langchain/react": _1, "@langchain/svelte": _3, ...overrides } = own.overrides ?? {};
-    expect(made.overrides).toEqual(overrides);
+    // What else is overridden belongs to clients that are tested here, which bring SDKs of their own.
+    const { "@langchain/langgraph-sdk": sdk, ...overrides } = made.overrides ?? {};
+    expect(own.overrides).toMatchObject(overrides);
+    const installed = await read(join(REPOSITORY, "node_modules/@langchain/langgraph-sdk/package.json"));
+    expect(sdk).toBe(installed.version);
   });
 
   it("typecheck without a fault", () => {

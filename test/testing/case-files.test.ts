@@ -38,10 +38,10 @@ describe("faults of a case file", () => {
     ],
     [
       `${CASE}    expect:\n      values: { a: { match: "(" } }\n`,
-      '"(" is no regular expression',
+      '"(" is not a valid regular expression',
       /a\.graph\.yaml:5/,
     ],
-    [`${CASE}    expect:\n      values:\n        "a[": 1\n`, '"a[" is no path', /a\.graph\.yaml:6/],
+    [`${CASE}    expect:\n      values:\n        "a[": 1\n`, '"a[" is not a path', /a\.graph\.yaml:6/],
     [`${CASE}  - name: answers\n    input: {}\n`, 'a second case has the name "answers"', /a\.graph\.yaml:4/],
     [`${CASE}    steps: [{ input: {} }]\n`, "a case has steps or input, not both", /a\.graph\.yaml:3/],
     ["cases: [\n", "this is not YAML", /a\.graph\.yaml:2/],

@@ -137,8 +137,8 @@ cases: [{ name: has a recording, input: { messages: [{ role: user, content: hi }
   it("fails what cannot be seen there", async () => {
     const [one] = await verdicts(["a.graph.yaml", "--url", url], project.dir);
     expect(one?.failures).toMatchObject([
-      { expectation: "tokens", message: "the server does not tell the tokens of a run" },
-      { expectation: "nodes", message: "the server does not tell which nodes of a run were visited" },
+      { expectation: "tokens", message: "the server does not report the tokens of a run" },
+      { expectation: "nodes", message: "the server does not report which nodes a run visited" },
     ]);
   });
 

@@ -1,4 +1,5 @@
-import { Argument, type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
+import { Argument, Option } from "../commander.js";
 import { walkThreads } from "../../client/walk.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
@@ -55,7 +56,7 @@ const MOST = 50;
 /** Shells expand what they are offered: a word of the project may hold nothing that means something to one. */
 const PLAIN_WORD = /^[\w.:@/+-]+$/;
 
-/** What completes, a line each; nothing where something fails: nobody completes a word to read of faults. */
+/** Prints one completion per line, and nothing on errors: a completion must not print an error message. */
 async function list(session: Session, kind: Listed): Promise<number> {
   const print = new Printer({ ...session.io, stderr: { write: () => true } }, { quiet: true });
   const quiet = { ...session, print };

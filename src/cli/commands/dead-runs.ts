@@ -45,7 +45,7 @@ interface RedriveFlags extends ClientFlags {
   all?: boolean;
 }
 
-/** `runs redrive`: let the named ones, or all, go on. Ends with 5 where one of several cannot. */
+/** `runs redrive`: requeue the named dead runs, or all. Exit code 5 if one of several is refused. */
 export async function redriveRuns(
   session: Session,
   ids: readonly string[],
@@ -55,7 +55,7 @@ export async function redriveRuns(
     throw new InvalidRequestError(
       isAll ? "--all goes without ids of runs" : "name runs, or give --all",
       undefined,
-      { hint: "graph-serve runs dead lists those that can go on" },
+      { hint: "list dead runs that can be requeued: graph-serve runs dead" },
     );
   return withClient(session, flags, { access: "write" }, async (client) => {
     const asked = isAll ? await allDead(client) : await named(client, ids);
@@ -78,7 +78,7 @@ async function named(client: Client, ids: readonly string[]): Promise<RunKey[]> 
   return found;
 }
 
-/** Each that cannot says why, and the others go on. @throws GraphServeError of the only one */
+/** Report each refused run and requeue the others. @throws GraphServeError if there is only one */
 async function redrive(
   client: Client,
   asked: readonly RunKey[],
@@ -113,5 +113,5 @@ function told(print: Printer, client: Client, { redriven, refused }: Redriven): 
   if (redriven.length === 0 && refused.length === 0) print.note(`no dead runs in ${client.place}`);
   if (redriven.length === 0) return;
   const who = client.url === undefined ? "a server on the storage" : "the server";
-  print.note(`${who} goes on with ${redriven.length === 1 ? "run" : "runs"} ${redriven.join(", ")}`);
+  print.note(`${who} continues with ${redriven.length === 1 ? "run" : "runs"} ${redriven.join(", ")}`);
 }

@@ -23,6 +23,7 @@ import { errorText, originText, shortPath } from "../report-error.js";
 import { inputFlag } from "../graph-keys.js";
 import type { Session } from "../session.js";
 import { Closers, listenForStop, type StopListener } from "../stop.js";
+import { ProcessWatch } from "../watchdog.js";
 import { warnIfPublic } from "./start.js";
 
 export function devCommand(command: Command, run: Runner): void {
@@ -65,16 +66,21 @@ interface DevFlags extends ListenFlags {
   record?: string | true;
 }
 
-/** `dev`: serve on this machine until told to stop. */
+/** `dev`: serve on this machine until a signal stops it. */
 async function dev(session: Session, graphs: readonly string[], flags: DevFlags): Promise<number> {
   const start = performance.now();
   const closers = new Closers();
   const settings = settingsOfFlags(listenSettings(flags));
   const helpers = flags.studio ? await helpersOf(session, flags, () => server) : undefined;
+  const watch = new ProcessWatch(session.io);
+  closers.add(() => watch.close());
   const beforeGraphs = ({ baseDir }: LoadedConfig) => hearIfRecorded(baseDir, flags);
-  const server: DevServer = await DevServer.open(session, { graphs, settings, helpers, beforeGraphs });
+  const server: DevServer = await DevServer.open(session, {
+    ...{ graphs, settings, helpers, watch, beforeGraphs },
+  });
   const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
   closers.add(() => server.close());
+  void stop.stopped.then(() => watch.endWithin(stop.limitSeconds));
   try {
     const note = (error: unknown) => noteUnhandled(error, server.service);
     session.unhandled = { rejection: note, exception: note };
@@ -206,7 +212,7 @@ function showFault({ io, print }: Session, error: unknown): void {
   io.stderr.write(errorText(error, { colors: print.noteColors, io, verbose: print.flags.verbose }));
 }
 
-/** Loads anew what changed, one change at a time, and says so. */
+/** Reloads changed files, one change at a time, and reports it. */
 class Reloader {
   readonly #session: Session;
   readonly #server: DevServer;
@@ -232,7 +238,7 @@ class Reloader {
     await this.#work;
   }
 
-  /** Load anew what these files hold, after what is still being loaded. */
+  /** Reload these files, after reloads that are still in progress. */
   reload(files: readonly string[]): Promise<void> {
     this.#work = this.#work.then(() => this.#reload(files));
     return this.#work;
@@ -279,6 +285,6 @@ const stillFaulty = (ids: Iterable<string>): string[] =>
 /** What is served in spite of a fault. */
 function goesOn({ service, url }: DevServer): string {
   return service.graphFaults().size === 0
-    ? `       the last good graphs go on serving at ${url}`
+    ? `       the last working graphs are still served at ${url}`
     : "       threads can be read meanwhile; a file that is saved is loaded again";
 }

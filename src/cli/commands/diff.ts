@@ -1,7 +1,8 @@
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
 import { changeLines, type Mark } from "../../view/change-lines.js";
 import { type Change, changesBetween, jsonPatch } from "../../view/changes.js";
 import { examples, type Runner } from "../command.js";
+import { Option } from "../commander.js";
 import { diffPage } from "../diff/page.js";
 import { fileSide, narrowed, type Side, stepsOf, threadSide } from "../diff/side.js";
 import { addClientOptions, listOption, clientOptions } from "../options.js";
@@ -20,8 +21,8 @@ export function diffCommand(command: Command, run: Runner): void {
     command
       .argument("<a>", SIDE)
       .argument("<b>", SIDE)
-      .option("--path <path>", "compare only what stands there, such as messages[-1]")
-      .addOption(listOption("--ignore <path>", "leave out what stands there; * is any key or item"))
+      .option("--path <path>", "compare only this path, such as messages[-1]")
+      .addOption(listOption("--ignore <path>", "ignore this path; * matches any key or item"))
       .option("--exit-code", "exit 1 when they differ")
       .addOption(
         new Option("--format <format>", "form of the result").choices(DIFF_FORMATS).default("text" as const),

@@ -23,6 +23,7 @@ import { type DevConfig, storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
 import { originText, shortPath } from "../report-error.js";
 import { type Session, unheededError, unheededText } from "../session.js";
+import { counted } from "../terminal/text.js";
 
 export function doctorCommand(command: Command, run: Runner): void {
   addStorageOptions(command)
@@ -38,7 +39,7 @@ interface Manifest {
   peerDependencies: Record<string, string>;
 }
 
-/** `doctor`: look at everything a server needs, and say how to put right what is not. */
+/** `doctor`: check everything a server needs, and show how to fix problems. */
 async function doctor(session: Session, flags: StorageFlags): Promise<number> {
   const checks = await allChecks(session, flags);
   report(session, checks);
@@ -114,7 +115,7 @@ function report({ print }: Session, checks: readonly Check[]): void {
   const { green, yellow, red, dim } = print.colors;
   const paint = { ok: green, warn: yellow, fail: red };
   const names = Math.max(...shown.map(({ check }) => check.length));
-  // On a narrow terminal what is said stands below its name.
+  // On a narrow terminal the detail goes below the name.
   const isNarrow = print.width < names + NARROWEST;
   const indent = " ".repeat(isNarrow ? 6 : names + 8);
   for (const { check, status, detail, fix } of shown) {
@@ -130,5 +131,7 @@ function report({ print }: Session, checks: readonly Check[]): void {
     for (const [index, line] of fixes.entries())
       print.data(`${indent}${index === 0 ? dim("fix ") : "    "}${line}`);
   }
-  print.note(fails + warns === 0 ? "all is well" : `${fails} to put right, ${warns} to know of`);
+  print.note(
+    fails + warns === 0 ? "no problems found" : `${counted(fails, "error")}, ${counted(warns, "warning")}`,
+  );
 }

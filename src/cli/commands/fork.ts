@@ -18,7 +18,7 @@ export function forkCommand(command: Command, run: Runner): void {
       .option("--values <json>", "values to write first, through the graph's reducers")
       .option("--as-node <node>", "node that the values are attributed to")
       .option("--branch", "stay on the thread: the checkpoint gets another successor")
-      .option("--run", "go on at once"),
+      .option("--run", "run from there at once"),
   )
     .addHelpText(
       "after",

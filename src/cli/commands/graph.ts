@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
 import type { GraphDrawing } from "../../models/assistant.js";
 import { ConfigError, errorMessage } from "../../support/errors.js";
 import { type Diagram, diagramOf } from "../../view/diagram.js";
 import { examples, type Runner } from "../command.js";
+import { Option } from "../commander.js";
 import { marksOf, type Progress, threadProgress, toDot, toMermaid } from "../draw/as-text.js";
 import { drawAscii } from "../draw/ascii.js";
 import { openGraph } from "../open.js";

@@ -119,10 +119,10 @@ class Found {
     this.#wanted = wanted;
   }
 
-  /** Newest first; whoever stops reading stops the asking. */
+  /** Newest first; pages are requested only while the caller reads. */
   async *read(): AsyncGenerator<Step> {
     const { request, limit, node } = this.#wanted;
-    // One more than is shown tells whether there are more.
+    // One extra item shows whether there are more.
     const reads = node === undefined && limit !== Infinity ? { ...request, limit: limit + 1 } : request;
     let count = 0;
     let last: string | null = null;

@@ -1,6 +1,7 @@
 import { basename, relative, resolve } from "node:path";
 import { isCancel, select } from "@clack/prompts";
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
+import { Option } from "../commander.js";
 import { ConfigError } from "../../support/errors.js";
 import {
   callingManager,

@@ -1,4 +1,5 @@
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
+import { Option } from "../commander.js";
 import type { SchemaPart, SchemaState } from "../../migration.js";
 import { examples, type Runner } from "../command.js";
 import {
@@ -18,7 +19,10 @@ import { printTable } from "../terminal/table.js";
 const side = (name: "from" | "to", what: string) => ({
   uri: () => new Option(`--${name} <uri>`, `connection string of ${what} (default the configured storage)`),
   scheme: () =>
-    new Option(`--${name}-scheme <scheme>`, `its scheme, where --${name} does not tell, such as a module`),
+    new Option(
+      `--${name}-scheme <scheme>`,
+      `its scheme, if --${name} does not imply one, such as for a module`,
+    ),
   options: () => new Option(`--${name}-options <json>`, `its checkpointer_options, such as '{"schema":"x"}'`),
 });
 const from = side("from", "the storage to read");
@@ -29,7 +33,7 @@ export function migrateCommand(migrate: Command, run: Runner): void {
   addStorageOptions(
     migrate
       .command("status")
-      .description("Show the versions that a storage stands at; exit code 1 when up has something to do."),
+      .description("Show the schema versions of a storage; exit code 1 if migrations are pending."),
   )
     .addHelpText("after", examples("graph-serve migrate status", "graph-serve migrate status --json"))
     .action((flags, command) => run(command, async (session) => migrateStatus(session, flags)));
@@ -62,7 +66,7 @@ export function migrateCommand(migrate: Command, run: Runner): void {
 
 const BEHIND_EXIT = 1;
 
-/** `migrate status`: what the storage stands at, and what `up` would do. */
+/** `migrate status`: the schema versions of the storage, and what `up` would do. */
 async function migrateStatus(session: Session, flags: StorageFlags): Promise<number> {
   const config = await storageConfig(session, flags);
   prepareProcess(config);
@@ -80,9 +84,10 @@ async function migrateUp(session: Session, flags: StorageFlags): Promise<number>
   const { bringUp, storageSchema } = await import("../../migration.js");
   const place = configuredPlace(config);
   const before = await storageSchema(place);
-  await bringUp(place);
+  const notices = await bringUp(place);
   const after = await storageSchema(place);
   printState(session, place.checkpointer_scheme, after, before);
+  for (const notice of notices) session.print.note(notice);
   return 0;
 }
 
@@ -110,7 +115,7 @@ async function migrateCopy(session: Session, flags: CopyFlags): Promise<number> 
   } catch (error) {
     view.end();
     if (!signal.aborted) throw error;
-    print.note("stopped; the same command goes on where it was");
+    print.note("stopped; run the same command again to continue");
     return SIGNAL_EXITS[String(signal.reason)] ?? BEHIND_EXIT;
   } finally {
     stop.dispose();

@@ -11,7 +11,9 @@ import { printTable } from "../terminal/table.js";
 import { shownTime } from "../terminal/text.js";
 
 export function recoverCommand(command: Command, run: Runner): void {
-  addStorageOptions(command.option("--apply", "end them, and set their threads right: none goes on"))
+  addStorageOptions(
+    command.option("--apply", "end the unfinished runs and reset their threads; no run resumes"),
+  )
     .addHelpText("after", examples("graph-serve recover", "graph-serve recover --apply"))
     .action((options) => run(command, async (session) => recover(session, options)));
 }
@@ -89,7 +91,7 @@ function report(
     ]),
   );
   if (!apply) {
-    print.note("a server that starts goes on with those that can; graph-serve recover --apply ends them all");
+    print.note("a server resumes the ones it can when it starts; graph-serve recover --apply ends them all");
     return;
   }
   print.note(`${stale.length - left} ended`);

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
+import { Option } from "../commander.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { createRedaction, keepSecrets, type Redact } from "../../testing/redact.js";
 import { escapeControl } from "../../view/text.js";
@@ -36,7 +37,7 @@ export function replayCommand(command: Command, run: Runner): void {
       .addOption(checkpointOption("begin at this checkpoint; with --execute run from it"))
       .option("--to <checkpoint>", "last checkpoint")
       .option("--delay <ms>", "wait this long between two")
-      .option("--step", "go on by keys: space, p back, q quit")
+      .option("--step", "step with keys: space next, p back, q quit")
       .option("--changed-only", "leave out those that changed nothing")
       .addOption(
         new Option("--format <format>", "html is one page that needs nothing else")
@@ -334,7 +335,7 @@ async function stepThrough(
   }
   print.note(HELP);
   const show = (step: HistoryStep) => stepLines(print, step).forEach((line) => print.data(line));
-  // Before anything is shown: whoever sees it may press a key.
+  // Before the first output: the user may press a key as soon as it appears.
   const keys = new StepKeys(io, signal);
   try {
     show(index.step);

@@ -1,4 +1,4 @@
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
 import { type Client, foundOnly, graphIdOf } from "../../client/client.js";
 import { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
@@ -8,6 +8,7 @@ import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { canonicalUuid, newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
+import { Option } from "../commander.js";
 import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } from "../find.js";
 import { inputFlag, schemaOf, unknownInput } from "../graph-keys.js";
 import { clientOf } from "../open-client.js";
@@ -42,7 +43,7 @@ export function runCommand(command: Command, run: Runner): void {
         ).choices(DURABILITIES),
       )
       .option("--state", "show the whole state at the end, as JSON; without a terminal it always is")
-      .option("--interactive", "go on with one message, or one answer, a line")
+      .option("--interactive", "continue with one message or one answer per line")
       .option("--url <url>", "run on this server instead of in this process")
       .addOption(clientOptions.apiKey()),
   )
@@ -90,7 +91,7 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   }
 }
 
-// An id is taken as it is: whether it is there, the run tells.
+// An id is used as it is: the run fails if the thread does not exist.
 
 async function threadOf(client: Client, text: string): Promise<string> {
   return text === "new" || canonicalUuid(text) !== undefined ? text : findThreadId(client, text);
@@ -172,7 +173,7 @@ class RunCommand {
     await this.#showEnd(outcome, Math.round(performance.now() - start), isTold);
   }
 
-  /** Whether the end of a run is its whole state, as data: where nobody reads along, or when it is asked for. */
+  /** Whether to print the final state as data: on request, or if stdout is not a terminal. */
   get #showsState(): boolean {
     const { print } = this.#session;
     return print.isJson || !print.isTerminal || this.#options.flags.state === true;
@@ -217,7 +218,7 @@ class RunCommand {
     return outcomeOf(this.#threadId, run);
   }
 
-  /** A thread goes on with its own graph unless another is named. */
+  /** A thread continues with its own graph unless another is named. */
   async #assistantId(): Promise<string> {
     const { graph, flags } = this.#options;
     const goesOn = flags.thread !== "new" && graph === undefined;

@@ -55,7 +55,9 @@ function addDeadCommands(runs: Command, run: Runner): void {
   addClientOptions(
     runs
       .command("dead")
-      .description("List runs that ended with their processes and can go on, newest first.")
+      .description(
+        "List dead runs, newest first: runs that failed because their processes crashed, and can be requeued.",
+      )
       .option("--limit <n>", "most runs to list", "10")
       .option("--offset <n>", "runs to skip"),
   )
@@ -66,7 +68,7 @@ function addDeadCommands(runs: Command, run: Runner): void {
   addClientOptions(
     runs
       .command("redrive")
-      .description("Let dead runs go on from their last checkpoints.")
+      .description("Requeue dead runs from their last checkpoints.")
       .argument("[runs...]", "ids of runs")
       .option("--all", "all that are dead"),
   )
@@ -107,7 +109,7 @@ async function listRuns(session: Session, thread: string | undefined, flags: Run
   return 0;
 }
 
-/** One run more than asked for tells whether there are more. */
+/** One extra run shows whether there are more. */
 async function runPage(
   client: RowsClient,
   thread: string | undefined,

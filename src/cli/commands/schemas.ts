@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
+import { Option } from "../commander.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError, errorMessage, InvalidRequestError } from "../../support/errors.js";

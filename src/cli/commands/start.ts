@@ -19,6 +19,7 @@ import {
 import { faultPlace } from "../report-error.js";
 import { loadServableSettings, type Session } from "../session.js";
 import { Closers, listenForStop } from "../stop.js";
+import { ProcessWatch } from "../watchdog.js";
 
 export function startCommand(command: Command, run: Runner): void {
   serverOptions(command)
@@ -76,7 +77,7 @@ interface StartFlags extends ListenFlags {
 const UNCAUGHT = "uncaught exception";
 const FAULT_EXIT = 70;
 
-/** `start`: serve in production until told to stop. */
+/** `start`: serve in production until a signal stops it. */
 async function start(session: Session, graphs: readonly string[], flags: StartFlags): Promise<number> {
   const warnings: string[] = [];
   const config = await loadServableSettings(session, {
@@ -90,6 +91,8 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
   warnIfPublic(settings, (message) => warnings.push(message));
   const stop = listenForStop(session.io, settings.shutdown_grace_seconds);
   const closers = new Closers();
+  const watch = new ProcessWatch(session.io);
+  closers.add(() => watch.close());
   let reason: string;
   try {
     const observers: { logger: Logger; metrics?: Metrics } = { logger };
@@ -100,6 +103,9 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
     };
     const exit = (err: unknown) => logger.error({ err }, "a graph would have ended the process");
     session.unhandled = { rejection, exception, exit };
+    // Runs that are recovered begin while the service opens.
+    await watch.begin(settings, { observers, format: "json" });
+    void stop.stopped.then(() => watch.endWithin(stop.limitSeconds));
     const service = await openConfigured(config, logger, { serves: true, callFactories: true });
     observers.metrics = service.metrics;
     closers.add(() => service.close());
@@ -111,6 +117,7 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
     logger.info(
       {
         url: server.url,
+        ...(watch.healthUrl !== undefined && { health: watch.healthUrl }),
         storage: { scheme, location },
         graphs: Object.keys(settings.graphs),
         compat: settings.compat,
@@ -129,7 +136,7 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
   return 0;
 }
 
-/** Of what a run threw: its node and its place. The error itself, with its stack, stands beside it as `err`. */
+/** Node and location of a run's error, for the log line; the error and its stack are logged as `err`. */
 function placeFields(fault: RunFault | undefined, cwd: string): object | undefined {
   return fault && { node: nodePath(fault), at: faultPlace(fault, cwd) };
 }
@@ -145,7 +152,7 @@ function startSettings(flags: StartFlags) {
   };
 }
 
-/** Warn when other machines can reach the server, which asks nobody who they are. */
+/** Warn when other machines can reach the server and it has no authentication. */
 export function warnIfPublic(
   { host, api_keys, auth, http_app }: Pick<Settings, "host" | "api_keys" | "auth" | "http_app">,
   warn: (message: string) => void,

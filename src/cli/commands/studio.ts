@@ -32,11 +32,11 @@ interface StudioFlags extends PlaceFlags {
   open?: boolean;
 }
 
-/** Nobody else is to see what graphs hide. */
+/** Keeps hidden state keys from other processes. */
 const HOST = "127.0.0.1";
 const NOTE = "Read only. All values are shown, also those that the graphs hide from clients.";
 
-/** `studio`: show a storage, or a server, until told to stop. Nothing is run, nothing changed in a storage. */
+/** `studio`: show a storage, or a server, until a signal stops it. Runs nothing and changes nothing in a storage. */
 async function studio(session: Session, flags: StudioFlags): Promise<number> {
   const stop = listenForStop(session.io, 1);
   const closers = new Closers();
@@ -45,7 +45,7 @@ async function studio(session: Session, flags: StudioFlags): Promise<number> {
       ? showStorage(session, flags)
       : showServer(session, { ...flags, url: flags.url }));
     closers.add(close);
-    // Behind the hash it is sent to nobody: any process of this machine can load the page.
+    // The fragment is never sent over the network; any process of this machine can load the page itself.
     const address = `${url}/studio/#key=${key}`;
     session.print.note(`studio ${address}`);
     session.print.note(`shows ${place}`);
@@ -61,7 +61,7 @@ async function studio(session: Session, flags: StudioFlags): Promise<number> {
 
 interface Shown {
   url: string;
-  /** What the server asks for, known to nobody but the reader of the terminal. */
+  /** The key that the server requires; only the terminal shows it. */
   key: string;
   place: string;
   close: () => Promise<void>;
@@ -69,7 +69,7 @@ interface Shown {
 
 const newKey = (): string => randomBytes(16).toString("hex");
 
-/** @throws ConfigError for a storage that keeps nothing, StorageUnavailableError; InvalidRequestError for a port that is none */
+/** @throws ConfigError for a storage that is not durable, StorageUnavailableError, InvalidRequestError for an invalid port */
 async function showStorage(session: Session, flags: StudioFlags): Promise<Shown> {
   const port = portOf(flags);
   const config = await storageConfig(session, flags);
@@ -121,7 +121,7 @@ function forOnePage(config: LoadedConfig, key: string): LoadedConfig {
   return { ...config, settings };
 }
 
-/** @throws ConfigError when the port cannot be had; InvalidRequestError for a port that is none */
+/** @throws ConfigError if the port is not available, InvalidRequestError for an invalid port */
 async function showServer(session: Session, flags: StudioFlags & { url: string }): Promise<Shown> {
   const { checkedAddress } = await import("../../client/server.js");
   const address = checkedAddress(serverOf(session.io, flags));

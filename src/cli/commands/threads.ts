@@ -1,7 +1,8 @@
-import { type Command, Option } from "@commander-js/extra-typings";
+import type { Command } from "@commander-js/extra-typings";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError } from "../../support/errors.js";
 import { addFormerCommand, addFormerFlag, examples, type Runner } from "../command.js";
+import { Option } from "../commander.js";
 import {
   addClientOptions,
   keyValues,

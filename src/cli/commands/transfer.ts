@@ -35,7 +35,10 @@ import { threadText } from "../transfer/write-thread.js";
 
 const options = {
   redact: () =>
-    listOption("--redact <path>", "replace what stands there by [redacted], such as messages[*].content"),
+    listOption(
+      "--redact <path>",
+      "replace the values at this path with [redacted], such as messages[*].content",
+    ),
 };
 
 export function exportCommand(command: Command, run: Runner): void {
@@ -177,7 +180,7 @@ function warnOfLostPayloads(print: Session["print"], { states, checkpoints }: Th
   const names = sentTo(states.at(-1));
   if (checkpoints !== undefined || names === undefined) return;
   print.warn(
-    `the file does not say what was sent to ${names}: go on from an earlier checkpoint, or export offline`,
+    `the file does not say what was sent to ${names}: resume from an earlier checkpoint, or export offline`,
   );
 }
 

@@ -36,7 +36,7 @@ const SQLITE =
   ` npm --prefix "$(node -p "path.dirname(require.resolve('better-sqlite3/package.json'))")" run install; }`;
 
 /**
- * Two stages, so that compilers and caches stay behind. No shell stands between Docker and the server: signals arrive.
+ * Two stages, so that compilers and caches stay out of the image. The server runs without a shell, so it gets signals.
  * A manager may have run no build scripts, so SQLite is tried, and built where it does not load.
  */
 export function dockerfile(project: ContainerProject): string {

@@ -7,6 +7,8 @@ import type { ListenOptions, RunningServer } from "../../http/server.js";
 import type { StudioHelpers } from "../../http/studio-helpers.js";
 import type { Service } from "../../service.js";
 import { ConfigError, type GraphLoadError } from "../../support/errors.js";
+import type { Logger } from "../../support/log.js";
+import type { Metrics } from "../../support/metrics.js";
 import { RunLines } from "./run-lines.js";
 import {
   createConsoleLogger,
@@ -19,6 +21,7 @@ import {
   writeMarker,
 } from "../open.js";
 import { loadServableSettings, type Session } from "../session.js";
+import type { ProcessWatch } from "../watchdog.js";
 
 // Runs in flight hold up the new settings for this long at most.
 const RESTART_GRACE_SECONDS = 2;
@@ -28,6 +31,8 @@ interface DevRequest {
   settings: SettingsInput;
   /** What the Studio is helped with; undefined where it is not served. */
   helpers: StudioHelpers | undefined;
+  /** Watches the event loop, from when the settings are known. */
+  watch: ProcessWatch;
   /** Called when it is known what is to be served, before any graph is loaded. */
   beforeGraphs: (config: LoadedConfig) => Promise<void>;
 }
@@ -59,7 +64,7 @@ export class DevServer {
   }
 
   /**
-   * Load, open and listen; graphs that do not load are stood in for.
+   * Load, open and listen; placeholders replace graphs that fail to load.
    * @throws ConfigError, GraphLoadError from the auth function and the app, StorageUnavailableError
    */
   static async open(session: Session, request: DevRequest): Promise<DevServer> {
@@ -94,7 +99,7 @@ export class DevServer {
   /** Where the Studio is, with what it needs to be helped. */
   get studio(): string | undefined {
     const { helpers } = this.#request;
-    // Behind the hash it is sent to nobody, and in no page that another process of this machine could load.
+    // The fragment is never sent over the network, and no page that another process can load contains it.
     return helpers && `${this.url}/studio/#token=${helpers.token}`;
   }
 
@@ -117,7 +122,7 @@ export class DevServer {
   }
 
   /**
-   * Load the graphs anew; in the place of one that does not load the last good one goes on serving.
+   * Reload the graphs; if one fails to load, its last good version keeps serving.
    * @returns why graphs do not load, by graph id
    * @throws GraphLoadError from the auth function and the app; nothing changes then
    */
@@ -126,7 +131,7 @@ export class DevServer {
   }
 
   /**
-   * Read the settings anew and serve by them at the same address. What does not load changes nothing, unless it did not
+   * Reload the settings and serve with them at the same address. A failed load changes nothing, unless it did not
    * load before.
    * @returns why graphs do not load, by graph id
    * @throws ConfigError, GraphLoadError, StorageUnavailableError
@@ -179,7 +184,7 @@ interface Opened {
 
 async function open(
   session: Session,
-  { graphs, settings, beforeGraphs }: DevRequest,
+  { graphs, settings, watch, beforeGraphs }: DevRequest,
   lines: RunLines,
 ): Promise<Opened> {
   const config = await withDevStorage(await loadServableSettings(session, { graphs, settings }), (message) =>
@@ -188,12 +193,16 @@ async function open(
   if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
   await beforeGraphs(config);
   const logger = createConsoleLogger(session.print, config.settings.log_level);
+  const observers: { logger: Logger; metrics?: Metrics } = { logger };
+  // Runs that are recovered begin while the service opens.
+  await watch.begin(config.settings, { observers, format: "text" });
   const service = await openConfigured(config, logger, {
     serves: true,
     standIns: true,
     callFactories: true,
     onActivity: showsRuns(session, config) ? (activity) => lines.show(activity) : undefined,
   });
+  observers.metrics = service.metrics;
   await rememberGraphs(config);
   for (const notice of service.notices) session.print.warn(notice);
   return { config, service };
@@ -262,7 +271,7 @@ async function portTaken(host: string, port: number, cause: ConfigError): Promis
 
 const byWhom = (holder: string | undefined): string => (holder === undefined ? "" : ` by ${holder}`);
 
-/** Name and id of the process that listens on `port`, where the system tells. */
+/** Name and id of the process that listens on `port`, if the system reports it. */
 async function holderOf(port: number): Promise<string | undefined> {
   try {
     const list = promisify(execFile)("lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {

@@ -6,7 +6,7 @@ import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-a
 import { reportedTokens } from "../../models/token-counts.js";
 import { nextCommand } from "../run/outcome.js";
 import type { Colors, Printer } from "../terminal/print.js";
-import { clipped, indentedPlace, shownMs } from "../terminal/text.js";
+import { clipped, counted, indentedPlace, shownMs } from "../terminal/text.js";
 
 type Begin = Extract<RunActivity, { kind: "begin" }>;
 type End = Extract<RunActivity, { kind: "end" }>;
@@ -15,10 +15,10 @@ type End = Extract<RunActivity, { kind: "end" }>;
 const TOOL_COLUMNS = 60;
 const QUESTION_COLUMNS = 200;
 
-/** Lengths at which an id is cut: time alone, and with what tells runs of one moment apart. */
+/** Lengths at which an id is cut: its time part, and with the part that differs between simultaneous runs. */
 const SHORT_IDS = [13, 18];
 
-/** Runs that go on at once are told apart by their colour and the beginning of their id. */
+/** Concurrent runs differ by colour and by the start of their id. */
 const RUN_COLORS = ["cyan", "magenta", "yellow", "blue", "green"] as const;
 
 interface Shown {
@@ -66,7 +66,7 @@ export class RunLines {
 
   #node({ run, path, ms, state, tokens }: NodeActivity): void {
     const parts = [indentedPlace(path), shownMs(Math.round(ms))];
-    if (tokens > 0) parts.push(tokenText(tokens));
+    if (tokens > 0) parts.push(counted(tokens, "token"));
     if (state === "failed") parts.push(this.#colors.red("failed"));
     if (state === "waits") parts.push(this.#colors.yellow("waits"));
     this.#line(run.run_id, parts.join("  "));
@@ -92,7 +92,7 @@ export class RunLines {
       this.#line(run_id, `  ${dim("answer")}  ${bold(command)}`);
     }
     const paint = status === "success" ? green : status === "interrupted" ? yellow : red;
-    const took = `in ${shownMs(Math.round(ms))}, ${tokenText(reportedTokens(usage).total_tokens)}`;
+    const took = `in ${shownMs(Math.round(ms))}, ${counted(reportedTokens(usage).total_tokens, "token")}`;
     this.#line(run_id, `${paint(status)} ${took}`);
     this.#shown.delete(run_id);
   }
@@ -112,5 +112,3 @@ export class RunLines {
     return label ?? runId;
   }
 }
-
-const tokenText = (tokens: number): string => `${tokens} ${tokens === 1 ? "token" : "tokens"}`;

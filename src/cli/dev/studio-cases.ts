@@ -27,7 +27,7 @@ export async function makeCase(
   try {
     return await caseOf(session, project, request);
   } catch (error) {
-    // Whoever asks here is the one who can put the project right.
+    // The developer reads this and can fix the project.
     if (error instanceof ConfigError)
       throw new InvalidRequestError([error.message, error.hint].filter(Boolean).join("; "));
     throw error;

@@ -1,4 +1,4 @@
-/** What `dev` does for its Studio: tells it of reloads and faults, makes cases of runs, and opens files in the editor. */
+/** What `dev` does for its Studio: reports reloads and errors, turns runs into cases, and opens files in the editor. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
@@ -15,7 +15,7 @@ import type { Session } from "../session.js";
 import type { Replays } from "./studio-replays.js";
 import { ThreadHelpers } from "./thread-helpers.js";
 
-/** What there is to tell of; it changes with the settings. */
+/** The current state to report; it changes with the settings. */
 interface Told {
   readonly service: Service;
   /** Absolute paths of the files that are watched. */
@@ -39,7 +39,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
   #faults: ReadonlyMap<string, GraphServeError> = new Map();
   #reloadedAt: string | null = null;
 
-  /** `told` is asked only once the server listens. */
+  /** `told` is called only after the server listens. */
   constructor(session: Session, told: () => Told) {
     super(told);
     this.#session = session;
@@ -65,7 +65,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
     return () => this.#listeners.delete(tell);
   }
 
-  /** The graphs were loaded anew, all but those with faults. */
+  /** The graphs were reloaded, except those with errors. */
   async noteLoad(faults: ReadonlyMap<string, GraphServeError>): Promise<void> {
     this.#faults = faults;
     if (faults.size === 0) this.#reloadedAt = new Date().toISOString();
@@ -76,7 +76,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
 
   async open(place: OpenRequest): Promise<void> {
     if (!this.#told().files.includes(place.file) && !this.#written.has(place.file))
-      throw InvalidRequestError.at(["body", "file"], "is no file of the graphs that are served");
+      throw InvalidRequestError.at(["body", "file"], "is not a file of the served graphs");
     const [command, args] = editorCall(this.#session.io.env, place);
     await start(command, args);
   }

@@ -41,7 +41,7 @@ export class Replays {
   }
 
   /**
-   * Copy the thread as it was when the run began, and run there what it was asked; it goes on when this has returned.
+   * Copy the thread as it was when the run began, and start the same request there; returns while it runs.
    * @throws NotFoundError (`run_not_found`, `assistant_not_found`)
    * @throws InvalidRequestError for a run that is not recorded, or whose beginning is not kept (`invalid_request`)
    */
@@ -79,7 +79,7 @@ export class Replays {
     }
   }
 
-  /** Returns when the first run has begun. @throws what it is refused with */
+  /** Returns when the first run has begun. @throws the reason if it is refused */
   #play(
     client: Client,
     replay: StudioReplay,

@@ -35,7 +35,7 @@ export abstract class ThreadHelpers {
   }
 }
 
-/** Of a storage, whose service shows all, and which nobody changes. */
+/** For a read-only storage, whose service shows all state keys. */
 export class StorageHelpers extends ThreadHelpers implements PageHelpers {
   protected readonly shows = "all";
   readonly token: string;

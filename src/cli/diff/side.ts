@@ -10,14 +10,14 @@ import { warnHidden } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 
 export interface Side {
-  /** What it is called in the result. */
+  /** Its name in the result. */
   label: string;
   values: unknown;
 }
 
 /**
  * A file of JSON: values, or a state with values. Undefined when there is none, and the text may name a thread.
- * @throws InvalidRequestError when it is no JSON, or can be nothing but a file and is not there (`invalid_request`)
+ * @throws InvalidRequestError for invalid JSON, or if it can only be a file and does not exist (`invalid_request`)
  */
 export async function fileSide({ io }: Session, text: string): Promise<Side | undefined> {
   const file = resolve(io.cwd, text);
@@ -61,13 +61,13 @@ export function stepsOf(flag: string, path: string): PathStep[] {
   });
 }
 
-/** The value at `path`, null where there is none, without what stands at the ignored paths. */
+/** The value at `path` without the ignored paths; null if there is none. */
 export function narrowed(value: unknown, path: readonly PathStep[], ignored: readonly PathStep[][]): unknown {
   const kept = ignored.reduce<unknown>((left, steps) => without(left, steps), value);
   return valueAt(kept, path) ?? null;
 }
 
-/** `*` stands for every key and every item. */
+/** `*` matches every key and every item. */
 function without(value: unknown, [step, ...rest]: readonly PathStep[]): unknown {
   if (step === undefined) return value;
   const isMeant = (key: PathStep): boolean => step === "*" || step === key;

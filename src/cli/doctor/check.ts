@@ -32,7 +32,7 @@ export function failure(check: string, error: unknown, fallback: string): Check 
   return { check, status: "fail", detail: errorMessage(error), fix: hint ?? fallback };
 }
 
-// Checks of the process and of what it is told by its environment.
+// Checks of the process and its environment.
 
 const TRACING = ["LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING"];
 
@@ -48,7 +48,7 @@ export function nodeCheck(version: string, range: string): Check {
   };
 }
 
-/** Tracing sends what runs are given and answer to a server elsewhere: whoever has it on should know. */
+/** Tracing sends inputs and outputs of runs to another server, so the operator should know that it is on. */
 export function tracingCheck(env: Variables): Check {
   const on = TRACING.filter((name) => /^(true|1)$/i.test(env[name]?.trim() ?? ""));
   if (on.length === 0) return ok("tracing", "LangSmith tracing is off");
@@ -108,12 +108,12 @@ export function packageChecks(folder: string, ranges: Readonly<Record<string, st
     if (version === undefined) {
       return { check: name, status: "fail", detail: "is not installed", fix: `npm install ${name}` };
     }
-    if (range !== undefined && !isInCaret(version, range)) {
+    if (range !== undefined && !isInRange(version, range)) {
       return {
         check: name,
         status: "fail",
         detail: `${version} does not fit: graph-serve needs ${range}`,
-        fix: `npm install ${name}@${range}`,
+        fix: `npm install "${name}@${range}"`,
       };
     }
     if (theirs === undefined) {
@@ -170,12 +170,12 @@ async function look(service: Service): Promise<Check[]> {
       : warn(
           "stale runs",
           `${stale.length} left unfinished by a server that no longer lives, at attempt ${[...new Set(attempts)].sort().join(", ")}`,
-          "start a server: it goes on with those that can; or graph-serve recover --apply, which ends them",
+          "start a server to resume the ones it can, or end them with graph-serve recover --apply",
         ),
   ];
 }
 
-/** A file that no run has made yet is no fault. */
+/** A file that no run has created yet is not a problem. */
 function isNotMadeYet(error: unknown): boolean {
   return error instanceof StorageUnavailableError && errorMessage(error).startsWith("there is no database");
 }
@@ -195,7 +195,9 @@ function isAtLeast(version: string, least: string): boolean {
   return true;
 }
 
-/** Whether a version is in a range such as `^1.4.0`. */
-export function isInCaret(version: string, range: string): boolean {
-  return numbers(version)[0] === numbers(range)[0] && isAtLeast(version, range);
+/** Whether a version is in a range such as `^1.4.0` or `>=0.4 <2`. */
+export function isInRange(version: string, range: string): boolean {
+  const [least = "", below] = range.split(" ");
+  const isBelow = below ? !isAtLeast(version, below) : numbers(version)[0] === numbers(least)[0];
+  return isAtLeast(version, least) && isBelow;
 }

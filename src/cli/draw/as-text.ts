@@ -64,7 +64,7 @@ export interface Progress {
 /** @throws NotFoundError (`thread_not_found`) */
 export async function threadProgress(client: Client, threadId: string): Promise<Progress> {
   const done = new Set<string>();
-  /** Checkpoints behind which the graph went on: new input passes by what would have run there. */
+  /** Checkpoints after which the graph resumed: new input skips the nodes that were next there. */
   const left = new Set<string | null | undefined>();
   let latest: ThreadState | undefined;
   for await (const state of walkStates(client, threadId)) {

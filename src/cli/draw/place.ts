@@ -28,7 +28,7 @@ export interface Strand {
   top: number;
   /** Columns in which it arrives at boxes below. */
   arrivals: number[];
-  /** Column in which it goes on past the next layer. */
+  /** Column in which it continues past the next layer. */
   onward?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Makes the place that a run goes on from: a copy of a thread, or a branch of it, with values written first. */
+/** Creates the checkpoint that a run resumes from: in a copy of a thread, or a branch of it, with values written first. */
 import { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { RunCreateRequest } from "../../models/run.js";
@@ -25,7 +25,7 @@ interface ForkRequest {
 
 export interface Forked {
   thread: Thread;
-  /** Where the run goes on from; undefined for the latest, which a copy has alone. */
+  /** Checkpoint to resume from; undefined for the latest, the only one that a copy has. */
   checkpointId: string | undefined;
   /** The checkpoint that what comes now follows on. */
   base: string;
@@ -35,7 +35,7 @@ export interface Forked {
 export async function fork(client: Client, from: ThreadState, request: ForkRequest): Promise<Forked> {
   const { checkpoint } = from;
   if (!checkpoint?.checkpoint_id) {
-    throw new InvalidRequestError("the thread has no checkpoint to go on from", undefined, {
+    throw new InvalidRequestError("the thread has no checkpoint to resume from", undefined, {
       hint: "run it first: graph-serve run --thread ID --message TEXT",
     });
   }
@@ -106,7 +106,7 @@ export function valuesFlag(text: string | undefined): JsonObject | unknown[] | u
   });
 }
 
-// Lets a thread go on from where it stands, or from one of its checkpoints, with no new input.
+// Resumes a thread from its latest checkpoint, or an earlier one, without new input.
 
 interface RunOnOptions {
   threadId: string;

@@ -17,7 +17,7 @@ export interface StoredRun {
   made: ThreadState[];
   /** States before the run, newest first. */
   before: ThreadState[];
-  /** The next run that went on from where it ended, and whether it stopped there again, over what was asked. */
+  /** The next run that resumed where it ended, and whether it stopped at the same interrupt again. */
   next?: { run: Run; isStillThere: boolean };
 }
 
@@ -97,7 +97,7 @@ function withPause(run: Run, end: ThreadState | undefined): Run {
   return run.status === "success" && hasMore ? { ...run, status: "interrupted" } : run;
 }
 
-/** The checkpoint that the run was told to start from. */
+/** The checkpoint that the request named as the start. */
 export function chosenCheckpoint({ kwargs }: Run): string | undefined {
   const { checkpoint, checkpoint_id, config } = kwargs;
   const configurable = isRecord(config) && isRecord(config.configurable) ? config.configurable : {};
@@ -110,7 +110,7 @@ export function chosenCheckpoint({ kwargs }: Run): string | undefined {
 }
 
 /**
- * The nodes that ran, in the order they began; undefined where the checkpoints do not tell: some are gone, or the run
+ * The nodes that ran, in start order; undefined if the checkpoints do not show it: some are deleted, or the run
  * was sent to a node.
  */
 export function nodesOf(stored: StoredRun): string[] | undefined {
@@ -133,7 +133,7 @@ export function nodesOf(stored: StoredRun): string[] | undefined {
 
 /**
  * Whether a superstep had begun where the run ended: it asked or failed there, a breakpoint did not stop it before.
- * What stands there may be of a later run; who went on with an answer was asked.
+ * The writes there may be of a later run; a run that resumed with an answer had been interrupted.
  */
 export function hasStopped({ run, end, next }: StoredRun): boolean {
   if (next && chosenCheckpoint(next.run) === undefined) {
@@ -146,7 +146,7 @@ export function hasStopped({ run, end, next }: StoredRun): boolean {
   );
 }
 
-/** A run that was told to stop; after a breakpoint or a question, one goes on from there. */
+/** A run that was cancelled; after a breakpoint or an interrupt, the next run resumes from there. */
 function refuseCancelled(
   found: readonly StoredRun[],
   { status }: Pick<Thread, "status">,

@@ -10,7 +10,7 @@ import { normalized } from "../../testing/normalized.js";
 import type { Redact } from "../../testing/redact.js";
 import { chosenCheckpoint, hasStopped, nodesOf, type StoredRun } from "./stored-runs.js";
 
-/** Keys of `configurable` that each run gets anew. */
+/** Keys of `configurable` that differ in each run. */
 const OF_THE_RUN = /^(thread_id|run_id|checkpoint_\w+|graph_id|assistant_id|__.*|langgraph_.*)$/;
 
 /** @throws InvalidRequestError for what a case has no word for (`invalid_request`) */
@@ -91,7 +91,7 @@ function configOf(config: unknown): JsonObject | undefined {
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
 
-/** What every run tells of itself; `tokens` when a recording makes them the same each time. */
+/** Expectations that every run allows; `tokens` if a recording makes them repeatable. */
 export function expectationOf(stored: StoredRun, redact: Redact, isRecorded: boolean): Expectation {
   const { run } = stored;
   const nodes = nodesOf(stored);

@@ -110,7 +110,7 @@ export async function parentOf(
   }
 }
 
-/** What states do not tell of the runs that wrote them: what they threw, and when they began, the last remembered. */
+/** Errors and start times of runs, which states do not contain; the most recent lookups are cached. */
 export class RunFacts {
   readonly faults: RunFaults;
   readonly #client: Client;
@@ -200,7 +200,7 @@ export function failures({ errors, faults }: Pick<HistoryEntry, "errors" | "faul
 const listed = (what: string, names: readonly string[]): string =>
   names.length > 0 ? `${what} ${names.join(", ")}` : "";
 
-/** Whether they were answered since, the checkpoints after this one tell. */
+/** Later checkpoints show whether they were answered since. */
 export const asked = (questions: number): string =>
   questions === 1 ? "asked a question" : `asked ${questions} questions`;
 

@@ -1,4 +1,4 @@
-/** What the failed runs of a thread threw, as far as the client tells: a checkpoint knows the message alone. */
+/** Errors of a thread's failed runs, as far as the client reports them; a checkpoint has only the message. */
 import type { Client } from "../../client/client.js";
 import { walkRuns } from "../../client/walk.js";
 import type { Run } from "../../models/run.js";
@@ -19,7 +19,7 @@ export class RunFaults {
   }
 
   /**
-   * What was thrown with this message, by the run that wrote the checkpoint or by one that went on from it; undefined
+   * The error with this message, of the run that wrote the checkpoint or of one that resumed from it; undefined
    * where that is not known.
    */
   async find(runId: string | undefined, error: string): Promise<RunFault | undefined> {
@@ -51,7 +51,7 @@ export class RunFaults {
   }
 }
 
-/** What a run threw; undefined where that is not kept, or not told. */
+/** The error of a run; undefined if it is not stored or not reported. */
 export async function faultOf(
   client: Pick<Client, "fault">,
   { thread_id, run_id }: Pick<Run, "thread_id" | "run_id">,

@@ -2,7 +2,7 @@
 import { MANAGERS, type PackageManager } from "../../support/package-manager.js";
 import type { ProjectFile } from "./files.js";
 
-/** Packages whose build scripts have to run; managers run none that they are not told of. */
+/** Packages whose build scripts have to run; managers run only those that are listed. */
 const BUILT = ["better-sqlite3"];
 
 interface Manifest {

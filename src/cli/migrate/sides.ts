@@ -69,7 +69,7 @@ function sideOf(flag: string, { uri, scheme, options }: SideFlags, cwd: string):
 function optionsOf(flag: string, text: string): Record<string, unknown> {
   const options = parseJsonFlag(flag, text);
   if (isRecord(options)) return options;
-  throw new InvalidRequestError(`${flag} is no JSON object: ${text}`);
+  throw new InvalidRequestError(`${flag} is not a JSON object: ${text}`);
 }
 
 /** @throws InvalidRequestError when it is memory (`invalid_request`) */

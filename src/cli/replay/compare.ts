@@ -47,7 +47,7 @@ async function* withoutForks(steps: AsyncIterable<HistoryStep>): AsyncGenerator<
 const ran = ({ entry }: HistoryStep): string => entry.nodes.join(", ") || entry.source;
 const stepName = (step: HistoryStep): string => `step ${step.entry.step ?? "?"}  ${ran(step)}`;
 
-/** What a run must give again: its values, questions and faults, without what every run makes anew. */
+/** What a replay must reproduce: values, interrupts and errors, without what differs in every run. */
 function comparable({ state, entry }: HistoryStep): unknown {
   const questions = state.interrupts.map(({ value }) => value);
   const values = stable(state.values);

@@ -6,7 +6,7 @@ import type { CommandRequest, Run, RunCreateRequest } from "../../models/run.js"
 import type { ThreadState } from "../../models/state.js";
 import { InvalidRequestError } from "../../support/errors.js";
 
-/** What a run is asked for again; empty to go on from the checkpoint as it is. */
+/** Input of the repeated run; empty to resume from the checkpoint as it is. */
 export type AgainRequest = Pick<RunCreateRequest, "input" | "command">;
 
 interface Beginning {
@@ -53,7 +53,7 @@ export async function tipOf(client: Client, { thread_id, run_id }: Run): Promise
   return undefined;
 }
 
-/** How a checkpoint was gone on from the last time: with the answers to what it asks, where it was answered. */
+/** How the thread last resumed from a checkpoint: with the answers to its interrupts, if it was answered. */
 export async function beginningAt(client: Client, state: ThreadState): Promise<Beginning> {
   const { thread_id = "", checkpoint_id } = state.checkpoint ?? {};
   if (state.interrupts.length === 0) return { state, requests: [], runIds: [] };

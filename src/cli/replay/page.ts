@@ -1,4 +1,4 @@
-/** The page of a replay: one file that asks nobody for anything, and in which data can only ever be text. */
+/** The page of a replay: one self-contained file without network requests, in which data is always text. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";

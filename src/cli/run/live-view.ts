@@ -22,7 +22,7 @@ interface TaskFrame {
 
 const SILENT = new Set(["metadata", "values", "end", "error"]);
 
-/** Columns that the arguments of a tool, and what it gives back, may take. */
+/** Maximum columns for the arguments of a tool and for its result. */
 const CALL_COLUMNS = 60;
 
 export class LiveView {

@@ -35,7 +35,7 @@ export function outcomeOf(threadId: string, run: RunSoFar): RunOutcome {
   };
 }
 
-/** Say what the run threw, and where; false where the client does not tell. */
+/** Print the run's error and its location; false if the client does not report it. */
 export async function noteFault(
   print: Printer,
   client: Pick<Client, "fault">,
@@ -69,7 +69,7 @@ export function changedValues(after: unknown, { before, spoken }: Before): unkno
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/** The command that goes on with the thread: an answer to its question, or the next input, as `inputFlag` says it. */
+/** The command that continues the thread: an answer to its question, or the next input as `inputFlag` writes it. */
 export function nextCommand(
   { thread_id, interrupts }: Pick<RunOutcome, "thread_id" | "interrupts">,
   graph: string | undefined,

@@ -87,8 +87,8 @@ function refuseContradictions({
 const LIKE_A_VALUE = /^(true|false|null|none|nil|undefined|nan|[-+.\d].*|'.*')$/is;
 
 /**
- * An answer is JSON where it is JSON, else a text as it stands.
- * @throws InvalidRequestError for what begins as JSON of many parts does, and is none (`invalid_request`)
+ * An answer is parsed as JSON if it is JSON, and is a plain text otherwise.
+ * @throws InvalidRequestError for text that starts like a JSON object or array and is invalid JSON (`invalid_request`)
  */
 function answerOf(text: string, warn: (message: string) => void): unknown {
   if (/^\s*[[{"]/.test(text)) return parseJsonFlag("--resume", text);

@@ -32,7 +32,7 @@ export class ToolCalls {
   /** Ids of calls whose arguments come in pieces, by message and place in it. */
   readonly #growing = new Map<string, string>();
 
-  /** What an answer tells: the call that it answers. Undefined for every other message. */
+  /** Id of the call that a tool message answers; undefined for other messages. */
   take(message: StreamedMessage): AnsweredCall | undefined {
     if (message.type === "tool") return this.#answer(message);
     const pieces = listOf(message.tool_call_chunks);
@@ -44,7 +44,7 @@ export class ToolCalls {
     return undefined;
   }
 
-  /** The calls that nothing has answered; they are told once. */
+  /** Unanswered calls, each reported once. */
   unanswered(): AnsweredCall[] {
     const open = [...this.#open.values()].map((call) => ({ ...call, failed: false }));
     this.#open.clear();

@@ -106,7 +106,7 @@ class Comparer {
     this.#types(path, withoutInside(old), withoutInside(now));
   }
 
-  /** True when a type was read off the channels before and is declared now: it was always so, nobody had said it. */
+  /** True if a type was inferred from the channels before and is declared now: the accepted values are the same. */
   get #discovers(): boolean {
     return isFromChannels(this.#before) && !isFromChannels(this.#after);
   }
@@ -190,7 +190,7 @@ function withoutInside(schema: JsonObject): JsonObject {
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(".")));
 
-// Whether every value of one JSON schema is valid in another. Where that cannot be seen, the answer is no.
+// Whether every value of one JSON schema is valid in another. If that cannot be decided, the answer is no.
 
 /** True when `wide` takes all that `narrow` takes. */
 function accepts(wide: SchemaNode, narrow: SchemaNode): boolean {

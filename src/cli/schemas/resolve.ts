@@ -4,7 +4,7 @@ import { oneOf } from "../options.js";
 import { type GraphSchema, UNKNOWN } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 
-/** A schema as it stands in its document, which its references lead into. */
+/** A schema within its document, which its references point into. */
 export interface SchemaNode {
   schema: unknown;
   root: JsonObject;
@@ -32,7 +32,7 @@ const NOTES = new Set([
 
 const MOST_REFERENCES = 50;
 
-/** The schema behind a chain of local references; true and what leads nowhere stand for any value. */
+/** The schema behind a chain of local references; `true` and dangling references allow any value. */
 export function resolved({ schema, root }: SchemaNode): JsonObject {
   let current = schema;
   for (let step = 0; step < MOST_REFERENCES; step += 1) {
@@ -54,7 +54,7 @@ export function atPointer(root: JsonObject, reference: string): unknown {
     .reduce<unknown>((value, part) => (isRecord(value) ? value[part] : undefined), root);
 }
 
-/** The keywords that decide, without those that only tell. */
+/** The validating keywords, without annotations. */
 function constraints(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !NOTES.has(key)));
 }

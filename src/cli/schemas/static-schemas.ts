@@ -37,7 +37,7 @@ export async function staticSchemas(source: string, baseDir: string, graphId: st
       location: { file: sourceFile },
     });
   }
-  // Subgraphs stand beside the graph, their names joined with "|".
+  // Subgraphs are listed beside the graph, their names joined with "|".
   const root = Object.keys(found).find((name) => !name.includes("|"));
   const { input, output, state, config } = (root === undefined ? undefined : found[root]) ?? {};
   return {

@@ -10,7 +10,7 @@ import type { Connect, GraphPlanner, GraphRequest, GraphUnderTest } from "../../
 
 const MOST_ASSISTANTS = 1_000;
 
-/** Each graph behind a server of its own, on a free port of this machine; where a run threw, the service itself tells. */
+/** Each graph behind a server of its own, on a free port of this machine; the location of a run's error comes from the service itself. */
 export const overHttp: Connect = async (service) => {
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
   const client = await remoteClient(server);

@@ -78,7 +78,7 @@ async function plannerOf(
     const { deployedGraphs } = await import("./remote-graphs.js");
     return deployedGraphs(serverOf(session.io, { url, apiKey }), config);
   }
-  // The results tell what went wrong; the log would only tell it again.
+  // The results already report failures; the log would repeat them.
   const { print } = session;
   const logger = createConsoleLogger(print, print.flags.verbose ? config.settings.log_level : "silent");
   const connect = server ? (await import("./remote-graphs.js")).overHttp : undefined;
@@ -215,8 +215,8 @@ function changes(graph: string, before: GraphSchema, now: GraphSchema, document:
 async function readLock(file: string): Promise<ConfigDocument> {
   const document = parseConfigText(file, (await readIfThere(file)) ?? "{}", "json");
   if (isRecord(document.value)) return document;
-  throw new ConfigError("the locked schemas are no JSON object", {
-    hint: "delete the file, and run the command again to write it anew",
+  throw new ConfigError("the locked schemas are not a JSON object", {
+    hint: "delete the file, and run the command again to recreate it",
     location: document.locate([]),
   });
 }

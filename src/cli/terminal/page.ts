@@ -8,7 +8,7 @@ export interface ListPage<Item> {
   next: number | null;
 }
 
-/** The page of `limit` items from `offset` on, of those found there: one more tells whether there are more. */
+/** The page of `limit` items from `offset` on, of the items found there; one extra item shows whether there are more. */
 export const pageOf = <Item>(
   found: readonly Item[],
   { limit, offset }: { limit: number; offset: number },

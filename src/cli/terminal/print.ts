@@ -90,7 +90,7 @@ export class Printer {
     this.data(this.jsonText(document));
   }
 
-  /** JSON as a terminal may show it: control characters stand in texts only, where their escapes mean the same. */
+  /** JSON that is safe on a terminal: control characters occur only in strings, where escapes are equivalent. */
   jsonText(document: unknown): string {
     return escapeControl(JSON.stringify(document, null, this.flags.jsonl ? undefined : 2));
   }

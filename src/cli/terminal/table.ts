@@ -65,7 +65,7 @@ function rowLine(
   return padded.join("");
 }
 
-/** The text in at most `width` columns; an ellipsis stands for what is cut off. */
+/** The text in at most `width` columns, shortened with an ellipsis. */
 function fitted(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let room = width - 1;

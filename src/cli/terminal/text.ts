@@ -3,7 +3,7 @@ import type { GraphSummary } from "../../service.js";
 import { escapeControl } from "../../view/text.js";
 import type { Printer } from "./print.js";
 
-/** Enough of a time-ordered UUID to tell it from others, and to find it by. */
+/** Enough of a time-ordered UUID to be unique, and to look it up. */
 const SHORT_ID = 13;
 
 export function shownId(print: Printer, id: string): string {
@@ -12,7 +12,7 @@ export function shownId(print: Printer, id: string): string {
 
 const MINUTE_MS = 60_000;
 
-/** Local and to the second at a terminal, which is told once whose time it is; UTC for whoever else reads. */
+/** Local time to the second on a terminal, with the zone named once; UTC in all other output. */
 export function shownTime(print: Printer, time: string | null | undefined): string {
   const at = new Date(time ?? "");
   if (!time || !print.isTerminal || print.isJson || Number.isNaN(at.getTime())) return time ?? "";
@@ -21,6 +21,9 @@ export function shownTime(print: Printer, time: string | null | undefined): stri
   const local = new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS);
   return local.toISOString().slice(0, 19).replace("T", " ");
 }
+
+/** `1 error`, `2 errors`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 export function shownMs(ms: number | null | undefined): string {
   if (ms == null) return "";
@@ -54,7 +57,7 @@ export function indentedPlace(path: readonly string[], paint = (text: string) =>
 /** A graph in one line: file, number of nodes, keys of its input. */
 export function describeGraph(graph: GraphSummary): string {
   if (graph.fault !== undefined) return "does not load";
-  const nodes = `${graph.nodes.length} ${graph.nodes.length === 1 ? "node" : "nodes"}`;
+  const nodes = counted(graph.nodes.length, "node");
   const input = graph.inputKeys.length > 0 ? `, input {${graph.inputKeys.join(", ")}}` : "";
   return `${graph.source === undefined ? "" : `${graph.source}   `}${nodes}${input}`;
 }

@@ -2,7 +2,7 @@
 import { isRecord } from "../../models/common.js";
 import type { Colors } from "./print.js";
 import { isMessageLike, messageLine } from "../../view/text.js";
-import { clipped } from "./text.js";
+import { clipped, counted } from "./text.js";
 
 interface TreeOptions {
   colors: Colors;
@@ -74,5 +74,3 @@ function headed(label: string, text: string, { colors }: TreeOptions, depth: num
 function folded(text: string, { colors }: TreeOptions, depth: number): string {
   return `${INDENT.repeat(depth)}${colors.dim(text)}`;
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

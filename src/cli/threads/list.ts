@@ -22,7 +22,7 @@ interface PageRequest {
 
 export interface ThreadPage {
   items: Partial<Thread>[];
-  /** Offset at which the search goes on, also when `since` left some of what it found out; null at the end. */
+  /** Offset of the next search page, also if `since` filtered some results out; null at the end. */
   next: number | null;
 }
 
@@ -35,7 +35,7 @@ export async function threadPage(
   const items: Partial<Thread>[] = [];
   const isNewestFirst = (request.sort_by ?? "updated_at") === "updated_at" && request.sort_order !== "asc";
   for (let next = offset; ;) {
-    // One more than asked for tells whether there are more.
+    // One extra item shows whether there are more.
     const wanted = Math.min(limit + 1, MAX_LIMIT);
     const threads = await client.threads.search({ ...request, limit: wanted, offset: next });
     for (const thread of threads) {

@@ -14,7 +14,7 @@ const SENDS = "__pregel_tasks";
 const REDACTED = "[redacted]";
 export type Paths = readonly (readonly PathStep[])[];
 
-/** The values with every place that a path leads to replaced; `*` stands for every key and every item. */
+/** The values with every match of a path replaced; `*` matches every key and every item. */
 export function redacted(values: unknown, paths: Paths): unknown {
   return paths.reduce((value, path) => replaceAt(value, path), values);
 }
@@ -95,7 +95,7 @@ const redactPair = (pair: unknown, paths: Paths): unknown =>
 const redactKey = (key: string, value: unknown, paths: Paths): unknown =>
   (redacted({ [key]: value }, paths) as JsonObject)[key];
 
-/** Values stand in channels, in writes to them, in the input, and in what calls of nodes hand over. */
+/** Values occur in channels, in writes to them, in the input, and in the arguments of Send. */
 export function redactStored(stored: StoredCheckpoint, paths: Paths): StoredCheckpoint {
   const { channel_values, metadata, writes } = stored;
   const shown = (channel: string, value: unknown): unknown => {

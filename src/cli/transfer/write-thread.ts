@@ -64,5 +64,5 @@ async function* nestedStates(
   }
 }
 
-/** On one line; control characters stand in texts only, where their escapes mean the same. */
+/** On one line; control characters occur only in strings, where escapes are equivalent. */
 const textOf = (value: object): string => escapeControl(JSON.stringify(value));

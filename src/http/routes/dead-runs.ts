@@ -12,7 +12,7 @@ export const deadRunRoutes = [
     tag: "Runs",
     summary: "List runs that died with their processes",
     description:
-      "They have ended as `error`, and can go on all the same: as many processes died over them as the setting max_attempts says, or their graph did not load when they were to go on. They are kept for 30 days, unless they or their threads are deleted.",
+      "Runs with status `error` that can be requeued: their processes crashed as often as the setting max_attempts allows, or their graph failed to load when they were to resume. They are kept for 30 days, unless they or their threads are deleted.",
     query: DeadRunListQuery,
     responses: [
       {
@@ -30,7 +30,7 @@ export const deadRunRoutes = [
     method: "post",
     path: "/threads/{thread_id}/runs/{run_id}/redrive",
     tag: "Runs",
-    summary: "Let a dead run go on",
+    summary: "Requeue a dead run",
     description:
       "From its last checkpoint, without its input, which is given once: the same run, another attempt. A thread that others have written to since refuses it.",
     responses: [

@@ -42,9 +42,13 @@ export const healthRoutes = [
     responses: [{ status: 200, description: "Runs are accepted.", schema: ReadyResponse }],
     errors: ["storage_unavailable", "shutting_down"],
     handle: async ({ service }) => {
-      await service.readiness.check();
+      const { clock } = await service.readiness.check();
       const { frames } = service.readiness;
-      return json({ ready: true, ...(frames && { frames }) });
+      return json({
+        ready: true,
+        ...(frames && { frames }),
+        ...(clock !== undefined && { clock_difference_seconds: clock }),
+      });
     },
   }),
   route({

@@ -10,7 +10,7 @@ const COMMANDS = [
   "On a busy thread the run waits for its turn; `interrupt` and `rollback` stop what is in flight.",
   "`input.respond` {namespace, interrupt_id, response}, or {responses: [...]}, with update and goto, answers what the",
   "thread asks. `state.get` {namespace, keys?} and `agent.getTree` {run_id?} read.",
-  "What is wrong with a command is told with status 200: {type: error, id, error, message}.",
+  "Errors of a command are returned with status 200: {type: error, id, error, message}.",
 ].join(" ");
 
 const EVENTS = [

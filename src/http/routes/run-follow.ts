@@ -14,8 +14,7 @@ import {
 
 const ANSWER = {
   status: 200,
-  description:
-    "The final visible values; open interrupts stand under `__interrupt__`, a failure under `__error__`.",
+  description: "The final visible values; open interrupts are in `__interrupt__`, an error in `__error__`.",
   schema: RunAnswer,
   headers: { "Content-Location": ContentLocation },
 } as const;
@@ -77,7 +76,7 @@ export const runFollowRoutes = [
     tag: "Runs",
     summary: "Follow a run's event stream",
     description:
-      "Goes on after the frame named by Last-Event-ID, also after the run has ended. Frames are kept for five minutes; later there are `metadata`, the final `values` and the last frame.",
+      "Resumes after the frame named by Last-Event-ID, also after the run has ended. Frames are kept for five minutes; later there are `metadata`, the final `values` and the last frame.",
     query: StreamJoinQuery,
     requestHeaders: LAST_EVENT_ID,
     responses: JOIN_RESPONSES,

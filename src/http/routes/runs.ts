@@ -123,8 +123,7 @@ export const runRoutes = [
     path: "/runs/search",
     tag: "Runs",
     summary: "Search runs of all threads",
-    description:
-      "How many there are in all is not counted: `X-Pagination-Next` tells whether there are more.",
+    description: "The total is not counted: `X-Pagination-Next` is set if there are more.",
     body: RunSearchRequest,
     responses: [
       {
@@ -171,7 +170,7 @@ export const runRoutes = [
     tag: "Runs",
     summary: "Get when what ran in a run began and ended",
     description:
-      "Nodes, those of subgraphs too, and the calls of models and tools that they made: names and times, no values. Kept with the run when it ends; until then the process that executes it tells.",
+      "Nodes, those of subgraphs too, and the calls of models and tools that they made: names and times, no values. Kept with the run when it ends; until then the executing process answers.",
     responses: [{ status: 200, description: "What ran in the run.", schema: RunTasksModel }],
     errors: ["run_not_found"],
     handle: async ({ service, params }) => json(await service.runs.tasks(params.thread_id, params.run_id)),

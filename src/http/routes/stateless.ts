@@ -50,7 +50,7 @@ export const statelessRoutes = [
       {
         status: 200,
         description:
-          "The final visible values; open interrupts stand under `__interrupt__`, a failure under `__error__`.",
+          "The final visible values; open interrupts are in `__interrupt__`, an error in `__error__`.",
         schema: RunAnswer,
         headers: LOCATION,
       },

@@ -24,7 +24,7 @@ export const STREAM_RESPONSE: ResponseSpec = {
   contentType: EVENT_STREAM,
   headers: {
     "Content-Location": Type.String({ description: "Path of the run; SDK clients read the run id from it." }),
-    Location: Type.String({ description: "Where to go on reading, when the run outlives its client." }),
+    Location: Type.String({ description: "Where to rejoin the stream, if the run outlives its client." }),
   },
 };
 

@@ -28,7 +28,8 @@ export const webhookRoutes = [
     path: "/webhooks/{run_id}/send",
     tag: "Webhooks",
     summary: "Send a webhook again",
-    description: "At once, and with as many tries as at first; while its run goes on, it waits for that.",
+    description:
+      "Sent at once, with the full number of attempts again; while its run is in flight, it waits for the end.",
     responses: [{ status: 202, description: "It is being sent." }],
     errors: ["webhook_not_found"],
     handle: async ({ service, params }) => {

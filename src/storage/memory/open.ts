@@ -100,8 +100,10 @@ const withoutTasks = ({ tasks: _, ...run }: RunRow): RunRow => run;
 const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
   async insert(row, thread) {
     if (runs.get(row.run_id)) throw new Error(`a run ${row.run_id} is stored already`);
+    // Whatever cannot be copied is found before anything changes.
+    const copy = copyJson(row);
     if (!threads.patch(row.thread_id, thread)) return false;
-    runs.insert(copyJson(row));
+    runs.insert(copy);
     return true;
   },
   async get(threadId, runId) {

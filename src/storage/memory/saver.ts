@@ -11,6 +11,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointKey } from "../checkpointer.js";
+import { requireKnownHead } from "../known-head.js";
 import {
   addSends,
   checkpointOf,
@@ -187,7 +188,9 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
       const version: unknown = checkpoint.channel_versions[channel];
       return { channel, version, data: others[index] as Dumped };
     });
-    this.#namespace(place).put({
+    const namespace = this.#namespace(place);
+    requireKnownHead(config, namespace.latest()?.id);
+    namespace.put({
       id: checkpoint.id,
       parent,
       checkpoint: JSON.stringify(rest),

@@ -1,7 +1,7 @@
 import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { ConfigError } from "../../support/errors.js";
 import { wrapCheckpointer } from "../checkpointer.js";
-import { explained, type ExplainError, storageError } from "../driver-errors.js";
+import { explained, type ExplainError, guarded, storageError } from "../driver-errors.js";
 import type { HeldRuns } from "../saver-parts.js";
 import type { SchemaState } from "../schema-state.js";
 import type { Storage, StorageOptions, ThreadLocks } from "../storage.js";
@@ -101,11 +101,17 @@ async function openStores(
     items: explained(createMongodbItems(db), explain),
     timers: explained(createMongodbTimers(db), explain),
     locks: locks.threads,
+    now: () => guarded(explain, () => timeOf(db)),
     close: async () => {
       await locks.close();
       await client.close();
     },
   };
+}
+
+async function timeOf(db: Db): Promise<number> {
+  const { localTime } = await db.command({ hello: 1 });
+  return (localTime as Date).getTime();
 }
 
 async function prepareAll(driver: MongodbDriver, client: MongoClient, database: string): Promise<void> {

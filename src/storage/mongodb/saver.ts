@@ -18,6 +18,7 @@ import {
   placeOf,
 } from "../saver-parts.js";
 import { RunTakenError } from "../../support/errors.js";
+import { claimHead, deleteHeads } from "./heads.js";
 import { collectionsOf } from "./rows.js";
 import type { MongodbDriver } from "./schema.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
@@ -25,6 +26,8 @@ import { tooLarge, VALUE_LIMIT } from "./errors.js";
 /** The collections that the official saver uses by itself, so that its tables can be taken over and handed back. */
 const CHECKPOINTS = "checkpoints";
 const WRITES = "checkpoint_writes";
+
+const IDS_ALONE: FindOptions = { projection: { checkpoint_id: 1 } };
 
 /**
  * The official saver on a database as it is set up, less what stops it from storing all metadata and writes, and from
@@ -74,9 +77,24 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
         metadata_search: searchable(metadata),
       };
       const key = { ...place, checkpoint_id: checkpoint.id };
-      await requireHeld(db, heldRun(held, config));
+      const isStored = async (checkpoint_id: string) =>
+        (await this.db.collection(CHECKPOINTS).findOne({ ...place, checkpoint_id }, IDS_ALONE)) !== null;
+      const [claim, requirement] = await Promise.allSettled([
+        claimHead(db, config, place, checkpoint.id, isStored),
+        requireHeld(db, heldRun(held, config)),
+      ]);
+      if (requirement.status === "rejected") {
+        if (claim.status === "fulfilled") await claim.value();
+        throw requirement.reason;
+      }
+      if (claim.status === "rejected") throw claim.reason;
       await this.db.collection(CHECKPOINTS).updateOne(key, { $set: fields }, { upsert: true });
       return configOf(place, checkpoint.id);
+    }
+
+    override async deleteThread(threadId: string): Promise<void> {
+      await super.deleteThread(threadId);
+      await deleteHeads(db, threadId);
     }
 
     override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
@@ -96,8 +114,8 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
 }
 
 /**
- * The look and the write are two calls: what is taken over between them may still get a write of the one before, whose
- * checkpoint is older than those that follow it.
+ * The check and the write are two calls: a run that is taken over between them may still get a write of the process
+ * before. ./heads.ts keeps its checkpoint below those that follow it.
  * @throws RunTakenError when the run has ended, or is another's (`run_failed`)
  */
 async function requireHeld(db: Db, run: HeldRun | undefined): Promise<void> {

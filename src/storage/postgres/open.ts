@@ -59,6 +59,7 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
       checkpointer: await checkpointerOf(pool, schema),
       locks: locks.threads,
       queue: locks.queue,
+      now: () => timeOf(pool),
       findings: async () => [await lockTableFinding(pool)],
       close: async () => {
         await locks.close();
@@ -128,6 +129,13 @@ function rowsOf(pool: PostgresPool, driver: PostgresDriver, options: PostgresOpt
 }
 
 /** A lock for each thread in flight, and one more while others wait for it, in a table that the whole server shares. */
+async function timeOf({ query }: PostgresPool): Promise<number> {
+  const [row] = await query<{ ms: number }>(
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms",
+  );
+  return row?.ms ?? Date.now();
+}
+
 async function lockTableFinding({ query }: PostgresPool): Promise<StorageFinding> {
   const [row] = await query<{ room: number; used: number }>(
     `SELECT current_setting('max_locks_per_transaction')::int
@@ -154,6 +162,7 @@ async function checkpointerOf(pool: PostgresPool, schema: string): Promise<Check
   const saver = new FastPostgresSaver(pool, schema, held);
   return wrapCheckpointer(saver, {
     held,
+    guardEdit: (threadId) => saver.guardEdit(threadId),
     keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
     namespaces: (threadId) => saver.namespaces(threadId),
     explain: pool.explain,

@@ -226,7 +226,7 @@ function headsOf(runs: string, isFirst: string): string {
   const nextCaller = (caller: string) =>
     `(SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
   const ready = (caller: string, most: string) =>
-    `SELECT run_id, thread_id, seq FROM ${runs} AS r
+    `SELECT run_id, thread_id, seq, ${IS_SUSPECT} AS is_suspect FROM ${runs} AS r
       WHERE ${WAITS} AND ${CALLER} = ${caller} AND thread_id <> ALL ($2::text[]) AND ${isFirst}
       ORDER BY ${CALLER}, seq LIMIT ${most}`;
   return `WITH RECURSIVE after (caller) AS (
@@ -242,9 +242,9 @@ function headsOf(runs: string, isFirst: string): string {
         CROSS JOIN LATERAL (${ready("waiting.caller", "1")}) AS any_ready LIMIT ${MOST_CALLERS}
       ), busy AS MATERIALIZED (
         SELECT ${CALLER} AS caller, count(*) AS runs FROM ${runs} WHERE ${IN_FLIGHT} GROUP BY 1
-      ) SELECT run_id, thread_id, callers.caller FROM callers LEFT JOIN busy USING (caller)
+      ) SELECT run_id, thread_id, callers.caller, is_suspect AS "isSuspect" FROM callers LEFT JOIN busy USING (caller)
       CROSS JOIN LATERAL (
-        SELECT run_id, thread_id, seq, row_number() OVER (ORDER BY seq) AS place FROM (
+        SELECT run_id, thread_id, seq, is_suspect, row_number() OVER (ORDER BY seq) AS place FROM (
           ${ready("callers.caller", "$1")}) AS own
       ) AS head
       ORDER BY coalesce(busy.runs, 0) + place, coalesce(array_position($3::text[], callers.caller), 0), seq LIMIT $1`;
@@ -256,4 +256,6 @@ const LAST_SERVED = "coalesce(($3::text[])[cardinality($3::text[])], '')";
 const ACCEPTED = "fits AND (begins OR (has_room AND caller_has_room))";
 /** As the indexes of those that wait, and of those in flight, have it. */
 const WAITS = "owner = '' AND status IN ('pending', 'running')";
+/** See `deathsOf`. */
+const IS_SUSPECT = "attempt > coalesce((resumption ->> 'given_back')::integer, 0)";
 const IN_FLIGHT = "owner <> '' AND status = 'running'";

@@ -72,23 +72,28 @@ export function readCheckpoints(
 /** A value out of the one parameter that holds the bytes of all; an empty slot has no bytes. */
 const SLICE = "CASE WHEN length >= 0 THEN substring($5::bytea FROM start + 1 FOR length) END";
 
-/** What is of no run, and what is of a run that its holder still has. */
-const IS_HELD = "(run IS NULL OR run IN (SELECT run_id FROM held))";
+/** What belongs to no run or edit, to a run of its lease owner, and to an edit whose thread is unchanged. */
+const IS_HELD =
+  "(run IS NULL OR run IN (SELECT run_id FROM held)) AND (edit IS NULL OR thread IN (SELECT thread_id FROM edited))";
 
 /**
  * Stores checkpoints, values and writes, all or nothing. What is stored already stays, but for checkpoints and for
  * writes that are to be replaced. What is of a run that is not its holder's any more is left out; the statement gives
  * the runs that are. Their rows are locked until it is committed, so that whoever takes one over finds all that the
- * one before stored. Parameters: JSON arrays of checkpoints, values, writes to keep and writes to replace (see
- * ./writer.ts); the bytes of values and writes; a JSON array of runs with their holders.
+ * one before stored. An edit is stored while its thread's row is the version that it read under its lease; it becomes
+ * a new version, so that of two edits one is refused whatever becomes of their locks. A checkpoint is left out if its
+ * namespace has a newer one than its writer knows. Parameters: JSON arrays of checkpoints, values, writes to keep and
+ * writes to replace (see ./writer.ts); the bytes of values and writes; a JSON array of runs with their holders; a JSON
+ * array of edits. Gives a row for each run that is held, each edit that is stored, with the new version of its thread,
+ * and each checkpoint that is stored.
  */
 export function storeBatch(s: string): string {
   const writes = (parameter: string, conflict: string) => `
     INSERT INTO ${tableIn(s, "checkpoint_writes")}
       (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
     SELECT thread, ns, id, task, idx, channel, type, ${SLICE}
-    FROM json_to_recordset(${parameter}::json) AS w (run text, thread text, ns text, id text, task text, idx integer,
-      channel text, type text, start integer, length integer)
+    FROM json_to_recordset(${parameter}::json) AS w (run text, edit text, thread text, ns text, id text, task text,
+      idx integer, channel text, type text, start integer, length integer)
     WHERE ${IS_HELD}
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO ${conflict}`;
   return `WITH held AS MATERIALIZED (
@@ -96,10 +101,15 @@ export function storeBatch(s: string): string {
       JOIN json_to_recordset($6::json) AS h (run_id text, owner text, attempt integer)
         ON r.run_id = h.run_id AND r.owner = h.owner AND r.attempt = h.attempt
       WHERE r.status = 'running' ORDER BY r.run_id FOR SHARE OF r
+    ), edited AS (
+      UPDATE ${tableIn(s, "gs_threads")} AS t SET updated_at = t.updated_at
+      FROM json_to_recordset($7::json) AS e (thread text, version text)
+      WHERE t.thread_id = e.thread AND t.xmin::text = e.version
+      RETURNING t.thread_id
     ), stored_values AS (
       INSERT INTO ${tableIn(s, "checkpoint_blobs")} (thread_id, checkpoint_ns, channel, version, type, blob)
       SELECT thread, ns, channel, version, type, ${SLICE}
-      FROM json_to_recordset($2::json) AS v (run text, thread text, ns text, channel text, version text, type text,
+      FROM json_to_recordset($2::json) AS v (run text, edit text, thread text, ns text, channel text, version text, type text,
         start integer, length integer)
       WHERE ${IS_HELD}
       ON CONFLICT DO NOTHING
@@ -110,12 +120,17 @@ export function storeBatch(s: string): string {
         (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
       SELECT thread, ns, id, parent, checkpoint, metadata
       FROM json_to_recordset($1::json) AS c
-        (run text, thread text, ns text, id text, parent text, checkpoint jsonb, metadata jsonb)
-      WHERE ${IS_HELD}
+        (run text, edit text, known text, thread text, ns text, id text, parent text, checkpoint jsonb, metadata jsonb)
+      WHERE ${IS_HELD} AND (known IS NULL OR NOT EXISTS (
+        SELECT 1 FROM ${tableIn(s, "checkpoints")} AS k
+        WHERE k.thread_id = c.thread AND k.checkpoint_ns = c.ns AND k.checkpoint_id > c.known))
       ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
       DO UPDATE SET checkpoint = excluded.checkpoint, metadata = excluded.metadata
+      RETURNING checkpoint_id
     )
-    SELECT run_id FROM held`;
+    SELECT 'run' AS kind, run_id AS id, NULL AS version FROM held
+    UNION ALL SELECT 'edit', thread_id, pg_current_xact_id()::xid::text FROM edited
+    UNION ALL SELECT 'checkpoint', checkpoint_id, NULL FROM stored_checkpoints`;
 }
 
 /** A WITH clause that deletes all of a thread's checkpoints; parameter 1 is the thread. */
@@ -149,3 +164,7 @@ export function keepCheckpoints(s: string): string {
     WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) IN (${keep})
       AND (checkpoint_ns, parent_checkpoint_id) NOT IN (${keep})`;
 }
+
+/** The version of a thread's row, which every change of it makes a new one of. Parameter 1 is the thread. */
+export const threadVersion = (s: string): string =>
+  `SELECT xmin::text AS version FROM ${tableIn(s, "gs_threads")} WHERE thread_id = $1`;

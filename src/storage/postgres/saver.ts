@@ -10,6 +10,7 @@ import {
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import type { CheckpointKey } from "../checkpointer.js";
+import { guardOf, knownHead } from "../known-head.js";
 import {
   addSends,
   checkpointOf,
@@ -28,7 +29,7 @@ import type { PostgresPool } from "./pool.js";
 import { toJson } from "./rows.js";
 import * as sql from "./saver-sql.js";
 import type { CheckpointRow } from "./saver-sql.js";
-import { PostgresWriter, type Serialized } from "./writer.js";
+import { type EditGuard, PostgresWriter, type Serialized } from "./writer.js";
 
 /** Checkpoints that one statement of a list reads, with all their values. */
 const PAGE = 25;
@@ -45,7 +46,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   readonly #schema: string;
   readonly #writer: PostgresWriter;
   readonly #held: HeldRuns;
-  readonly #sql: Record<"delete" | "prune" | "namespaces", string>;
+  readonly #sql: Record<"delete" | "prune" | "namespaces" | "version", string>;
 
   constructor(pool: PostgresPool, schema: string, held: HeldRuns = new Map()) {
     super();
@@ -57,6 +58,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       delete: `${sql.deleteCheckpoints(schema)} SELECT 1`,
       prune: sql.keepCheckpoints(schema),
       namespaces: sql.namespaces(schema),
+      version: sql.threadVersion(schema),
     };
   }
 
@@ -117,12 +119,14 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       ns: checkpoint_ns,
       id,
       parent,
+      known: knownHead(config),
       checkpoint: JSON.stringify(rest),
       metadata: Buffer.from(metadataBytes).toString(),
       values,
     };
     const run = heldRun(this.#held, config);
-    await this.#writer.store(thread_id, { run, checkpoints: [entry], writes: [] });
+    const edit = guardOf(config) as EditGuard | undefined;
+    await this.#writer.store(thread_id, { run, edit, checkpoints: [entry], writes: [] });
     return configOf(place, id);
   }
 
@@ -134,7 +138,18 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       return { ...key, channel, value: await this.#serialize(value), replace };
     });
     const run = heldRun(this.#held, config);
-    await this.#writer.store(thread_id, { run, checkpoints: [], writes: await Promise.all(entries) });
+    await this.#writer.store(thread_id, {
+      run,
+      edit: undefined,
+      checkpoints: [],
+      writes: await Promise.all(entries),
+    });
+  }
+
+  /** See `WrapOptions.guardEdit`. */
+  async guardEdit(threadId: string): Promise<EditGuard | undefined> {
+    const [row] = await this.#pool.query<EditGuard>(this.#sql.version, [threadId]);
+    return row;
   }
 
   async deleteThread(threadId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { GraphServeError, RunTakenError } from "../../support/errors.js";
+import { GraphServeError, RunTakenError, ThreadChangedError } from "../../support/errors.js";
 import type { HeldRun } from "../saver-parts.js";
 import type { PostgresPool } from "./pool.js";
 import { storableJson } from "./rows.js";
@@ -76,11 +76,11 @@ export class PostgresWriter {
 
   async #store(batch: Batch, taken: readonly Request[]): Promise<void> {
     try {
-      const held = await this.#pool.query<Pick<HeldRun, "run_id">>(this.#sql, batch.parameters);
-      const ids = new Set(held.map(({ run_id }) => run_id));
-      for (const { entries, resolve, reject } of taken) {
-        if (!entries.run || ids.has(entries.run.run_id)) resolve();
-        else reject(new RunTakenError(entries.run.run_id));
+      const stored = new Stored(await this.#pool.query<StoredRow>(this.#sql, batch.parameters));
+      for (const { threadId, entries, resolve, reject } of taken) {
+        const refusal = stored.refusalOf(threadId, entries);
+        if (refusal) reject(refusal);
+        else resolve();
       }
     } catch (error) {
       if (taken.length > 1 && isOfTheServer(error)) await this.#storeOneByOne(taken);
@@ -104,6 +104,44 @@ function isOfTheServer(error: unknown): boolean {
   return typeof cause === "object" && cause !== null && "severity" in cause;
 }
 
+interface StoredRow {
+  kind: "run" | "edit" | "checkpoint";
+  id: string;
+  version: string | null;
+}
+
+/** What a statement says of what it has stored. */
+class Stored {
+  readonly #runs = new Set<string>();
+  readonly #checkpoints = new Set<string>();
+  readonly #versions = new Map<string, string | null>();
+
+  constructor(rows: readonly StoredRow[]) {
+    for (const { kind, id, version } of rows) {
+      if (kind === "run") this.#runs.add(id);
+      else if (kind === "checkpoint") this.#checkpoints.add(id);
+      else this.#versions.set(id, version);
+    }
+  }
+
+  /** Why nothing of these entries was stored; undefined if they were. Notes the new version of an edited thread. */
+  refusalOf(threadId: string, { run, edit, checkpoints }: Entries): Error | undefined {
+    if (run && !this.#runs.has(run.run_id)) return new RunTakenError(run.run_id);
+    if (edit) {
+      const version = this.#versions.get(threadId);
+      if (version == null) return new ThreadChangedError(threadId);
+      edit.version = version;
+    }
+    const isStored = checkpoints.every(({ id }) => this.#checkpoints.has(id));
+    return isStored ? undefined : new ThreadChangedError(threadId);
+  }
+}
+
+/** The version of a thread's row as an edit knows it. */
+export interface EditGuard {
+  version: string;
+}
+
 // What one statement of the checkpointer stores.
 
 /** A serialised value; without bytes it stands for an empty slot. */
@@ -117,6 +155,8 @@ interface CheckpointEntry {
   ns: string;
   id: string;
   parent: string | undefined;
+  /** The greatest id in its namespace that its writer knows; undefined if it did not say. */
+  known: string | undefined;
   /** JSON. */
   checkpoint: string;
   /** JSON. */
@@ -140,6 +180,8 @@ interface WriteEntry {
 interface Entries {
   /** Stored only while the run is this holder's. */
   run: HeldRun | undefined;
+  /** Stored only while the thread's row is of this version. */
+  edit: EditGuard | undefined;
   checkpoints: CheckpointEntry[];
   writes: WriteEntry[];
 }
@@ -156,10 +198,11 @@ class Batch {
   readonly #replacedWrites: string[] = [];
   readonly #bytes: Uint8Array[] = [];
   readonly #runs = new Map<string, HeldRun>();
+  readonly #edits: string[] = [];
   #end = 0;
 
   /** Take entries in, all of them; false when a key of theirs is taken or the batch is full, and then none. */
-  add({ run, checkpoints, writes }: Entries): boolean {
+  add({ run, edit, checkpoints, writes }: Entries): boolean {
     if (this.#end >= FULL) return false;
     const other = run && this.#runs.get(run.run_id);
     if (run && other && other.attempt !== run.attempt) return false;
@@ -170,10 +213,13 @@ class Batch {
     if (keys.some((key) => this.#keys.has(key))) return false;
     for (const key of keys) this.#keys.add(key);
     if (run) this.#runs.set(run.run_id, run);
-    for (const entry of checkpoints) this.#addCheckpoint(entry, run?.run_id);
+    const [thread] = [...checkpoints, ...writes].map((entry) => entry.thread);
+    if (edit) this.#edits.push(JSON.stringify({ thread, version: edit.version }));
+    const owner = { run: run?.run_id, edit: edit?.version };
+    for (const entry of checkpoints) this.#addCheckpoint(entry, owner);
     for (const { value, replace, ...write } of writes) {
       (replace ? this.#replacedWrites : this.#keptWrites).push(
-        JSON.stringify({ run: run?.run_id, ...write, ...this.#place(value) }),
+        JSON.stringify({ ...owner, ...write, ...this.#place(value) }),
       );
     }
     return true;
@@ -183,15 +229,16 @@ class Batch {
   get parameters(): unknown[] {
     const lists = [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites];
     const runs = JSON.stringify([...this.#runs.values()]);
-    return [...lists.map((list) => storableJson(`[${list.join()}]`)), Buffer.concat(this.#bytes), runs];
+    const json = lists.map((list) => storableJson(`[${list.join()}]`));
+    return [...json, Buffer.concat(this.#bytes), runs, `[${this.#edits.join()}]`];
   }
 
-  #addCheckpoint(entry: CheckpointEntry, run: string | undefined): void {
-    const { thread, ns, id, parent, checkpoint, metadata, values } = entry;
-    const key = JSON.stringify({ run, thread, ns, id, parent });
+  #addCheckpoint(entry: CheckpointEntry, owner: { run?: string; edit?: string }): void {
+    const { thread, ns, id, parent, known, checkpoint, metadata, values } = entry;
+    const key = JSON.stringify({ ...owner, known, thread, ns, id, parent });
     this.#checkpoints.push(`${key.slice(0, -1)},"checkpoint":${checkpoint},"metadata":${metadata}}`);
     for (const { value, ...slot } of values) {
-      this.#values.push(JSON.stringify({ run, thread, ns, ...slot, ...this.#place(value) }));
+      this.#values.push(JSON.stringify({ ...owner, thread, ns, ...slot, ...this.#place(value) }));
     }
   }
 

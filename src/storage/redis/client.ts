@@ -112,6 +112,7 @@ function end(client: RedisClient): void {
 
 /** The commands of a transaction that are used here; the driver's own type changes with each command that is added. */
 export interface Transaction {
+  eval(script: string, options: { keys: string[]; arguments: (string | Buffer)[] }): Transaction;
   hDel(key: string, fields: string[]): Transaction;
   hSet(key: string, field: string, value: string | Buffer): Transaction;
   hSet(key: string, fields: Record<string, string | Buffer>): Transaction;

@@ -21,7 +21,7 @@ const SERVER_ERRORS: Record<string, Explanation> = {
   LOADING: { message: "is still loading its data", hint: "try again" },
   MASTERDOWN: { message: "has lost its primary server", hint: "try again" },
   CLUSTERDOWN: { message: "has lost a part of its cluster", hint: "try again" },
-  MOVED: { message: "is a node of a cluster", hint: "let checkpointer_uri name a server that is none" },
+  MOVED: { message: "is a node of a cluster", hint: "set checkpointer_uri to a server outside a cluster" },
   BUSY: { message: "is busy with a script", hint: "try again" },
   WRONGTYPE: {
     message: "keeps something else under a key of graph-serve",

@@ -18,6 +18,8 @@ export interface NamespaceKeys {
   values: string;
   /** Hash of a checkpoint. */
   checkpoint(id: string): string;
+  /** What stands before and after the encoded id in the name of a checkpoint's key. */
+  aroundId: readonly [string, string];
   /** Hash of the pending writes of a checkpoint, by task and index. */
   writes(id: string): string;
 }
@@ -39,10 +41,12 @@ export class RedisKeys {
   namespace(threadId: string, namespace: string): NamespaceKeys {
     const thread = this.#thread(threadId);
     // The namespace comes last: it may hold any sign.
+    const aroundId = [`${thread}:checkpoint:`, `:${namespace}`] as const;
     return {
+      aroundId,
       ids: `${thread}:ids:${namespace}`,
       values: `${thread}:values:${namespace}`,
-      checkpoint: (id) => `${thread}:checkpoint:${encoded(id)}:${namespace}`,
+      checkpoint: (id) => aroundId.join(encoded(id)),
       writes: (id) => `${thread}:writes:${encoded(id)}:${namespace}`,
     };
   }
@@ -82,11 +86,13 @@ export class RedisExpiry {
   }
 
   /** Execute a transaction that wrote to the checkpoint `id`, and renew the thread's time. */
-  async execute(transaction: Transaction, threadId: string, keys: NamespaceKeys, id: string): Promise<void> {
-    if (this.#ttl === undefined) {
-      await transaction.exec();
-      return;
-    }
+  async execute(
+    transaction: Transaction,
+    threadId: string,
+    keys: NamespaceKeys,
+    id: string,
+  ): Promise<unknown[]> {
+    if (this.#ttl === undefined) return transaction.exec();
     const { namespaces, renewed } = this.#keys.thread(threadId);
     for (const key of [namespaces, keys.ids, keys.values, keys.checkpoint(id), keys.writes(id)]) {
       transaction.pExpire(key, this.#ttl);
@@ -97,6 +103,7 @@ export class RedisExpiry {
     });
     const replies = await transaction.exec();
     if (replies.at(-1) !== null) await this.#renewAll(threadId, this.#ttl);
+    return replies;
   }
 
   async #renewAll(threadId: string, ttl: number): Promise<void> {
@@ -108,6 +115,58 @@ export class RedisExpiry {
       await Promise.all(all.map((key) => this.#connection.client.pExpire(key, ttl)));
     }
   }
+}
+
+// Stores a checkpoint, if its writer knows the newest one.
+
+/**
+ * Ids without a checkpoint are of writes whose checkpoint never came, so they do not count. An id that has characters
+ * to be encoded is not time-based, and is not found here.
+ */
+const PUT_IF_NEWEST = `
+local known, id, head, tail = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if known ~= "" then
+  for _, newer in ipairs(redis.call("ZRANGE", KEYS[2], "+", known, "BYLEX", "REV")) do
+    if newer ~= id and redis.call("EXISTS", head .. newer .. tail) == 1 then return newer end
+  end
+end
+redis.call("SADD", KEYS[1], ARGV[5])
+redis.call("ZADD", KEYS[2], 0, id)
+local values = 7 + 2 * tonumber(ARGV[6])
+for at = 7, #ARGV, 2 do
+  redis.call("HSET", at < values and KEYS[3] or KEYS[4], ARGV[at], ARGV[at + 1])
+end
+return false
+`;
+
+interface NewCheckpoint {
+  namespace: string;
+  /** See `ThreadKeys`. */
+  namespaces: string;
+  keys: NamespaceKeys;
+  id: string;
+  /** See `knownHead`. */
+  known: string | undefined;
+  fields: readonly (readonly [string, string | Buffer])[];
+  values: readonly (readonly [string, Buffer])[];
+}
+
+/** The first reply is the id of a newer checkpoint that the writer does not know, and null if this one was stored. */
+export function putIfNewest(transaction: Transaction, checkpoint: NewCheckpoint): Transaction {
+  const { namespace, namespaces, keys, id, known, fields, values } = checkpoint;
+  const after = known === undefined ? "" : known === "" ? "-" : `(${known}`;
+  return transaction.eval(PUT_IF_NEWEST, {
+    keys: [namespaces, keys.ids, keys.checkpoint(id), keys.values],
+    arguments: [
+      after,
+      id,
+      ...keys.aroundId,
+      namespace,
+      String(fields.length),
+      ...fields.flat(),
+      ...values.flat(),
+    ],
+  });
 }
 
 // Deletes a thread's keys, all or some.

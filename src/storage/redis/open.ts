@@ -1,5 +1,5 @@
 import { wrapCheckpointer } from "../checkpointer.js";
-import { storageError } from "../driver-errors.js";
+import { guarded, storageError } from "../driver-errors.js";
 import type { Storage, StorageOptions } from "../storage.js";
 import { RedisConnection } from "./client.js";
 import { explainRedis } from "./errors.js";
@@ -31,6 +31,7 @@ export async function openRedis(
     scheme: "redis",
     durable: false,
     location,
+    now: () => guarded(explain, () => timeOf(connection)),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
       explain,
@@ -40,4 +41,9 @@ export async function openRedis(
       await rows.close();
     },
   };
+}
+
+async function timeOf({ client }: RedisConnection): Promise<number> {
+  const [seconds, microseconds] = (await client.sendCommand(["TIME"])) as unknown as [string, string];
+  return Number(seconds) * 1000 + Number(microseconds) / 1000;
 }

@@ -11,6 +11,8 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 import type { CheckpointKey } from "../checkpointer.js";
+import { ThreadChangedError } from "../../support/errors.js";
+import { knownHead } from "../known-head.js";
 import { containing } from "../rows.js";
 import {
   addSends,
@@ -32,6 +34,7 @@ import {
   pack,
   packValue,
   pruneThread,
+  putIfNewest,
   readRefs,
   RedisExpiry,
   RedisKeys,
@@ -100,17 +103,23 @@ export class RedisSaver extends BaseCheckpointSaver {
     const packed = await Promise.all(
       written.map(async (ref) => [fieldOf(ref), await packValue(this.serde, values[ref.channel])] as const),
     );
-    const transaction = this.#begin(thread_id, checkpoint_ns, checkpoint.id).hSet(
-      keys.checkpoint(checkpoint.id),
-      {
-        checkpoint: await packValue(this.serde, rest),
-        metadata: await packValue(this.serde, metadata),
-        parent: parent ?? "",
-        refs: writeRefs(refs),
-      },
-    );
-    for (const [field, value] of packed) transaction.hSet(keys.values, field, value);
-    await this.#expiry.execute(transaction, thread_id, keys, checkpoint.id);
+    const fields = {
+      checkpoint: await packValue(this.serde, rest),
+      metadata: await packValue(this.serde, metadata),
+      parent: parent ?? "",
+      refs: writeRefs(refs),
+    };
+    const transaction = putIfNewest(beginTransaction(this.#connection.client), {
+      namespace: checkpoint_ns,
+      namespaces: this.#keys.thread(thread_id).namespaces,
+      keys,
+      id: checkpoint.id,
+      known: knownHead(config),
+      fields: Object.entries(fields),
+      values: packed,
+    });
+    const [newer] = await this.#expiry.execute(transaction, thread_id, keys, checkpoint.id);
+    if (newer) throw new ThreadChangedError(thread_id);
     return configOf(place, checkpoint.id);
   }
 

@@ -23,7 +23,7 @@ const MEANINGS: Record<string, { message: string; hint?: string }> = {
   SQLITE_IOERR: { message: "the disk failed to read or write the database" },
   SQLITE_CORRUPT: { message: "the database file is damaged", hint: "restore it from a backup" },
   SQLITE_NOTADB: {
-    message: "the file is no SQLite database",
+    message: "the file is not a SQLite database",
     hint: "set checkpointer_uri to another file; a missing one is created",
   },
 };
@@ -41,3 +41,9 @@ export const explainSqlite: ExplainError = (error) => {
   const [primary = ""] = /^SQLITE_[A-Z]+/.exec(code) ?? [];
   return MEANINGS[LOCKED_CODES[primary] ?? primary] ?? { message: "the database refused a call" };
 };
+
+/** Whether another process has the database locked. */
+export function isBusy(error: unknown): boolean {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code);
+}

@@ -1,16 +1,19 @@
 import type { Database, Statement } from "better-sqlite3";
 import { guarded } from "../driver-errors.js";
 import { explainSqlite } from "./errors.js";
+import type { SqliteWriter } from "./writer.js";
 
 /** An open database as rows are read and written: each statement is prepared once, each call is one transaction. */
 export class SqliteFile {
   readonly #db: Database;
   readonly #statements = new Map<string, Statement>();
   readonly #transaction: ReturnType<Database["transaction"]>;
+  readonly #writer: SqliteWriter;
 
-  constructor(db: Database) {
+  constructor(db: Database, writer: SqliteWriter) {
     this.#db = db;
     this.#transaction = db.transaction((work: () => unknown) => work());
+    this.#writer = writer;
   }
 
   statement(sql: string): Statement {
@@ -21,12 +24,12 @@ export class SqliteFile {
 
   /** The result of `work`, with SQLite's errors explained. */
   read<T>(work: () => T | Promise<T>): Promise<T> {
-    return guarded(explainSqlite, work);
+    return guarded(explainSqlite, () => this.#writer.read(work) as T | Promise<T>);
   }
 
-  /** Takes the write lock at the start: a lock taken after a read fails at once when another process has written. */
+  /** The result of `work` in a transaction of its own; see `SqliteWriter`. */
   write<T>(work: () => T): Promise<T> {
-    return guarded(explainSqlite, () => this.#transaction.immediate(work) as T);
+    return guarded(explainSqlite, () => this.#writer.write(work));
   }
 
   /** The result of `work`, whose statements see the same rows. */

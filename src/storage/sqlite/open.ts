@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,6 +25,7 @@ import { createSqliteOwners, SqliteRuns } from "./runs.js";
 import { migrate, SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
 import { createSqliteTimers } from "./timers.js";
+import { SqliteWriter, TRY_MS } from "./writer.js";
 
 type SqliteOptions = StorageOptions & { cwd?: string };
 
@@ -35,8 +36,11 @@ type SqliteOptions = StorageOptions & { cwd?: string };
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = locationOf(options);
-  const db = openFile(location, await loadSqliteDriver(options), options.readOnly ?? false);
-  const file = new SqliteFile(db);
+  const notices: string[] = [];
+  const driver = await loadSqliteDriver(options);
+  const db = openFile(location, driver, { readOnly: options.readOnly ?? false, notices });
+  const writer = new SqliteWriter(db);
+  const file = new SqliteFile(db, writer);
   // What is made when it is asked for: who only looks at threads needs none of it.
   let locks: ThreadLocks | undefined;
   let timers: TimerTable | undefined;
@@ -44,6 +48,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const rows = rowsOf(db, file, location);
   return {
     ...rows,
+    notices,
     get deadRuns() {
       return createSqliteDeadRuns(file, rows.runs, rows.threads);
     },
@@ -52,7 +57,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     get items() {
       return (items ??= createSqliteItems(file));
     },
-    checkpointer: await checkpointerOf(db),
+    checkpointer: await checkpointerOf(db, writer),
     get locks() {
       return (locks ??= createThreadLocks({ maxWaiting: options.max_queued_runs }));
     },
@@ -66,8 +71,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
 /** @throws as `openSqlite` */
 export async function openSqliteRows(options: SqliteOptions): Promise<RowStorage> {
   const location = locationOf(options);
-  const db = openFile(location, await loadSqliteDriver(options), true);
-  return rowsOf(db, new SqliteFile(db), location);
+  const db = openFile(location, await loadSqliteDriver(options), { readOnly: true, notices: [] });
+  return rowsOf(db, new SqliteFile(db, new SqliteWriter(db)), location);
 }
 
 function rowsOf(db: Database, file: SqliteFile, location: string) {
@@ -82,13 +87,13 @@ function rowsOf(db: Database, file: SqliteFile, location: string) {
 }
 
 /** LangGraph's packages are loaded with it. */
-async function checkpointerOf(db: Database): Promise<Checkpointer> {
+async function checkpointerOf(db: Database, writer: SqliteWriter): Promise<Checkpointer> {
   const [{ wrapCheckpointer }, { SqliteSaver }] = await Promise.all([
     import("../checkpointer.js"),
     import("./saver.js"),
   ]);
   const held: HeldRuns = new Map();
-  const saver = new SqliteSaver(db, held);
+  const saver = new SqliteSaver(db, held, writer);
   return wrapCheckpointer(saver, {
     held,
     keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
@@ -105,13 +110,17 @@ export function locationOf({ checkpointer_uri: uri, cwd = process.cwd() }: Sqlit
   });
 }
 
-function openFile(location: string, driver: SqliteDriver, readOnly: boolean): Database {
+function openFile(
+  location: string,
+  driver: SqliteDriver,
+  { readOnly, notices }: { readOnly: boolean; notices: string[] },
+): Database {
   let db: Database | undefined;
   try {
     if (readOnly) return openForReading(location, driver);
     if (location !== IN_MEMORY) mkdirSync(path.dirname(location), { recursive: true });
     db = driver.open(location);
-    prepare(db);
+    prepare(db, location, notices);
     return db;
   } catch (error) {
     db?.close();
@@ -119,12 +128,44 @@ function openFile(location: string, driver: SqliteDriver, readOnly: boolean): Da
   }
 }
 
-function prepare(db: Database): void {
+function prepare(db: Database, location: string, notices: string[]): void {
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = NORMAL");
   db.pragma("foreign_keys = ON");
+  const copy = copyEarlier(db, location);
+  if (copy !== undefined) notices.push(copy);
   migrate(db);
   assertWritable(db);
+  db.pragma(`busy_timeout = ${TRY_MS}`);
+}
+
+/**
+ * Keep the file as an earlier release left it: that release refuses tables of this one.
+ * @returns what to tell the operator; undefined if the tables are not going to be changed
+ */
+function copyEarlier(db: Database, location: string): string | undefined {
+  const version = versionOf(db);
+  if (location === IN_MEMORY || version === 0 || version >= SCHEMA_VERSION) return undefined;
+  const copy = `${location}.v${version}.bak`;
+  if (!existsSync(copy)) copyWhole(db, copy);
+  return `the tables were brought up from version ${version} to ${SCHEMA_VERSION}; the file as it was is ${copy}`;
+}
+
+/** All or nothing: two processes may do it at once, or end in the middle. */
+function copyWhole(db: Database, copy: string): void {
+  const unfinished = `${copy}.${process.pid}`;
+  rmSync(unfinished, { force: true });
+  try {
+    db.prepare("VACUUM INTO ?").run(unfinished);
+    linkSync(unfinished, copy);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Not every file system has links.
+    if (/^(EPERM|ENOTSUP|ENOSYS|EOPNOTSUPP)$/.test(code ?? "")) renameSync(unfinished, copy);
+    else if (code !== "EEXIST") throw error;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }
 
 /** SQLite opens a file that it cannot write as well: only a write tells. */
@@ -203,7 +244,7 @@ function sqliteFindings(db: Database): StorageFinding[] {
     {
       name: "busy_timeout",
       ok: timeout > 0,
-      detail: `busy timeout ${timeout} ms`,
+      detail: `waits ${BUSY_TIMEOUT / 1000} s for locks of other processes`,
       ...(timeout <= 0 && { fix: "open it with a timeout, or a locked file fails at once" }),
     },
   ];
@@ -303,7 +344,7 @@ function noDatabase(location: string): StorageUnavailableError {
   });
 }
 
-/** What a SQLite file stands at. */
+/** The schema version of a SQLite file. */
 export async function sqliteSchema(options: SqliteOptions): Promise<SchemaState> {
   const location = locationOf(options);
   const driver = await loadSqliteDriver(options);

@@ -12,6 +12,7 @@ import {
 import type { Database, Statement } from "better-sqlite3";
 import { RunTakenError } from "../../support/errors.js";
 import type { CheckpointKey } from "../checkpointer.js";
+import { requireKnownHead } from "../known-head.js";
 import {
   addSends,
   checkpointOf,
@@ -30,6 +31,7 @@ import {
   tupleOf,
 } from "../saver-parts.js";
 import { SqliteValues } from "./values.js";
+import { SqliteWriter } from "./writer.js";
 
 /** Checkpoints that are read in one go. */
 const PAGE = 25;
@@ -44,11 +46,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
   #largeValues: SqliteValues | undefined;
   readonly #held: HeldRuns;
 
-  constructor(db: Database, held: HeldRuns = new Map()) {
+  constructor(db: Database, held: HeldRuns = new Map(), writer = new SqliteWriter(db)) {
     super();
     this.#held = held;
     this.serde = textSerializer(this.serde);
-    this.#rows = new SqliteCheckpoints(db);
+    this.#rows = new SqliteCheckpoints(db, writer);
     this.#db = db;
   }
 
@@ -64,7 +66,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
-    const [row] = this.#rows.page({ ...placeOf(config), limit: 1 });
+    const found = this.#rows.page({ ...placeOf(config), limit: 1 });
+    const [row] = found instanceof Promise ? await found : found;
     return row && this.#tuple(row, this.#reader(), readingOf(config).channels);
   }
 
@@ -75,7 +78,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     let after: CheckpointRow | undefined;
     for (let left = limit; left > 0; left -= PAGE) {
       const size = Math.min(left, PAGE);
-      const rows = this.#rows.page({ ...place, before: end, after, filter, limit: size });
+      const rows = await this.#rows.page({ ...place, before: end, after, filter, limit: size });
       const read = this.#reader();
       for (const row of rows) yield await this.#tuple(row, read, readingOf(config).channels);
       if (rows.length < size) return;
@@ -110,9 +113,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
       metadata: (await this.#bytes(metadata)).toString(),
     };
     const run = heldRun(this.#held, config);
-    this.#rows.transaction(
+    const stored = this.#rows.transaction(
       () => {
         if (run) this.#rows.requireHeld(run);
+        requireKnownHead(config, this.#rows.newestOf(thread_id, checkpoint_ns));
         for (const [channel, bytes] of written) {
           const version = newVersions[channel];
           values[channel] =
@@ -124,6 +128,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       },
       () => this.#largeValues?.forget(thread_id),
     );
+    if (stored) await stored;
     return configOf(place, checkpoint.id);
   }
 
@@ -136,20 +141,21 @@ export class SqliteSaver extends BaseCheckpointSaver {
       }),
     );
     const run = heldRun(this.#held, config);
-    this.#rows.transaction(() => {
+    const stored = this.#rows.transaction(() => {
       if (run) this.#rows.requireHeld(run);
       this.#rows.insertWrites(rows, replace);
     });
+    if (stored) await stored;
   }
 
   async deleteThread(threadId: string): Promise<void> {
     this.#largeValues?.forget(threadId);
-    this.#rows.deleteThread(threadId);
+    await this.#rows.deleteThread(threadId);
   }
 
   /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
   async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
-    this.#rows.transaction(() => {
+    await this.#rows.transaction(() => {
       const kept = keep.flatMap((key) =>
         Object.values(this.#rows.valuesOf(threadId, key.checkpoint_ns, key.checkpoint_id)),
       );
@@ -258,11 +264,13 @@ const IS_KEPT = (id: string) =>
 /** The rows of checkpoints and of their pending writes. */
 class SqliteCheckpoints {
   readonly #db: Database;
+  readonly #writer: SqliteWriter;
   readonly #pages = new Map<string, Statement<unknown[], CheckpointRow>>();
   readonly #sql;
 
-  constructor(db: Database) {
+  constructor(db: Database, writer: SqliteWriter) {
     this.#db = db;
+    this.#writer = writer;
     const write = (conflict: string) =>
       db.prepare<[WriteRow]>(
         `INSERT OR ${conflict} INTO gs_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, value)
@@ -290,6 +298,11 @@ class SqliteCheckpoints {
           "SELECT channel_values FROM gs_checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
         )
         .pluck(),
+      newest: db
+        .prepare<[string, string], string | null>(
+          "SELECT max(checkpoint_id) FROM gs_checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
+        )
+        .pluck(),
       namespaces: db
         .prepare<[string], string>("SELECT DISTINCT checkpoint_ns FROM gs_checkpoints WHERE thread_id = ?")
         .pluck(),
@@ -305,19 +318,31 @@ class SqliteCheckpoints {
     };
   }
 
-  /** All or nothing; takes the write lock at its start. `undo` is called when nothing was stored. */
-  transaction(work: () => void, undo?: () => void): void {
-    try {
-      this.#db.transaction(work).immediate();
-    } catch (error) {
+  /**
+   * All or nothing; see `SqliteWriter`. `undo` is called if nothing was stored.
+   * @returns what to wait for if another process has the lock
+   */
+  transaction(work: () => void, undo?: () => void): void | Promise<void> {
+    const undone = (error: unknown): never => {
       undo?.();
       throw error;
+    };
+    try {
+      const written = this.#writer.write(work);
+      return written instanceof Promise ? written.catch(undone) : written;
+    } catch (error) {
+      return undone(error);
     }
   }
 
   /** @throws RunTakenError when the run has ended, or is another's (`run_failed`) */
   requireHeld(run: HeldRun): void {
     if (!this.#sql.held.get(run)) throw new RunTakenError(run.run_id);
+  }
+
+  /** Id of the newest checkpoint. */
+  newestOf(threadId: string, namespace: string): string | undefined {
+    return this.#sql.newest.get(threadId, namespace) ?? undefined;
   }
 
   insert(row: CheckpointRow): void {
@@ -343,8 +368,8 @@ class SqliteCheckpoints {
     return this.#sql.namespaces.all(threadId);
   }
 
-  deleteThread(threadId: string): void {
-    this.transaction(() => {
+  deleteThread(threadId: string): void | Promise<void> {
+    return this.transaction(() => {
       for (const statement of this.#sql.delete) statement.run(threadId);
     });
   }
@@ -362,7 +387,7 @@ class SqliteCheckpoints {
     after,
     filter = {},
     limit,
-  }: PageQuery): CheckpointRow[] {
+  }: PageQuery): CheckpointRow[] | Promise<CheckpointRow[]> {
     const tests: string[] = [];
     const params: unknown[] = [];
     const test = (sql: string, ...values: unknown[]) => {
@@ -379,7 +404,8 @@ class SqliteCheckpoints {
     }
     for (const [key, value] of Object.entries(filter))
       test("metadata ->> ? IS ?", `$.${JSON.stringify(key)}`, value);
-    return this.#statement(tests).all(...params, limit);
+    const statement = this.#statement(tests);
+    return this.#writer.read(() => statement.all(...params, limit));
   }
 
   #statement(tests: readonly string[]): Statement<unknown[], CheckpointRow> {

@@ -1,4 +1,4 @@
-/** Stands in for what a provider does behind a chat model: answers from a recording, or records what really came. */
+/** Replaces the provider behind a chat model: replays a recording, or records the real answers. */
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
@@ -171,7 +171,7 @@ function throwRecorded({ error }: Answer): void {
   if (error) throw Object.assign(new Error(error.message), { name: error.name });
 }
 
-// Stands in for the function of a tool.
+// Replaces the function of a tool.
 
 type ToolCall = [args: unknown, run: unknown, config?: unknown];
 
@@ -228,7 +228,7 @@ async function record(
 const isQuestion = (error: unknown): boolean =>
   (error as { is_bubble_up?: unknown } | null)?.is_bubble_up === true;
 
-/** The config of a call, with a writer that also takes down what the tool tells the stream. */
+/** The config of a call, with a writer that also records what the tool writes to the stream. */
 function listening(config: unknown, events: unknown[]): unknown {
   if (!isRecord(config) || typeof config.writer !== "function") return config;
   const write = config.writer as (event: unknown) => void;
@@ -271,7 +271,7 @@ function replay(
   return message ? maker.message(message) : answer.result;
 }
 
-/** Finds the recording of a call, and keeps calls inside of calls off it. */
+/** Finds the recording of a call; nested calls do not use it. */
 export interface Recorder {
   /** The recording of the thread that a call belongs to; undefined when it has none. */
   recordingOf(...hints: unknown[]): Recording | undefined;

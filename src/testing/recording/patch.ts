@@ -7,7 +7,7 @@
  * between whole and streamed replies. These three are patched on the prototype, in each copy of `@langchain/core` that
  * graphs were built with: at its first call an instance gets its own `_generate` and `_streamResponseChunks`, the
  * two methods behind which a provider begins. All above them is the library's own code, in recording and in replay.
- * Tools likewise: `StructuredTool.call` parses, calls back and wraps; only `_call` behind it is stood in for.
+ * Tools likewise: `StructuredTool.call` parses, calls back and wraps; only `_call` behind it is replaced.
  *
  * A thread that has no recording gets what it always got.
  */
@@ -34,14 +34,14 @@ const FILES = { BaseChatModel: "language_models/chat_models", StructuredTool: "t
 type BaseName = keyof typeof FILES;
 const BASES = Object.keys(FILES) as BaseName[];
 
-/** By base class: the prototypes of the copies of the library that told of themselves. */
+/** By base class: the prototypes of the copies of the library that registered. */
 const told = new Map<BaseName, Set<Patched>>();
 /** Patches a copy that comes while somebody looks for recordings. */
 let onCopy: (base: BaseName, prototype: Patched) => void = () => undefined;
 let isListening = false;
 
 /**
- * Hear of the copies of the library that graphs load from now on: a provider's package may have one of its own, whose
+ * Watch for copies of the library that graphs load from now on: a provider's package may have one of its own, whose
  * models would be asked past a recording. Imports none itself.
  */
 export function hearOfCopies(): void {

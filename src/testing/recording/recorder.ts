@@ -124,13 +124,13 @@ export const readTranscript = (folder: string, runId: string): Promise<RecordedC
   readRecording(fileOf(folder, runId));
 
 export interface Playing {
-  /** Answer no more; tells where the calls went another way, or were not made in a run that is fine. */
+  /** Stop replaying; reports where calls diverged, or were missing in a successful run. */
   end(isFine: boolean): Mismatch[];
 }
 
 /**
  * From now on the calls on a thread are answered with what was recorded of these runs, and none is made. Calls that say
- * nothing of a thread are left alone: other runs go on beside this one.
+ * nothing of a thread are left alone: other runs are in flight beside this one.
  * @throws InvalidRequestError when nothing is recorded of them, ConfigError for a line that cannot be read
  */
 export async function answerFromTranscripts(

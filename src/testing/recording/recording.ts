@@ -139,7 +139,7 @@ export type StoredMessage = JsonObject;
 
 /** What a model or a tool answered. */
 export interface Answer {
-  /** Of a streamed reply: its chunks. Of a whole one: the tokens that were told of on the way. */
+  /** For a streamed reply its chunks, for a whole reply the tokens reported while it was made. */
   chunks?: StoredMessage[];
   /** Of a reply that came whole. */
   generations?: StoredMessage[];
@@ -182,9 +182,9 @@ export async function readRecording(file: string): Promise<RecordedCall[] | unde
   const [head, ...lines] = text.split("\n");
   const format = parseLine(file, head ?? "", 1);
   if (format.format !== FORMAT || format.version !== VERSION) {
-    throw new ConfigError(`${file} is no recording of this version`, {
+    throw new ConfigError(`${file} is not a recording of this version`, {
       location: { file, line: 1 },
-      hint: "record it anew: graph-serve test --record",
+      hint: "record it again: graph-serve test --record",
     });
   }
   return lines.flatMap((line, index) =>
@@ -198,11 +198,11 @@ function parseLine(file: string, line: string, number: number): JsonObject {
   try {
     const value = JSON.parse(line) as unknown;
     if (isRecord(value)) return value;
-    throw new Error("it is no object");
+    throw new Error("it is not an object");
   } catch (error) {
     throw new ConfigError(`a line of the recording cannot be read: ${errorMessage(error)}`, {
       location: { file, line: number },
-      hint: "record it anew: graph-serve test --record",
+      hint: "record it again: graph-serve test --record",
       cause: error,
     });
   }

@@ -21,15 +21,19 @@ export class Walker {
   heard = "";
 
   readonly #server: TestServer;
+  readonly #looksAtMessages: boolean;
 
-  constructor(server: TestServer) {
+  /** Frames of messages and tool calls, which are sent as the graph makes them, count only where they are held. */
+  constructor(server: TestServer, { messages }: { messages: boolean }) {
     this.#server = server;
+    this.#looksAtMessages = messages;
   }
 
   /** Looks at an answer; returns it. `exit` says what was asked for. */
   look(exit: string, text: string): void {
     this.heard += text;
-    for (const mark of leaksIn(text)) this.sights.add(`${exit}: ${mark}`);
+    for (const mark of leaksIn(this.#looksAtMessages ? text : withoutMessages(text)))
+      this.sights.add(`${exit}: ${mark}`);
     for (const [, event = ""] of text.matchAll(/^event: (\S+)$/gm)) {
       const namespace = event
         .split("|")
@@ -69,6 +73,13 @@ export class Walker {
     return async () => this.look(`live ${path.replace(/[0-9a-f-]{36}/g, "")}`, await response.text());
   }
 }
+
+/** A stream without the frames of messages and tool calls. */
+const withoutMessages = (text: string): string =>
+  text
+    .split("\n\n")
+    .filter((frame) => !/^event: (messages|tools)\b/m.test(frame))
+    .join("\n\n");
 
 /** A body without ids. */
 const shortly = (body: unknown): string =>

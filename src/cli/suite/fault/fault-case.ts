@@ -183,7 +183,7 @@ class DurableRuns {
 
 const isResult = (task: unknown): boolean => isRecord(task) && "result" in task;
 
-/** Tells at which event the process is to die. */
+/** Names the event at which the process dies. */
 function placeOf(fault: Fault): (event: PrintedEvent) => boolean {
   let hasEnded = false;
   return ({ event, data }) => {
@@ -200,7 +200,7 @@ function placeOf(fault: Fault): (event: PrintedEvent) => boolean {
   };
 }
 
-// `test --fault`: proves that graphs are safe to stop and to go on.
+// `test --fault`: verifies that graphs can be stopped and resumed safely.
 
 interface FaultPassOptions {
   fault: string;

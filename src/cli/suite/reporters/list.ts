@@ -87,7 +87,7 @@ function coverageLines({ coverage }: SuiteReport): string[] {
   return ["", `coverage  ${Math.round(coverage.nodePercent)} % of the nodes`, ...lines];
 }
 
-// Annotations of GitHub Actions: each failure stands at its line of the pull request.
+// GitHub Actions annotations: each failure appears at its line of the pull request.
 
 export function githubReporter(reporting: Reporting): Reporter {
   const list = listReporter(reporting);

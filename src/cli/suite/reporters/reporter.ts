@@ -23,7 +23,7 @@ export interface SuiteReport extends SuiteResult {
   faults: string[];
 }
 
-/** Tells of results as they come, and of all of them at the end. */
+/** Reports results as they arrive, and a summary at the end. */
 export interface Reporter {
   caseEnded?(result: CaseResult): void;
   ended(report: SuiteReport): void;

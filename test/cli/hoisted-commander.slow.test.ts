@@ -1,0 +1,42 @@
+/** The package in a project whose root has another commander, as npm lays it out with --legacy-peer-deps, and Yarn 1 too. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, realpath, rename, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { installPackage } from "../helpers/installed.js";
+import { ROOT } from "../helpers/markdown.js";
+
+const MODULES = join(ROOT, "node_modules");
+const SCOPE = "@commander-js";
+
+let project: string;
+let cli: string;
+beforeAll(async () => {
+  project = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-hoisted-")));
+  const root = join(project, "node_modules");
+  await mkdir(root);
+  for (const name of await readdir(MODULES))
+    if (!name.startsWith(".") && !name.startsWith("commander") && name !== SCOPE)
+      await symlink(join(MODULES, name), join(root, name), "junction");
+  // Copies: a link would resolve what it imports from this checkout.
+  await cp(join(MODULES, "commander-9"), join(root, "commander"), { recursive: true });
+  await cp(join(MODULES, SCOPE), join(root, SCOPE), { recursive: true });
+  const installed = join(root, "graph-serve");
+  await rename(await installPackage(), installed);
+  await rm(join(installed, "node_modules"));
+  await mkdir(join(installed, "node_modules"));
+  await symlink(join(MODULES, "commander"), join(installed, "node_modules/commander"), "junction");
+  cli = join(installed, "bin/graph-serve.js");
+}, 120_000);
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+it.each(["--help", "dev --help", "config print"])(
+  "graph-serve %s runs beside commander 9.5.0",
+  async (line) => {
+    const argv = [cli, ...line.split(" ")];
+    const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: project });
+    expect(stdout).not.toBe("");
+  },
+);

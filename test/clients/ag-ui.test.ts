@@ -1,0 +1,109 @@
+/** AG-UI, the protocol of CopilotKit: its adapter asks for events, values, updates and messages-tuple in every run. */
+import type { BaseMessage } from "@langchain/core/messages";
+import { EventType, type BaseEvent, type CustomEvent, type MessagesSnapshotEvent } from "@ag-ui/client";
+import { LangGraphAgent } from "@ag-ui/langgraph";
+import { describe, expect, it, vi } from "vitest";
+import { createAgent, humanInTheLoopMiddleware } from "langchain";
+import { AGENTS, lookUp } from "../fixtures/agents.js";
+import { FakeModel } from "../fixtures/fake-model.js";
+import { openClient } from "./open.js";
+
+const CALL = { id: "call-1", name: "look_up", args: { at: "the old oak" } };
+
+/** Calls the tool on "look" and reports its result; else counts the user's messages. */
+const model = () =>
+  new FakeModel((messages: BaseMessage[]) => {
+    const last = messages.at(-1);
+    if (last?.type === "tool") return last.text;
+    if (last?.text === "look") return { text: "", toolCalls: [CALL] };
+    return `heard ${messages.filter(({ type }) => type === "human").length} of them`;
+  });
+
+const asking = () =>
+  createAgent({
+    model: model(),
+    tools: [lookUp],
+    middleware: [humanInTheLoopMiddleware({ interruptOn: { look_up: true } })],
+  }).graph;
+
+/** An agent of AG-UI in front of a served graph. */
+async function open(graph: unknown) {
+  const { server, client } = await openClient({
+    graphs: { agent: graph },
+    settings: { compat: "langgraph" },
+  });
+  const agent = new LangGraphAgent({
+    deploymentUrl: server.url,
+    graphId: "agent",
+    threadId: crypto.randomUUID(),
+  });
+  const run = async (parameters: object = {}): Promise<BaseEvent[]> => {
+    const events: BaseEvent[] = [];
+    await agent.runAgent(parameters, { onEvent: ({ event }) => void events.push(event) });
+    return events;
+  };
+  const say = (content: string) => {
+    agent.addMessage({ id: crypto.randomUUID(), role: "user", content });
+    return run();
+  };
+  return { agent, client, run, say };
+}
+
+const typesOf = (events: readonly BaseEvent[]): string[] => events.map(({ type }) => type);
+
+const textOf = (events: readonly BaseEvent[]): string =>
+  events
+    .filter(({ type }) => type === EventType.TEXT_MESSAGE_CONTENT)
+    .map((event) => (event as BaseEvent & { delta: string }).delta)
+    .join("");
+
+describe("AG-UI under compat langgraph", () => {
+  it.each(["createAgent", "deepagents", "humanInTheLoopMiddleware"] as const)(
+    "chats over two turns with %s",
+    async (kind) => {
+      const { agent, say } = await open(AGENTS[kind](model()));
+      const first = await say("hello");
+      expect(typesOf(first).at(-1)).toBe(EventType.RUN_FINISHED);
+      expect(textOf(first)).toBe("heard 1 of them");
+      expect(textOf(await say("again"))).toBe("heard 2 of them");
+      expect(agent.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    },
+  );
+
+  it("shows the call of a tool with its arguments and its result", async () => {
+    const { say } = await open(AGENTS.summarizationMiddleware(model()));
+    const events = await say("look");
+    expect(typesOf(events).filter((type) => type.startsWith("TOOL_CALL"))).toEqual([
+      EventType.TOOL_CALL_START,
+      EventType.TOOL_CALL_END,
+      EventType.TOOL_CALL_RESULT,
+    ]);
+    const snapshot = events.find(({ type }) => type === EventType.MESSAGES_SNAPSHOT);
+    expect((snapshot as MessagesSnapshotEvent).messages).toMatchObject([
+      { role: "user" },
+      {
+        role: "assistant",
+        toolCalls: [{ function: { name: "look_up", arguments: JSON.stringify(CALL.args) } }],
+      },
+      { role: "tool", content: "found at the old oak" },
+      { role: "assistant", content: "found at the old oak" },
+    ]);
+  });
+
+  it("asks, and resumes with the answer", async () => {
+    const { agent, client, run, say } = await open(asking());
+    const events = await say("look");
+    const asked = events.find(({ type }) => type === EventType.CUSTOM) as CustomEvent | undefined;
+    expect(asked).toMatchObject({ name: "on_interrupt" });
+    expect(JSON.stringify(asked?.value)).toContain("look_up");
+    expect(await client.threads.get(agent.threadId)).toMatchObject({ status: "interrupted" });
+    // The way of CopilotKit 1.60, which the adapter reports as deprecated.
+    vi.spyOn(console, "warn").mockReturnValue();
+    const resumed = await run({
+      forwardedProps: { command: { resume: { decisions: [{ type: "approve" }] } } },
+    });
+    expect(typesOf(resumed).at(-1)).toBe(EventType.RUN_FINISHED);
+    expect(textOf(resumed)).toBe("found at the old oak");
+    expect(await client.threads.get(agent.threadId)).toMatchObject({ status: "idle" });
+  });
+});

@@ -1,0 +1,57 @@
+/** Two edits of one thread, of which the first has lost its lock: an edit that was acknowledged is in the state. */
+import pg from "pg";
+import { expect, it } from "vitest";
+import { openStorage } from "../../src/storage/open.js";
+import { graphs } from "../clients/open.js";
+import { serve } from "../helpers/app.js";
+import { withOwnSchema } from "../helpers/postgres.js";
+import { openTestService } from "../helpers/service.js";
+
+const ROUNDS = 100;
+
+withOwnSchema("edits on postgres", (postgres) => {
+  it(`are never lost in ${ROUNDS} races`, { timeout: 300_000 }, async () => {
+    const open = async () =>
+      serve(await openTestService({ graphs, storage: await openStorage(postgres.options()) }));
+    const [one, two] = [await open(), await open()];
+    const blocker = new pg.Client(postgres.uri);
+    const watcher = new pg.Client(postgres.uri);
+    await Promise.all([blocker.connect(), watcher.connect()]);
+    const waiting = async () =>
+      (
+        await watcher.query<{ pid: number }>(
+          "SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'relation'",
+        )
+      ).rowCount ?? 0;
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        const { body } = await one.request("POST", "/threads", {});
+        const { thread_id } = body as { thread_id: string };
+        const edit = (server: typeof one, content: string) =>
+          server.request("POST", `/threads/${thread_id}/state`, {
+            values: { messages: [{ role: "user", content }] },
+          });
+        expect((await edit(one, "first")).status).toBe(200);
+        await blocker.query("BEGIN");
+        await blocker.query(`LOCK TABLE ${postgres.schema}.checkpoints IN EXCLUSIVE MODE`);
+        const before = await waiting();
+        const lost = edit(one, "lost its lock");
+        await expect.poll(waiting).toBe(before + 1);
+        await postgres.terminate("locks");
+        const other = edit(two, "has the lock");
+        await expect.poll(waiting).toBe(before + 2);
+        await blocker.query("COMMIT");
+        const answers = { "lost its lock": await lost, "has the lock": await other };
+        const state = await two.request("GET", `/threads/${thread_id}/state`);
+        const kept = JSON.stringify(state.body);
+        for (const [content, { status }] of Object.entries(answers)) {
+          if (status === 200) expect(kept).toContain(content);
+          else expect([409, 503]).toContain(status);
+        }
+        expect(Object.values(answers).some(({ status }) => status === 200)).toBe(true);
+      }
+    } finally {
+      await Promise.all([blocker.end(), watcher.end()]);
+    }
+  });
+});

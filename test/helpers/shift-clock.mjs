@@ -1,0 +1,19 @@
+/** Loaded with `--import` by a process whose wall clock is to be wrong by SHIFT_MS, or by what `shiftClock` sets. */
+const RealDate = Date;
+let shift = Number(process.env.SHIFT_MS ?? 0);
+
+class ShiftedDate extends RealDate {
+  constructor(...args) {
+    if (args.length === 0) super(RealDate.now() + shift);
+    else super(...args);
+  }
+
+  static now() {
+    return RealDate.now() + shift;
+  }
+}
+
+globalThis.Date = ShiftedDate;
+process.on("message", (message) => {
+  if (typeof message?.shiftMs === "number") shift = message.shiftMs;
+});

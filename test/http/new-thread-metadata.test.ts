@@ -1,0 +1,100 @@
+/** A thread that a run creates carries the run's metadata, on every backend: clients search for their threads by it. */
+import { expect, it } from "vitest";
+import { newId } from "../../src/support/ids.js";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { startTestServer } from "../helpers/app.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { byHeader } from "../helpers/two-users.js";
+
+const input = { messages: [{ role: "user", content: "hello" }] };
+
+onEveryBackend("a thread that a run creates", (backend) => {
+  const open = async (more: Partial<Parameters<typeof startTestServer>[0]> = {}) => {
+    const server = await startTestServer({
+      graphs: { chat },
+      storage: await keptStorage(backend()),
+      ...more,
+    });
+    const user = newId();
+    const send = async (path: string, body: object, headers?: Record<string, string>) => {
+      const answer = await server.request("POST", path, body, headers);
+      expect([answer.status, answer.text]).toEqual([200, answer.text]);
+      return answer.body;
+    };
+    const found = async (metadata: object, headers?: Record<string, string>) =>
+      (await send("/threads/search", { metadata }, headers)) as { thread_id: string; metadata: object }[];
+    return { server, user, send, found };
+  };
+  const run = (metadata: object, more: object = {}) => ({ assistant_id: "chat", input, metadata, ...more });
+  const creating = { if_not_exists: "create" };
+
+  it("is found by the run's metadata, whichever route started it", async () => {
+    const { user, send, found } = await open();
+    const metadata = { user, nested: { random: "123" } };
+    const threads = [newId(), newId(), newId(), newId()];
+    await send(`/threads/${threads[0]}/runs/wait`, run(metadata, creating));
+    await send(`/threads/${threads[1]}/runs/stream`, run(metadata, creating));
+    await send(`/threads/${threads[2]}/runs`, run(metadata, creating));
+    const params = { assistant_id: "chat", input, metadata };
+    await send(`/threads/${threads[3]}/commands`, { id: 1, method: "run.start", params });
+    await send("/runs/wait", run(metadata, { on_completion: "keep" }));
+    const all = await found({ user });
+    expect(all).toHaveLength(5);
+    expect(all.map(({ thread_id }) => thread_id)).toEqual(expect.arrayContaining(threads));
+    expect(await found({ nested: { random: "123" }, user })).toHaveLength(5);
+    const waited = await found({ user, graph_id: "chat" });
+    expect(waited.find(({ thread_id }) => thread_id === threads[0])?.metadata).toEqual({
+      ...metadata,
+      graph_id: "chat",
+      assistant_id: expect.any(String) as string,
+    });
+  });
+
+  it("keeps the metadata of its creation: later runs add none", async () => {
+    const { user, send, found } = await open();
+    const [made, existing] = [newId(), newId()];
+    await send(`/threads/${made}/runs/wait`, run({ user }, creating));
+    await send(`/threads/${made}/runs/wait`, run({ user: newId(), later: user }, creating));
+    await send("/threads", { thread_id: existing, metadata: { own: user } });
+    await send(`/threads/${existing}/runs/wait`, run({ later: user }, creating));
+    expect((await found({ user })).map(({ thread_id }) => thread_id)).toEqual([made]);
+    expect((await found({ own: user })).map(({ thread_id }) => thread_id)).toEqual([existing]);
+    expect(await found({ later: user })).toEqual([]);
+  });
+
+  it("has it while a delayed run waits", async () => {
+    if (backend().name === "a storage of one's own") return;
+    const { user, send, found } = await open({ settings: { delayed_runs: true } });
+    const thread = newId();
+    await send(`/threads/${thread}/runs`, run({ user }, { ...creating, after_seconds: 3600 }));
+    expect((await found({ user })).map(({ thread_id }) => thread_id)).toEqual([thread]);
+  });
+
+  it("belongs to the caller, whatever the metadata says", async () => {
+    const { user, send, found } = await open({ authenticate: byHeader });
+    const [ann, bob] = [{ user: `ann-${user}` }, { user: `bob-${user}` }];
+    await send(`/threads/${newId()}/runs/wait`, run({ topic: user, owner: bob.user }, creating), ann);
+    expect(await found({ topic: user }, bob)).toEqual([]);
+    const [own, ...more] = await found({ topic: user }, ann);
+    expect(more).toEqual([]);
+    expect(own?.metadata).toMatchObject({ owner: ann.user });
+  });
+});
+
+withPostgres("a thread that a queued run creates", (postgres) => {
+  it("has the run's metadata before a worker takes the run", async () => {
+    const { max_queued_runs: _, ...storage } = postgres.options();
+    const settings = { ...storage, queue: "postgres", role: "api", stream: "postgres" } as const;
+    const server = await startTestServer({ graphs: { chat }, settings });
+    const thread = newId();
+    const metadata = { user: newId() };
+    const body = { assistant_id: "chat", input, metadata, if_not_exists: "create" };
+    const run = await server.request("POST", `/threads/${thread}/runs`, body, {
+      prefer: "respond-async",
+    });
+    expect(run.body).toMatchObject({ status: "pending" });
+    const found = (await server.request("POST", "/threads/search", { metadata })).body;
+    expect(found).toMatchObject([{ thread_id: thread, metadata }]);
+  });
+});

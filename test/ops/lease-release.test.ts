@@ -1,0 +1,29 @@
+/** Whatever throws before a run has begun frees its thread. */
+import { expect, it } from "vitest";
+import { graph as chat } from "../fixtures/graphs/chat.js";
+import { onEveryBackend, openBackend } from "../helpers/backends.js";
+import { openTestService } from "../helpers/service.js";
+
+/** Deep enough that what walks the configuration overflows the stack. */
+function deepConfig(): Record<string, unknown> {
+  let a: unknown = [];
+  for (let level = 0; level < 100_000; level++) a = [a];
+  return { configurable: { a } };
+}
+
+const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text] } });
+
+onEveryBackend("a run that throws while it is accepted", (backend) => {
+  it("frees its thread", async () => {
+    const service = await openTestService({ graphs: { chat }, storage: await openBackend(backend()) });
+    const { thread_id } = await service.threads.create({});
+    const broken = { ...say("one"), config: deepConfig() };
+    await expect(service.runs.wait(thread_id, broken)).rejects.toThrow();
+    await expect(service.runs.stream(thread_id, broken)).rejects.toThrow();
+    await expect(service.runs.create(thread_id, broken)).rejects.toThrow();
+    expect(await (await service.runs.wait(thread_id, say("two"))).answer).toHaveProperty("messages");
+    await service.state.update(thread_id, { values: { messages: ["three"] } });
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
+    await service.threads.delete(thread_id);
+  });
+});

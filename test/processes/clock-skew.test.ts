@@ -1,0 +1,101 @@
+/** Servers whose clocks differ, or are set back: a turn that was acknowledged is in the state, or it was refused. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/support/ids.js";
+import { withRedis } from "../helpers/redis.js";
+import {
+  onServers,
+  onSharedBackends,
+  settingsOf,
+  type ServerProcess,
+  type ServerProcesses,
+} from "../helpers/server-processes.js";
+
+const TIMEOUT = { timeout: 300_000 };
+
+/** One turn; true if it was acknowledged, false if it was refused because of the clock. */
+async function turn(server: ServerProcess, thread: string, content: string): Promise<boolean> {
+  const { status, body, headers } = await server.request("POST", `/threads/${thread}/runs`, {
+    assistant_id: "ledger",
+    input: { messages: [{ role: "user", content }] },
+    if_not_exists: "create",
+  });
+  if (status === 503) {
+    expect(body).toMatchObject({ code: "clock_behind" });
+    expect(headers.get("retry-after")).not.toBeNull();
+    return false;
+  }
+  expect({ status, run: (body as { status: string }).status }).toEqual({ status: 200, run: "success" });
+  return true;
+}
+
+/** What users said, by the state of the thread. */
+async function contentsOf(server: ServerProcess, thread: string): Promise<string[]> {
+  const { values } = await server.client.threads.get<{ messages: { type: string; content: string }[] }>(
+    thread,
+  );
+  return values.messages.flatMap(({ type, content }) => (type === "human" ? [content] : []));
+}
+
+/** Redis keeps checkpoints alone: servers that share them do not share locks, and here take turns. */
+function onRedis(title: string, declare: (servers: ServerProcesses) => void): void {
+  withRedis(`${title} on redis`, (redis) => onServers(() => settingsOf(redis.options()), declare));
+}
+
+/** `farTurns`: how many at the greatest difference. */
+function inTurn(servers: ServerProcesses, farTurns = 10): void {
+  it.each([
+    [20, 40],
+    [100, 40],
+    [500, 20],
+    [5000, 10],
+    [-25_000, farTurns],
+  ])("are all in the state, or refused, if their clocks differ by %i ms", TIMEOUT, async (shiftMs, turns) => {
+    const pair = [...(await servers.start(1)), ...(await servers.start(1, {}, shiftMs))];
+    const thread = newId();
+    const acknowledged: string[] = [];
+    for (let at = 0; at < turns; at++) {
+      const content = `turn ${at}`;
+      if (await turn(pair[at % 2] as ServerProcess, thread, content)) acknowledged.push(content);
+    }
+    for (const server of pair) expect(await contentsOf(server, thread)).toEqual(acknowledged);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(Math.abs(shiftMs) <= 500 ? turns : turns / 2);
+    await Promise.all(pair.map((server) => server.kill()));
+  });
+}
+
+onSharedBackends("turns by two servers in turn", (servers) => inTurn(servers));
+// Without shared rows a turn is accepted before the clock is compared, and waits until it has caught up.
+onRedis("turns by two servers in turn", (servers) => inTurn(servers, 2));
+
+function setBack(servers: ServerProcesses): void {
+  it("loses no turn and no edit", TIMEOUT, async () => {
+    const [server] = (await servers.start(1, {}, 0)) as [ServerProcess];
+    const thread = newId();
+    const acknowledged: string[] = [];
+    const take = async (content: string) => {
+      if (await turn(server, thread, content)) acknowledged.push(content);
+    };
+    await take("a");
+    server.shiftClock(-60_000);
+    await take("b");
+    const values = { messages: [{ role: "user", content: "edit" }] };
+    const edit = await server.request("POST", `/threads/${thread}/state`, { values });
+    if (edit.status === 200) acknowledged.push("edit");
+    else expect(edit).toMatchObject({ status: 503, body: { code: "clock_behind" } });
+    server.shiftClock(0);
+    await take("c");
+    expect(await contentsOf(server, thread)).toEqual(acknowledged);
+    expect(acknowledged).toEqual(expect.arrayContaining(["a", "c"]));
+  });
+}
+
+onSharedBackends("a server whose clock is set back by a minute", setBack);
+onRedis("a server whose clock is set back by a minute", setBack);
+describe("a server whose clock is set back by a minute, on sqlite", () => {
+  const folder = mkdtempSync(join(tmpdir(), "graph-serve-clock-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  onServers(() => ({ checkpointer_scheme: "sqlite", checkpointer_uri: join(folder, "threads.db") }), setBack);
+});

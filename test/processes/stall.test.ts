@@ -1,0 +1,201 @@
+/** Nodes that never yield: the watchdog names them, answers probes meanwhile, and ends the process for its supervisor. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Run } from "../../src/models/run.js";
+import { newId } from "../../src/support/ids.js";
+import { createProject, type Project } from "../cli/harness.js";
+import { client } from "../helpers/app.js";
+import { installPackage } from "../helpers/installed.js";
+import { PATIENCE } from "../helpers/server-processes.js";
+
+const TIMEOUT = { timeout: 300_000 };
+
+/** `does` names what the node does; line 9 never ends, nor does what line 12 resolves with. */
+const GRAPH = `import { execSync } from "node:child_process";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({ does: Annotation<string>, done: Annotation<string> });
+
+const holds: Record<string, (signal?: AbortSignal) => unknown> = {
+  nothing: () => undefined,
+  loop: () => {
+    for (;;);
+  },
+  thenable: () => {
+    const own = { then: (resolve: (value: unknown) => void) => resolve(own) };
+    return own;
+  },
+  call: () => execSync("sleep 8"),
+  abort: (signal) => new Promise(() => signal?.addEventListener("abort", () => holds.loop?.())),
+};
+
+export const graph = new StateGraph(State)
+  .addNode("hold", async ({ does }, { signal }) => {
+    await holds[does]?.(signal);
+    return { done: "yes" };
+  })
+  .addEdge(START, "hold")
+  .compile();
+`;
+const STALLED = "the event loop is stalled: nothing else is served until this code yields";
+const KILLED =
+  "the event loop was stalled for stall_exit_seconds: the process is killed, for its supervisor to restart it";
+
+interface LogLine {
+  level: number;
+  msg: string;
+  url?: string;
+  health?: string;
+  at?: string;
+  run_id?: string;
+}
+
+let installed: string;
+beforeAll(async () => {
+  installed = await installPackage();
+}, TIMEOUT.timeout);
+afterAll(() => rm(installed, { recursive: true, force: true }));
+
+let project: Project;
+const children: ChildProcess[] = [];
+beforeEach(async () => {
+  project = await createProject({ "hold.ts": GRAPH });
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await project.remove();
+});
+
+/** A server in a process of its own, and what it has logged so far. */
+class Started {
+  readonly child: ChildProcess;
+  readonly exit: Promise<unknown[]>;
+  #log = "";
+
+  constructor(settings: Record<string, number | boolean> = {}) {
+    const env = Object.entries({ stall_warning_seconds: 2, health_port: 0, ...settings }).map(
+      ([name, value]): [string, string] => [`GRAPH_SERVE_${name.toUpperCase()}`, String(value)],
+    );
+    const args = ["start", "./hold.ts", "-p", "0", "--db", "runs.db"];
+    this.child = spawn(process.execPath, [join(installed, "bin/graph-serve.js"), ...args], {
+      cwd: project.dir,
+      env: { PATH: process.env.PATH, ...Object.fromEntries(env) },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    children.push(this.child);
+    this.exit = once(this.child, "exit");
+    this.child.stderr!.on("data", (chunk) => (this.#log += String(chunk)));
+  }
+
+  get lines(): LogLine[] {
+    return this.#log
+      .split("\n")
+      .filter((line) => line.endsWith("}"))
+      .map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** A line, once it is logged. */
+  async line(passes: (line: LogLine) => boolean): Promise<LogLine> {
+    await expect.poll(() => this.lines.some(passes), PATIENCE).toBe(true);
+    return this.lines.find(passes) as LogLine;
+  }
+
+  async api() {
+    const { url = "" } = await this.line(({ msg }) => msg === "listening");
+    return client(url);
+  }
+
+  async health(): Promise<{ status: number; body: unknown }> {
+    const { health = "" } = await this.line(({ msg }) => msg === "listening");
+    const answer = await fetch(health);
+    return { status: answer.status, body: await answer.json() };
+  }
+
+  /** A run of the background. */
+  async begin(does: string): Promise<Run> {
+    const { request } = await this.api();
+    const body = { assistant_id: "hold", input: { does }, if_not_exists: "create" };
+    const headers = { Prefer: "respond-async" };
+    const answer = await request("POST", `/threads/${newId()}/runs`, body, headers);
+    expect(answer.status).toBe(200);
+    return answer.body as Run;
+  }
+
+  async run({ thread_id, run_id }: Run): Promise<Run> {
+    const { request } = await this.api();
+    return (await request("GET", `/threads/${thread_id}/runs/${run_id}`)).body as Run;
+  }
+
+  /** What the log says of the stall of a run. */
+  stallOf({ run_id }: Run): Promise<LogLine> {
+    return this.line((line) => line.msg === STALLED && line.run_id === run_id && line.at !== undefined);
+  }
+}
+
+describe("a node that never yields", () => {
+  it.each([
+    ["a loop", "loop", "hold.ts:9"],
+    ["a thenable that resolves with itself", "thenable", "hold.ts:12"],
+  ])("is named, and its process is killed and recovers: %s", TIMEOUT, async (_what, does, at) => {
+    const settings = { stall_exit_seconds: 6, max_attempts: 2 };
+    const first = new Started(settings);
+    expect(await first.health()).toEqual({ status: 200, body: { ok: true } });
+    const culprit = await first.begin(does);
+    const { run_id, thread_id } = culprit;
+    const known = { run_id, thread_id, graph_id: "hold", node: "hold", at };
+    expect(await first.stallOf(culprit)).toMatchObject({ level: 50, ...known });
+    expect(await first.health()).toMatchObject({ status: 503, body: { ok: false, ...known } });
+    expect(await first.exit).toEqual([null, "SIGKILL"]);
+    expect(first.lines.at(-1)).toMatchObject({ level: 50, msg: KILLED, ...known });
+
+    // The next process continues the run and is killed too; then the run is dead.
+    const second = new Started(settings);
+    expect(await second.exit).toEqual([null, "SIGKILL"]);
+    expect(second.lines.at(-1)).toMatchObject({ msg: KILLED, ...known });
+    const third = new Started(settings);
+    await expect.poll(async () => (await third.run(culprit)).status, PATIENCE).toBe("error");
+    const other = await third.begin("nothing");
+    await expect.poll(async () => (await third.run(other)).status, PATIENCE).toBe("success");
+    third.child.kill("SIGTERM");
+    expect(await third.exit).toEqual([0, null]);
+  });
+
+  it("does not keep SIGTERM from ending the process once it is named", TIMEOUT, async () => {
+    const server = new Started({ stall_exit_seconds: 0 });
+    await server.stallOf(await server.begin("loop"));
+    server.child.kill("SIGTERM");
+    expect(await server.exit).toEqual([null, "SIGTERM"]);
+  });
+
+  it("does not outlive the limit of a graceful shutdown", TIMEOUT, async () => {
+    const settings = { shutdown_grace_seconds: 0, stall_warning_seconds: 3_000, stall_exit_seconds: 0 };
+    const server = new Started(settings);
+    const run = await server.begin("abort");
+    await expect.poll(async () => (await server.run(run)).status, PATIENCE).toBe("running");
+    server.child.kill("SIGTERM");
+    expect(await server.exit).toEqual([null, "SIGKILL"]);
+    expect(server.lines.at(-1)?.msg).toBe(
+      "the process did not end in the time of its graceful shutdown: it is killed",
+    );
+  });
+});
+
+describe("a call of the system that takes long", () => {
+  it("is logged with the run that was begun last, and harms nothing", TIMEOUT, async () => {
+    const server = new Started({ stall_exit_seconds: 60, metrics: true });
+    const run = await server.begin("call");
+    const { run_id: last_begun_run_id } = run;
+    const line = await server.line((each) => each.msg === STALLED && "last_begun_run_id" in each);
+    expect(line).toMatchObject({ last_begun_run_id });
+    await server.line(({ msg }) => msg === "the event loop turns again");
+    const { text } = await (await server.api()).request("GET", "/metrics");
+    expect(text).toMatch(/^graph_serve_event_loop_stalls_total [1-9]/m);
+    await expect.poll(async () => (await server.run(run)).status, PATIENCE).toBe("success");
+    expect((await server.health()).status).toBe(200);
+    server.child.kill("SIGTERM");
+    expect(await server.exit).toEqual([0, null]);
+  });
+});
