@@ -116,7 +116,7 @@ answerCalls(api);
 
 async function ourSaver(dist: string, db: Database.Database): Promise<BaseCheckpointSaver> {
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(dist, "storage", file)).href);
-  const { migrate } = (await load("sqlite-schema.js")) as typeof SchemaModule;
+  const { migrateSqlite: migrate } = (await load("sqlite-schema.js")) as typeof SchemaModule;
   const { SqliteSaver: OurSaver } = (await load("sqlite-saver.js")) as typeof SaverModule;
   migrate(db);
   return new OurSaver(db);

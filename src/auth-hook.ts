@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseGraphTarget } from "./config/graph-target.js";
 import { ConfigError, GraphServeError, UnauthorizedError } from "./support/errors.js";
-import { atMost } from "./support/pause.js";
+import { withTimeout } from "./support/pause.js";
 import { loadExport } from "./graphs/load.js";
 import type { Logger } from "./support/log.js";
 import type { Authenticate, AuthRequest, Caller, Identity } from "./models/caller.js";
@@ -71,7 +71,7 @@ export class AuthHook {
     const { method, path } = request;
     try {
       const answer = Promise.resolve(this.#loaded.authenticate(request)).then((user) => ({ user }));
-      const answered = await atMost(this.#timeoutSeconds * 1000, answer);
+      const answered = await withTimeout(this.#timeoutSeconds * 1000, answer);
       if (answered) return answered.user;
     } catch (error) {
       this.#logger.warn({ err: error, method, path }, "the auth function threw: the request is refused");

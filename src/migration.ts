@@ -1,6 +1,6 @@
 /** What `migrate` works with: the versions of a storage, and copies of all that one keeps. */
 import { copyStorage, type StorageCopyOptions, type StorageCopyReport } from "./storage/copy/storage.js";
-import { type OpenOptions, openStorage, schemaOf } from "./storage/open.js";
+import { type OpenOptions, openStorage, storageSchemaState } from "./storage/open.js";
 import type { SchemaState } from "./storage/schema-state.js";
 import type { Storage } from "./storage/storage.js";
 import { ConfigError } from "./support/errors.js";
@@ -15,7 +15,8 @@ export type StoragePlace = Omit<OpenOptions, "max_queued_runs" | "readOnly">;
  * What a storage stands at. Changes nothing.
  * @throws ConfigError (`config_invalid`), StorageUnavailableError (`storage_unavailable`)
  */
-export const storageSchema = (place: StoragePlace): Promise<SchemaState> => schemaOf(optionsOf(place));
+export const storageSchema = (place: StoragePlace): Promise<SchemaState> =>
+  storageSchemaState(optionsOf(place));
 
 /**
  * Make what a storage lacks, and bring it up to this release, as a server does when it starts.
@@ -23,7 +24,7 @@ export const storageSchema = (place: StoragePlace): Promise<SchemaState> => sche
  * @throws ConfigError (`config_invalid`)
  * @throws StorageUnavailableError when it cannot be reached, or is of a later release (`storage_unavailable`)
  */
-export async function bringUp(place: StoragePlace): Promise<readonly string[]> {
+export async function migrateUp(place: StoragePlace): Promise<readonly string[]> {
   const storage = await openStorage(optionsOf(place));
   await storage.close();
   return storage.notices ?? [];
@@ -36,12 +37,12 @@ interface MigrationOptions extends Pick<StorageCopyOptions, "overwrite" | "signa
 }
 
 export interface MigrationReport extends StorageCopyReport {
-  from: Side;
-  to: Side;
+  from: MigrationSide;
+  to: MigrationSide;
 }
 
 /** A storage that took part. */
-export type Side = Pick<Storage, "scheme" | "durable" | "location"> & { keepsItems: boolean };
+export type MigrationSide = Pick<Storage, "scheme" | "durable" | "location"> & { keepsItems: boolean };
 
 /**
  * Copy all that one storage keeps to another; see `copyStorage`.
@@ -67,7 +68,7 @@ export async function migrateStorage({ from, to, ...options }: MigrationOptions)
 /** Nobody waits in line here. */
 const optionsOf = (place: StoragePlace): OpenOptions => ({ ...place, max_queued_runs: 0 });
 
-const sideOf = ({ scheme, durable, location, items }: Storage): Side => ({
+const sideOf = ({ scheme, durable, location, items }: Storage): MigrationSide => ({
   scheme,
   durable,
   location,

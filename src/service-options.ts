@@ -2,7 +2,7 @@
 import type { Settings } from "./config/settings.js";
 import type { Authenticate } from "./models/caller.js";
 import type { RunActivity } from "./models/run-activity.js";
-import type { CutOffPolicy } from "./ops/recover.js";
+import type { RecoveryPolicy } from "./ops/recover.js";
 import type { Storage } from "./storage/storage.js";
 import type { Logger } from "./support/log.js";
 
@@ -30,7 +30,7 @@ export interface ServiceOptions {
    * What becomes of runs whose process died: they go on here, are left to a server that comes, or end as `error`. When left
    * out they go on, but with `passive`, which leaves them.
    */
-  cutOffs?: CutOffPolicy;
+  cutOffs?: RecoveryPolicy;
   /** Go on without the graphs that do not load: their threads can be read, not run. */
   standIns?: boolean;
   /** Whether requests of others come: then there has to be a graph, users are verified, and figures are kept. */

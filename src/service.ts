@@ -11,8 +11,8 @@ import { addLazily, createContext, type OpsContext, withParts } from "./ops/cont
 import { type EngineContext, LiveRuns } from "./ops/live-runs.js";
 import { Maintenance, sweep } from "./ops/maintenance.js";
 import { Operations } from "./ops/operations.js";
-import { type CutOffPolicy, recoverRuns } from "./ops/recover.js";
-import { cutOffRuns, type RecoverOptions } from "./ops/recovery.js";
+import { type RecoveryPolicy, recoverRuns } from "./ops/recover.js";
+import { interruptedRuns, type RecoverOptions } from "./ops/recovery.js";
 import type { ServiceOptions } from "./service-options.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./service-facts.js";
 import { a2aSdkOf, mcpSdkOf, queueMaker, settingsOfWorker, shareFrames, watchWith } from "./service-parts.js";
@@ -20,7 +20,7 @@ import { observeStorage } from "./storage/observed.js";
 import { openStorage } from "./storage/open.js";
 import type { Storage, StorageFinding, UnfinishedRun } from "./storage/storage.js";
 import { ConfigError, type GraphLoadError } from "./support/errors.js";
-import { type Logger, silentLogger, sturdyLogger } from "./support/log.js";
+import { type Logger, silentLogger, safeLogger } from "./support/log.js";
 import { type Metrics, openMetrics } from "./support/metrics.js";
 import { currentRun } from "./support/event-loop.js";
 import { provideSdkFetch } from "./support/sdk-fetch.js";
@@ -41,7 +41,7 @@ interface Circumstances {
   /** Whether the service maintains the storage: recovers, sweeps, and says that it lives. */
   maintains: boolean;
   /** What becomes of the runs of dead processes. */
-  cutOffs: CutOffPolicy;
+  cutOffs: RecoveryPolicy;
   /** Set where runs wait in a queue. */
   makeQueue?: (context: EngineContext) => EngineContext["queue"];
   /** Left out for a service that serves nobody. */
@@ -221,7 +221,7 @@ export class Service extends Operations {
     const graphs = await (this.#standIns ? this.#sources.loadEach() : this.#sources.load());
     await this.#hooks?.reload();
     this.#context.registry.replace(graphs);
-    this.#tell("reloaded");
+    this.#notify("reloaded");
     return new Map([...graphs].flatMap(([id, each]) => (each.kind === "fault" ? [[id, each.fault]] : [])));
   }
 
@@ -231,7 +231,7 @@ export class Service extends Operations {
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(event: ServiceEvent): void {
+  #notify(event: ServiceEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
 
@@ -256,7 +256,7 @@ export class Service extends Operations {
    * writing service settles them.
    */
   cutOffRuns(threadId?: string): Promise<UnfinishedRun[]> {
-    return cutOffRuns(this.#context, { threadId });
+    return interruptedRuns(this.#context, { threadId });
   }
 
   /** What the storage has to say of its own setup. */
@@ -276,12 +276,12 @@ export class Service extends Operations {
     this.#live?.stopAccepting();
     this.#maintenance?.stopFiring();
     await this.#context.queue?.stop();
-    await Promise.all([this.#live?.stop(graceSeconds), this.#context.queue?.callers.dismiss(graceSeconds)]);
-    this.#tell("closing");
+    await Promise.all([this.#live?.stop(graceSeconds), this.#context.queue?.callers.abort(graceSeconds)]);
+    this.#notify("closing");
     await this.#maintenance?.stop();
     // What was just being taken over, or accepted.
     await this.#live?.stop(0);
-    this.#context.queue?.ring();
+    this.#context.queue?.notify();
     await this.#context.frames?.close();
     await this.#context.storage.close();
     this.#closed();
@@ -293,7 +293,7 @@ export class Service extends Operations {
  * @throws ConfigError, GraphLoadError, StorageUnavailableError
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const logger = sturdyLogger(options.logger ?? silentLogger);
+  const logger = safeLogger(options.logger ?? silentLogger);
   const sources = sourcesOf(options.graphs ?? options.settings?.graphs ?? {});
   // Graphs may ask for it while they are loaded.
   const closed = sources.size > 0 ? provideToGraphs(logger) : () => undefined;

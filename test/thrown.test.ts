@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { causesOf, errorMessage, errorName } from "../src/support/errors.js";
-import { sturdyLogger } from "../src/support/log.js";
+import { safeLogger } from "../src/support/log.js";
 import { isTransient } from "../src/ops/network-retry.js";
 import { thrownValues } from "./helpers/odd-values.js";
 import { recordingLogger } from "./helpers/service.js";
@@ -61,7 +61,7 @@ it("a failure of the network is found behind others, in a chain of any length", 
 
 it("anything thrown is logged, by its words where it is more than a log can take", () => {
   const lines: string[] = [];
-  const logger = sturdyLogger(pino({}, { write: (line) => void lines.push(line) }));
+  const logger = safeLogger(pino({}, { write: (line) => void lines.push(line) }));
   fc.assert(
     fc.property(thrownValues, ({ make }) => {
       lines.length = 0;
@@ -77,12 +77,12 @@ it("anything thrown is logged, by its words where it is more than a log can take
 it("an ordinary error is logged as it is, with its causes", () => {
   const logger = recordingLogger();
   const err = new Error("outer", { cause: new Error("inner") });
-  sturdyLogger(logger).error({ err }, "it failed");
+  safeLogger(logger).error({ err }, "it failed");
   expect(logger.lines).toEqual([{ level: "error", message: "it failed", fields: { err } }]);
   expect((logger.lines[0]?.fields as { err: unknown }).err).toBe(err);
 });
 
 it("a logger that throws stops nothing", () => {
-  const logger = sturdyLogger({ debug: fail, info: fail, warn: fail, error: fail });
+  const logger = safeLogger({ debug: fail, info: fail, warn: fail, error: fail });
   expect(() => logger.warn({ err: new Error("x") }, "it failed")).not.toThrow();
 });

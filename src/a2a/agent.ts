@@ -17,19 +17,19 @@ import { CONVERSATION_TTL_MINUTES } from "../models/thread.js";
 import type { CallerService } from "../service.js";
 import type { A2aSdk } from "../support/a2a-sdk.js";
 import { asServiceError, GraphServeError, publicMessage } from "../support/errors.js";
-import { type Outcome, outcomeOf, statusOf } from "../view/outcome.js";
-import { Progress, PROGRESS_MODES } from "../view/progress.js";
-import { agentMessage, answerOf, givenBy, inputOf } from "./messages.js";
+import { type Outcome, runOutcome, statusOf } from "../view/outcome.js";
+import { RunProgress, PROGRESS_MODES } from "../view/progress.js";
+import { agentMessage, resumeValue, givenBy, inputOf } from "./messages.js";
 import {
   endedTask,
-  idOf,
-  isUnderWay,
+  taskId,
+  isUnfinished,
   lastRun,
   openTask,
-  refOf,
+  parseTaskId,
   STATES,
   taskMetadata,
-  taskOf,
+  currentTask,
   type TaskRef,
 } from "./tasks.js";
 
@@ -81,7 +81,7 @@ export class Agent implements A2ARequestHandler {
       const { ref, stream } = await this.#stream(start);
       let last: RunFrame | undefined;
       for await (const batch of this.#framesOf(stream)) last = batch.at(-1) ?? last;
-      return endedTask(ref, stream.run.run_id, outcomeOf(await stream.answer(), statusOf(last)));
+      return endedTask(ref, stream.run.run_id, runOutcome(await stream.answer(), statusOf(last)));
     });
   }
 
@@ -94,7 +94,7 @@ export class Agent implements A2ARequestHandler {
   async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const { ref, stream } = await this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
-      if (!isUnderWay(run)) throw this.#refused("the task has ended: request its result");
+      if (!isUnfinished(run)) throw this.#refused("the task has ended: request its result");
       const { runs } = this.#service;
       return { ref, stream: await runs.joinStream(ref.threadId, run.run_id, { modes: [...PROGRESS_MODES] }) };
     });
@@ -109,7 +109,7 @@ export class Agent implements A2ARequestHandler {
   async getTask({ id }: GetTaskRequest): Promise<Task> {
     return this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
-      return taskOf(this.#service, ref, run);
+      return currentTask(this.#service, ref, run);
     });
   }
 
@@ -117,9 +117,9 @@ export class Agent implements A2ARequestHandler {
     return this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
       const { TaskNotCancelableError } = this.#sdk.errors;
-      if (!isUnderWay(run)) throw new TaskNotCancelableError({ message: "the task is not under way" });
+      if (!isUnfinished(run)) throw new TaskNotCancelableError({ message: "the task is not under way" });
       await this.#service.runs.cancel(ref.threadId, run.run_id, { wait: true, signal: this.#disconnected });
-      return taskOf(this.#service, ref, await this.#service.runs.get(ref.threadId, run.run_id));
+      return currentTask(this.#service, ref, await this.#service.runs.get(ref.threadId, run.run_id));
     });
   }
 
@@ -177,16 +177,16 @@ export class Agent implements A2ARequestHandler {
     const { ref, run } = await this.#find(message.taskId);
     if (message.contextId !== "" && message.contextId !== ref.threadId)
       throw this.#malformed("the task is of another context");
-    const { status } = await taskOf(this.#service, ref, run);
+    const { status } = await currentTask(this.#service, ref, run);
     if (Number(status?.state) !== STATES.inputRequired) throw this.#refused("the task waits for no message");
-    const command = { resume: answerOf(givenBy(message)) };
+    const command = { resume: resumeValue(givenBy(message)) };
     const request = { assistant_id: this.#graphId, command, metadata: taskMetadata(ref) };
     return { threadId: ref.threadId, request, task: ref, isNew: false };
   }
 
   /** The last run of a task of this graph. */
   async #find(taskId: string) {
-    const ref = refOf(taskId);
+    const ref = parseTaskId(taskId);
     const run = ref && (await lastRun(this.#service, ref));
     if (ref && run?.metadata.graph_id === this.#graphId) return { ref, run };
     throw new this.#sdk.errors.TaskNotFoundError({ message: "there is no such task" });
@@ -227,11 +227,11 @@ export class Agent implements A2ARequestHandler {
   async *#events(
     ref: TaskRef,
     stream: RunStream,
-    answer: () => Promise<Parameters<typeof outcomeOf>[0]>,
+    answer: () => Promise<Parameters<typeof runOutcome>[0]>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const ids = { taskId: idOf(ref), contextId: ref.threadId };
+    const ids = { taskId: taskId(ref), contextId: ref.threadId };
     const told: string[] = [];
-    const progress = new Progress((text) => told.push(text));
+    const progress = new RunProgress((text) => told.push(text));
     yield { payload: { $case: "task", value: openTask(ref, STATES.working) } };
     let last: RunFrame | undefined;
     for await (const batch of this.#framesOf(stream)) {
@@ -242,7 +242,7 @@ export class Agent implements A2ARequestHandler {
         yield { payload: { $case: "statusUpdate", value: { ...ids, status: working, metadata: undefined } } };
       }
     }
-    const outcome = await this.#guarded(async () => outcomeOf(await answer(), statusOf(last)));
+    const outcome = await this.#guarded(async () => runOutcome(await answer(), statusOf(last)));
     yield* endOf(endedTask(ref, stream.run.run_id, outcome), outcome);
   }
 

@@ -44,7 +44,7 @@ export function inputOf({ text, data }: Given, schema: JsonObject | null): unkno
 }
 
 /** What a graph is resumed with: data as it is, else a text, or JSON where it reads as JSON. */
-export const answerOf = ({ text, data }: Given): unknown => (data.length > 0 ? data[0] : jsonOrText(text));
+export const resumeValue = ({ text, data }: Given): unknown => (data.length > 0 ? data[0] : jsonOrText(text));
 
 const part = (content: Part["content"], mediaType: string): Part => ({
   content,

@@ -2,7 +2,7 @@
 import type { Task } from "@a2a-js/sdk";
 import type { Run } from "../models/run.js";
 import type { CallerService } from "../service.js";
-import { type Outcome, outcomeOf } from "../view/outcome.js";
+import { type Outcome, runOutcome } from "../view/outcome.js";
 import { closingMessage, outputArtifact } from "./messages.js";
 
 /** States of tasks that are used here, as the protocol numbers them. */
@@ -28,10 +28,10 @@ export interface TaskRef {
   runId: string;
 }
 
-export const idOf = ({ threadId, runId }: TaskRef): string => `${threadId}:${runId}`;
+export const taskId = ({ threadId, runId }: TaskRef): string => `${threadId}:${runId}`;
 
 /** Undefined if the text is not a task id. */
-export function refOf(taskId: string): TaskRef | undefined {
+export function parseTaskId(taskId: string): TaskRef | undefined {
   const [, threadId, runId] = /^([0-9a-f-]{36}):([0-9a-f-]{36})$/.exec(taskId) ?? [];
   return threadId === undefined || runId === undefined ? undefined : { threadId, runId };
 }
@@ -54,19 +54,19 @@ export async function lastRun(
   return newest.find(({ run_id, metadata }) => run_id === runId || metadata[TASK_KEY] === runId);
 }
 
-export const isUnderWay = ({ status }: Run): boolean => status === "pending" || status === "running";
+export const isUnfinished = ({ status }: Run): boolean => status === "pending" || status === "running";
 
 /** The task as its last run leaves it. */
-export async function taskOf(service: CallerService, ref: TaskRef, run: Run): Promise<Task> {
-  if (isUnderWay(run)) return openTask(ref, run.status === "pending" ? STATES.submitted : STATES.working);
+export async function currentTask(service: CallerService, ref: TaskRef, run: Run): Promise<Task> {
+  if (isUnfinished(run)) return openTask(ref, run.status === "pending" ? STATES.submitted : STATES.working);
   const { answer } = await service.runs.join(ref.threadId, run.run_id);
-  return endedTask(ref, run.run_id, outcomeOf(await answer, run.status));
+  return endedTask(ref, run.run_id, runOutcome(await answer, run.status));
 }
 
 export function openTask(ref: TaskRef, state: number): Task {
   const status = { state, message: undefined, timestamp: new Date().toISOString() };
   return {
-    id: idOf(ref),
+    id: taskId(ref),
     contextId: ref.threadId,
     status,
     artifacts: [],

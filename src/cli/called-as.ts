@@ -74,6 +74,6 @@ const COMMAND = new RegExp(
 );
 
 /** The text with its commands as this program was called. */
-export function asCalled(text: string, call: Call): string {
+export function withCommandPrefix(text: string, call: Call): string {
   return text.includes(`${NAME} `) ? text.replace(COMMAND, () => callOf(call)) : text;
 }

@@ -3,7 +3,7 @@ import type { Run, TokenUsage } from "../models/run.js";
 import { reportedTokens } from "../models/token-counts.js";
 import type { ListedRun } from "../client/rows.js";
 import type { ThreadState } from "../models/state.js";
-import { asked, entryOf, type HistoryEntry, RunFacts } from "./history/entries.js";
+import { pendingQuestions, entryOf, type HistoryEntry, RunLabels } from "./history/entries.js";
 import type { Client } from "../client/client.js";
 import type { RunFault } from "../support/run-fault.js";
 import { faultText } from "./report-error.js";
@@ -11,7 +11,7 @@ import { CheckpointPath, runTotals, walkRuns, walkStates } from "../client/walk.
 import { type Column, type Field, printColumns, printColumnsAsRead, printFields } from "./terminal/table.js";
 import type { Printer } from "./terminal/print.js";
 import { clipped, msBetween, shownId, shownMs, shownTime } from "./terminal/text.js";
-import { ownNodes } from "../view/diagram.js";
+import { userNodes } from "../view/diagram.js";
 import { errorLine } from "../view/text.js";
 import type { Thread } from "../models/thread.js";
 import { faultOf } from "./history/faults.js";
@@ -162,7 +162,7 @@ interface Superstep {
 export async function* superstepsOf(client: Client, threadId: string, run: Run): AsyncGenerator<Superstep> {
   const states = walkStates(client, threadId, { metadata: { run_id: run.run_id } });
   const path = await CheckpointPath.of(client, threadId, states);
-  const runs = new RunFacts(client, threadId);
+  const runs = new RunLabels(client, threadId);
   let before: ThreadState | undefined;
   for await (const state of path.states()) {
     yield superstep(await entryOf(client, threadId, state, before, runs));
@@ -211,12 +211,12 @@ export async function printInspectedRun(
   }
   printFields(print, [
     ...last.errors.map((error) => ["failed", errorLine(error)] as const),
-    ["ended", last.interrupts > 0 ? `${asked(last.interrupts)} in ${last.next.join(", ")}` : ""],
+    ["ended", last.interrupts > 0 ? `${pendingQuestions(last.interrupts)} in ${last.next.join(", ")}` : ""],
   ]);
 }
 
 function nodesText(nodes: readonly string[], source: string): string {
-  const own = ownNodes(nodes);
+  const own = userNodes(nodes);
   if (own.length > 0) return own.join(", ");
   return nodes.length > 0 ? "(start)" : `(${source})`;
 }

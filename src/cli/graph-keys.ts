@@ -7,7 +7,7 @@ import { InvalidRequestError } from "../support/errors.js";
 import { didYouMean } from "../support/nearest.js";
 
 /** A schema of a graph; null if the graph does not declare one. */
-export async function schemaOf(
+export async function graphSchema(
   client: Client,
   graphId: string,
   schema: keyof Pick<GraphSchema, "input_schema" | "state_schema">,
@@ -64,7 +64,7 @@ export async function refuseUnknownState(
 ): Promise<void> {
   if (!isRecord(values)) return;
   const graphId = graphIdOf(thread) ?? (await client.defaultAssistant());
-  const known = keysOf(await schemaOf(client, graphId, "state_schema"));
+  const known = keysOf(await graphSchema(client, graphId, "state_schema"));
   const [unknown, ...others] = unknownIn(values, known);
   if (unknown === undefined) return;
   throw new InvalidRequestError(
@@ -92,7 +92,7 @@ export async function inputFlagFor(client: Client, thread: Pick<Thread, "metadat
   const graphId = async () => graphIdOf(thread) ?? (await client.defaultAssistant());
   return inputFlag(
     await graphId().then(
-      (id) => schemaOf(client, id, "input_schema"),
+      (id) => graphSchema(client, id, "input_schema"),
       () => null,
     ),
   );

@@ -1,6 +1,6 @@
 /** What a command touches of its process. Data alone goes to stdout: what graphs print goes to stderr, and is marked. */
 import type { Readable } from "node:stream";
-import { whoPrints } from "../support/prints.js";
+import { currentOutputSource } from "../support/output-source.js";
 
 export interface Output {
   write(text: string): boolean;
@@ -84,7 +84,7 @@ let isLineBegun = false;
 
 /** Each line with `print` before it, and the name in which it is printed. */
 function marked(text: string): string {
-  const who = whoPrints();
+  const who = currentOutputSource();
   const mark = who === undefined ? "print  " : `print  ${who}: `;
   const lines = text.split("\n").map((line, index, { length }) => {
     const goesOn = index === 0 && isLineBegun;

@@ -48,7 +48,7 @@ export async function clientOf(
   const { graph } = needs;
   if (flags.url !== undefined) return serverClient(session, flags.url, flags, graph);
   const config = await storageConfig(session, flags, { graphs: graph === undefined ? [] : [graph] });
-  if (keepsNothing(config)) {
+  if (isEphemeral(config)) {
     const url = await devServer(session, config, needs);
     const assistant = graph === undefined ? undefined : config.settings.default_assistant_id;
     if (url !== undefined) return serverClient(session, url, flags, assistant);
@@ -81,7 +81,7 @@ export async function withRows<T>(
   work: (client: RowsClient) => Promise<T>,
 ): Promise<T> {
   const config = flags.url === undefined ? await storageConfig(session, flags) : undefined;
-  if (!config || keepsNothing(config)) return withClient(session, flags, {}, work);
+  if (!config || isEphemeral(config)) return withClient(session, flags, {}, work);
   setVariables(config.env);
   const { openRowsClient } = await import("../client/rows.js");
   const client = await openRowsClient({ ...config.settings, cwd: config.baseDir });
@@ -115,7 +115,7 @@ async function serverClient(
 }
 
 /** Whether threads are gone, or out of reach, once the process that made them has ended. */
-export function keepsNothing({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
+export function isEphemeral({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
   return (
     ["memory", "redis", "rediss"].includes(checkpointer_scheme) ||
     (checkpointer_scheme === "sqlite" && /:memory:$/.test(checkpointer_uri ?? ""))
@@ -173,7 +173,7 @@ async function storageClient(
     standIns,
     unfiltered: raw,
   });
-  if (runs && !keepsNothing(config)) await rememberGraphs(config);
+  if (runs && !isEphemeral(config)) await rememberGraphs(config);
   if (runs) for (const notice of service.notices) print.warn(notice);
   if (raw) print.warn("--raw: this shows what clients of the server never see");
   const { localClient } = await import("../client/local.js");

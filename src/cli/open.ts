@@ -9,7 +9,7 @@ import type { Settings } from "../config/settings.js";
 import type { GraphSummary, Service, ServiceOptions } from "../service.js";
 import { ConfigError, type StorageUnavailableError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
-import { readIfThere } from "../support/read-text.js";
+import { readIfExists } from "../support/read-text.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
 import type { RunFault } from "../support/run-fault.js";
 import { escapeControl } from "../view/text.js";
@@ -219,7 +219,7 @@ export async function rememberGraphs({ settings, origins, baseDir }: LoadedConfi
 
 /** Sources by graph id, as far as their files are still there. */
 async function rememberedGraphs({ baseDir }: Pick<LoadedConfig, "baseDir">): Promise<Record<string, string>> {
-  const text = await readIfThere(graphsFile(baseDir)).catch(() => undefined);
+  const text = await readIfExists(graphsFile(baseDir)).catch(() => undefined);
   const isThere = (source: unknown) =>
     typeof source === "string" && existsSync(resolve(baseDir, parseGraphTarget(source).path));
   try {

@@ -1,6 +1,6 @@
 /** Flags that several commands share, worded from the settings they set. */
 import type { Command, OptionValues } from "@commander-js/extra-typings";
-import { parseSettingText, splitList, variableOf } from "../config/environment.js";
+import { parseSettingText, splitList, variableName } from "../config/environment.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "../config/settings.js";
 import type { JsonObject } from "../models/common.js";
 import { errorMessage, InvalidRequestError } from "../support/errors.js";
@@ -43,7 +43,7 @@ function describeSetting(name: SettingName, fallback?: string): string {
   const shown = fallback ?? (Array.isArray(preset) ? preset.join(",") : preset);
   const notes = [
     shown === undefined || shown === "" ? [] : [`default ${shown as string}`],
-    `env ${variableOf(name)}`,
+    `env ${variableName(name)}`,
   ];
   const text = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, "");
   return `${text} (${notes.flat().join(", ")})`;
@@ -130,7 +130,7 @@ export function addStorageOptions<
     .addOption(
       new Option(
         "--db <uri>",
-        `storage: a file such as ./threads.db, a URI such as postgres://host/name, or memory (env ${variableOf("checkpointer_scheme")}, ${variableOf("checkpointer_uri")})`,
+        `storage: a file such as ./threads.db, a URI such as postgres://host/name, or memory (env ${variableName("checkpointer_scheme")}, ${variableName("checkpointer_uri")})`,
       ),
     )
     .addOption(settingOption("--checkpointer-scheme <scheme>", "checkpointer_scheme").hideHelp())

@@ -7,7 +7,7 @@ import { currentRun } from "../support/event-loop.js";
 import { guardExit, type ProcessExit } from "../support/exit-guard.js";
 import { VERSION } from "../support/version.js";
 import { settingOption } from "./options.js";
-import { asCalled } from "./called-as.js";
+import { withCommandPrefix } from "./called-as.js";
 import { type CliIo, endProcess } from "./io.js";
 import { errorText, shortPath } from "./report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session.js";
@@ -90,8 +90,8 @@ function bareProgram(io: CliIo): TypedCommand {
     .showSuggestionAfterError(false)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => io.stdout.write(asCalled(text, io)),
-      writeErr: (text) => io.stderr.write(asCalled(text, io)),
+      writeOut: (text) => io.stdout.write(withCommandPrefix(text, io)),
+      writeErr: (text) => io.stderr.write(withCommandPrefix(text, io)),
       outputError: () => undefined,
       getOutHelpWidth: () => io.stdout.columns ?? DEFAULT_WIDTH,
       getErrHelpWidth: () => io.stderr.columns ?? DEFAULT_WIDTH,

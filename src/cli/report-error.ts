@@ -6,7 +6,7 @@ import { nodePath, type RunFault } from "../support/run-fault.js";
 import { maskPasswords } from "../support/secrets.js";
 import type { StackFrame } from "../support/stack.js";
 import { escapeControl } from "../view/text.js";
-import { asCalled } from "./called-as.js";
+import { withCommandPrefix } from "./called-as.js";
 import type { CliIo } from "./io.js";
 import type { Colors } from "./terminal/print.js";
 import { Printer, type PrintFlags } from "./terminal/print.js";
@@ -31,7 +31,7 @@ export function errorDocument(error: unknown, io?: CliIo): { error: Record<strin
     error: {
       code,
       message,
-      ...(hint !== undefined && { hint: io ? asCalled(hint, io) : hint }),
+      ...(hint !== undefined && { hint: io ? withCommandPrefix(hint, io) : hint }),
       ...(location && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
       ...(issues && { details: issues }),
     },
@@ -57,7 +57,7 @@ export function errorText(error: unknown, { colors, io, verbose = false }: Error
     : verbose
       ? undefined
       : "run it again with --verbose to see where, and report it";
-  if (hint) lines.push(`  ${colors.green("fix")}  ${indented(asCalled(hint, io))}`);
+  if (hint) lines.push(`  ${colors.green("fix")}  ${indented(withCommandPrefix(hint, io))}`);
   return `${lines.join("\n")}\n`;
 }
 
@@ -119,10 +119,10 @@ function frameText({ function: name, file, line, column }: StackFrame, cwd: stri
 }
 
 /** `file:line:column` of the user's code that a run failed at; undefined where no stack led there. */
-export function faultPlace(fault: RunFault, cwd: string): string | undefined {
+export function faultLocation(fault: RunFault, cwd: string): string | undefined {
   const inner = [...(fault.cause ? [fault.cause] : []), ...(fault.errors ?? [])];
   if (fault.location) return placeText(fault.location, cwd);
-  return inner.map((each) => faultPlace(each, cwd)).find((place) => place !== undefined);
+  return inner.map((each) => faultLocation(each, cwd)).find((place) => place !== undefined);
 }
 
 function otherIssues(error: GraphServeError | undefined): string[] {

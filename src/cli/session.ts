@@ -4,7 +4,7 @@ import { relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Variables } from "../config/environment.js";
-import type { Unheeded } from "../config/langgraph-fields.js";
+import type { IgnoredField } from "../config/langgraph-fields.js";
 import { loadConfig, type LoadedConfig } from "../config/load.js";
 import type { SettingsInput } from "../config/settings.js";
 import { assertWatchdog } from "../config/watchdog-settings.js";
@@ -84,16 +84,16 @@ export async function loadServableSettings(
   if (config.envFile !== undefined && Object.keys(config.env).length > 0)
     session.print.note(`variables of ${relative(session.io.cwd, config.envFile)}`);
   for (const field of config.unheeded) {
-    if (field.protects) throw unheededError(field);
-    warn(unheededText(field));
+    if (field.protects) throw ignoredFieldError(field);
+    warn(ignoredFieldText(field));
   }
   return config;
 }
 
-export const unheededError = ({ message, hint, location }: Unheeded): ConfigError =>
+export const ignoredFieldError = ({ message, hint, location }: IgnoredField): ConfigError =>
   new ConfigError(message, { hint, location });
 
-export const unheededText = ({ message, location: { file, line } }: Unheeded): string =>
+export const ignoredFieldText = ({ message, location: { file, line } }: IgnoredField): string =>
   `${file}:${line ?? 1}: ${message}`;
 
 /**

@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
 import { nearest } from "../support/nearest.js";
-import { readIfThere } from "../support/read-text.js";
+import { readIfExists } from "../support/read-text.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "./settings.js";
@@ -12,7 +12,7 @@ import { type SettingName, type SettingsInput, SettingsSchema } from "./settings
 const PREFIX = "GRAPH_SERVE_";
 
 /** The environment variable of a setting. */
-export function variableOf(name: SettingName): string {
+export function variableName(name: SettingName): string {
   return PREFIX + name.toUpperCase();
 }
 
@@ -24,7 +24,7 @@ const FLAGS: Partial<Record<SettingName, string>> = {
 };
 
 /** The command line flag of a setting. */
-export function flagOf(name: SettingName): string {
+export function flagName(name: SettingName): string {
   return FLAGS[name] ?? `--${name.replaceAll("_", "-")}`;
 }
 
@@ -34,7 +34,7 @@ export const SETTING_NAMES = Object.keys(SettingsSchema.properties) as SettingNa
 export function settingsFromEnvironment(env: Variables): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const name of SETTING_NAMES) {
-    const text = env[variableOf(name)];
+    const text = env[variableName(name)];
     if (text) values[name] = parseSettingText(name, text);
   }
   return values;
@@ -42,7 +42,7 @@ export function settingsFromEnvironment(env: Variables): Record<string, unknown>
 
 /** A warning for each variable that is close to the name of a setting's variable and is none. */
 function misspelledVariables(env: Variables): string[] {
-  const known = SETTING_NAMES.map(variableOf);
+  const known = SETTING_NAMES.map(variableName);
   const isNone = (variable: string) => known.includes(variable) || variable === CLIENT_KEY_VARIABLE;
   return Object.keys(env).flatMap((variable) => {
     if (!variable.startsWith(PREFIX) || isNone(variable)) return [];
@@ -70,7 +70,7 @@ export const variableWarnings = (env: Variables): string[] => [
 
 /** The variables of an env file; undefined when there is no such file. */
 async function readEnvFile(file: string): Promise<Record<string, string> | undefined> {
-  const text = await readIfThere(file);
+  const text = await readIfExists(file);
   return text === undefined ? undefined : (parseEnv(text) as Record<string, string>);
 }
 
@@ -185,9 +185,9 @@ const USUAL_FILE = ".env";
  * @throws ConfigError (`config_invalid`)
  */
 export async function loadVariables({ flags, env, file, cwd, baseDir }: EnvSource): Promise<OwnVariables> {
-  const text = env[variableOf("env")];
-  if (flags?.env !== undefined) return readNamed(flags.env, cwd, flagOf("env"));
-  if (text) return readNamed(parseSettingText("env", text), cwd, variableOf("env"));
+  const text = env[variableName("env")];
+  if (flags?.env !== undefined) return readNamed(flags.env, cwd, flagName("env"));
+  if (text) return readNamed(parseSettingText("env", text), cwd, variableName("env"));
   const { value, missing } = expandVariables(file.values.env, env);
   const [first] = missing;
   if (first) {

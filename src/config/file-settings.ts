@@ -14,7 +14,7 @@ import type { ConfigDocument, SettingPath } from "./document.js";
 import { corsFields } from "./langgraph-cors.js";
 import { isFields, unknownFields } from "./langgraph-fields.js";
 import type { ROUTE_GROUPS, SettingName } from "./settings.js";
-import { issuesOf, settingFaults } from "./validate.js";
+import { issuesOf, settingErrors } from "./validate.js";
 
 /** What the configuration file says, before anything overrides it. */
 interface FileSettings {
@@ -63,7 +63,7 @@ export async function settingsOfFile(
     return [name, wasText ? parseSettingText(name as SettingName, value as string) : value] as const;
   });
   const settings = { ...Object.fromEntries(values), ...(env !== undefined && { env }) };
-  const faults = await settingFaults(settings);
+  const faults = await settingErrors(settings);
   const [first] = faults;
   if (first) {
     const location = document.locate(pathOf(first.path));

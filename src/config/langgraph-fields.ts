@@ -4,7 +4,7 @@ import type { ConfigDocument, SettingPath } from "./document.js";
 import type { Settings } from "./settings.js";
 
 /** A field that is ignored; the operator gets a warning. */
-export interface Unheeded {
+export interface IgnoredField {
   message: string;
   hint: string;
   location: SourceLocation;
@@ -114,7 +114,7 @@ export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The fields whose absence is felt, where the settings do not make up for them. */
-export function unheededFields(document: ConfigDocument, settings: Settings): Unheeded[] {
+export function ignoredFields(document: ConfigDocument, settings: Settings): IgnoredField[] {
   const fields = isFields(document.value) ? document.value : {};
   const http = isFields(fields.http) ? fields.http : {};
   return RULES.flatMap(({ path, isMissed, protects = false, unless = [], what, hint }) => {

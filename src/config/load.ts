@@ -6,23 +6,23 @@ import { storageModule } from "../support/module-target.js";
 import { isUuidUrn } from "../support/ids.js";
 import { didYouMean } from "../support/nearest.js";
 import {
-  flagOf,
+  flagName,
   loadVariables,
   variableWarnings,
   SETTING_NAMES,
   settingsFromEnvironment,
-  variableOf,
+  variableName,
   type Variables,
 } from "./environment.js";
 import { type CompatChoice, compatDefaults } from "./compat.js";
 import { locateText, readFileSettings, settingsOfFile } from "./file-settings.js";
 import { isLangGraphJson } from "./find.js";
 import { selectGraphs } from "./graph-target.js";
-import { type Unheeded, unheededFields } from "./langgraph-fields.js";
+import { type IgnoredField, ignoredFields } from "./langgraph-fields.js";
 import type { ConfigDocument } from "./document.js";
 import { defaultSettings, type SettingName, type Settings, type SettingsInput } from "./settings.js";
 import { SCHEMES } from "./storage-settings.js";
-import { issuesOf, type SettingFault, settingFaults } from "./validate.js";
+import { issuesOf, type SettingError, settingErrors } from "./validate.js";
 
 export interface LoadOptions {
   /** Absolute path of the folder to search from; relative flags are read from here. */
@@ -47,7 +47,7 @@ export interface LoadedConfig {
   baseDir: string;
   warnings: string[];
   /** Fields of a langgraph.json that mean something and are not heeded; who serves must know of them. */
-  unheeded: Unheeded[];
+  unheeded: IgnoredField[];
   /** Variables of the env file or of the setting `env`, for the process that runs the graphs; what it has set wins. */
   env: Record<string, string>;
   /** The env file that they are from; undefined where there is none. */
@@ -77,8 +77,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const fromFile = await settingsOfFile(source, variables);
   const fromEnv = settingsFromEnvironment(variables);
   const fromFlags = definedOf(options.flags ?? {});
-  rejectFaults(await settingFaults(fromEnv), (name) => variableOf(name));
-  rejectFaults(await settingFaults(fromFlags), (name) => flagOf(name));
+  rejectFaults(await settingErrors(fromEnv), (name) => variableName(name));
+  rejectFaults(await settingErrors(fromFlags), (name) => flagName(name));
 
   const given = { ...fromFile, ...fromEnv, ...fromFlags };
   const isLangGraph = file !== undefined && isLangGraphJson(file);
@@ -121,11 +121,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
-function unheededOf(document: ConfigDocument | undefined, settings: Settings): Unheeded[] {
-  return document && isLangGraphJson(document.file) ? unheededFields(document, settings) : [];
+function unheededOf(document: ConfigDocument | undefined, settings: Settings): IgnoredField[] {
+  return document && isLangGraphJson(document.file) ? ignoredFields(document, settings) : [];
 }
 
-function rejectFaults(faults: SettingFault[], nameOf: (setting: SettingName) => string): void {
+function rejectFaults(faults: SettingError[], nameOf: (setting: SettingName) => string): void {
   const [first] = faults;
   if (!first) return;
   const source = nameOf(first.path[0] as SettingName);
@@ -137,8 +137,8 @@ function originsOf(
   locate: (name: SettingName) => string | undefined,
 ): Partial<Record<SettingName, SettingOrigin>> {
   const originOf = (name: SettingName): SettingOrigin | undefined => {
-    if (name in given.fromFlags) return { kind: "flag", detail: flagOf(name) };
-    if (name in given.fromEnv) return { kind: "env", detail: variableOf(name) };
+    if (name in given.fromFlags) return { kind: "flag", detail: flagName(name) };
+    if (name in given.fromEnv) return { kind: "env", detail: variableName(name) };
     if (name in given.fromFile) return { kind: "file", detail: locate(name) };
     return undefined;
   };
@@ -203,7 +203,7 @@ type Locate = (name: SettingName) => SourceLocation | undefined;
 export function checkSettings(settings: Settings, origins: Origins, locate: Locate): string[] {
   const fail = (name: SettingName, message: string, hint: string): never => {
     const { kind } = origins[name];
-    const source = kind === "flag" ? `${flagOf(name)}: ` : kind === "env" ? `${variableOf(name)}: ` : "";
+    const source = kind === "flag" ? `${flagName(name)}: ` : kind === "env" ? `${variableName(name)}: ` : "";
     throw new ConfigError(source + message, { hint, location: kind === "file" ? locate(name) : undefined });
   };
   const { checkpointer_scheme: scheme, default_assistant_id: defaultId } = settings;

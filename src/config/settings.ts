@@ -1,7 +1,7 @@
 /** Every setting: its type, its default, its description. The one place: --help, the documents and OpenAPI read it. */
 import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { boundSettings } from "./bound-settings.js";
+import { limitSettings } from "./limit-settings.js";
 import { type CompatChoice, compatDefaults, compatSettings } from "./compat.js";
 import { queueSettings } from "./queue-settings.js";
 import { storageSettings } from "./storage-settings.js";
@@ -183,7 +183,7 @@ export const SettingsSchema = Type.Object(
           "Resume runs of crashed processes from their last checkpoint, if the storage is durable; otherwise they end with status error.",
       }),
     ),
-    ...boundSettings,
+    ...limitSettings,
     shutdown_grace_seconds: Type.Optional(
       Type.Number({
         minimum: 0,

@@ -6,7 +6,7 @@ import { didYouMean } from "../support/nearest.js";
 import { SettingsSchema, type SettingsInput } from "./settings.js";
 
 /** One fault of the settings: where, what, and how to put it right. */
-export interface SettingFault {
+export interface SettingError {
   path: SettingPath;
   message: string;
   hint?: string;
@@ -43,7 +43,7 @@ async function validatorOf(names: readonly string[]): Promise<ValidateFunction<S
 }
 
 /** Every fault of `values`, one for each place. */
-export async function settingFaults(values: object): Promise<SettingFault[]> {
+export async function settingErrors(values: object): Promise<SettingError[]> {
   const names = Object.keys(values);
   if (names.length === 0) return [];
   const validate = await validatorOf(names);
@@ -58,7 +58,7 @@ export async function settingFaults(values: object): Promise<SettingFault[]> {
 }
 
 /** The faults as an error reports them. */
-export function issuesOf(faults: readonly SettingFault[]): Issue[] {
+export function issuesOf(faults: readonly SettingError[]): Issue[] {
   return faults.map(({ path, message }) => ({ loc: [...path], msg: message, type: "config_invalid" }));
 }
 
@@ -66,7 +66,7 @@ function isInside(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}/`);
 }
 
-function toFault(error: ErrorObject): SettingFault {
+function toFault(error: ErrorObject): SettingError {
   const path = pointerPath(error.instancePath);
   if (error.keyword === "additionalProperties") return unknownKey(error, path);
   const name = path.length > 0 ? path.join(".") : "the configuration";
@@ -74,7 +74,7 @@ function toFault(error: ErrorObject): SettingFault {
   return { path, message: `${name} ${requirement(error, path)}${found}` };
 }
 
-function unknownKey(error: ErrorObject, path: SettingPath): SettingFault {
+function unknownKey(error: ErrorObject, path: SettingPath): SettingError {
   const key = (error.params as { additionalProperty: string }).additionalProperty;
   const parent = path.length > 0 ? (error.parentSchema as { properties?: object }) : SettingsSchema;
   const known = Object.keys(parent.properties ?? {});

@@ -1,12 +1,12 @@
 /** Waiting for what a module gives later: its evaluation, or a promise that it exports. */
 import { GraphLoadError } from "../support/errors.js";
-import { exportLocation, type FaultyModule, rejectionError } from "./load-errors.js";
+import { exportLocation, type BrokenModule, rejectionError } from "./load-errors.js";
 
 /** How long a module may take to be evaluated, and then a promise that it exports to settle. */
 export const LOAD_LIMIT_MS = 30_000;
 
 /** @throws GraphLoadError when the module is not evaluated in time (`graph_load_failed`) */
-export function evaluated<T>(evaluation: Promise<T>, { source, path }: FaultyModule): Promise<T> {
+export function evaluated<T>(evaluation: Promise<T>, { source, path }: BrokenModule): Promise<T> {
   return inTime(evaluation, () => {
     const hint = "look for a top-level await in it, or in what it imports, that waits for ever";
     return new GraphLoadError(`${source} is not evaluated after ${LOAD_LIMIT_MS / 1000} s`, {
@@ -22,7 +22,7 @@ export function evaluated<T>(evaluation: Promise<T>, { source, path }: FaultyMod
  */
 export async function settledExport(
   promise: PromiseLike<unknown>,
-  module: FaultyModule,
+  module: BrokenModule,
   name: string,
 ): Promise<unknown> {
   const settled = Promise.resolve(promise).catch((error: unknown) => {

@@ -25,7 +25,7 @@ type Side = (typeof SIDES)[number][1];
 export type Breakpoints = Pick<ServedGraph, Side>;
 
 /** What a request says of the graph itself; `*` is all nodes, also inside a list. */
-export function ownNodes(nodes: Nodes): string[] | "*" {
+export function rootBreakpoints(nodes: Nodes): string[] | "*" {
   return nodes.includes("*") ? "*" : [...nodes].filter((name) => !name.includes(":"));
 }
 

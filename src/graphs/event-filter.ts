@@ -1,6 +1,6 @@
 /** The `events` mode: LangChain's own events, less the data of those that may be of no output. */
 import { isRecord, type JsonObject } from "../models/common.js";
-import { filterAt, nodesOf, type OutputFilter } from "./output-filter.js";
+import { filterAt, nodePathOf, type OutputFilter } from "./output-filter.js";
 
 /** LangGraph marks the run of a node, and nothing that the node runs. */
 const isNodeRun = ({ tags }: JsonObject): boolean =>
@@ -12,10 +12,10 @@ const isChain = ({ event }: JsonObject): boolean => String(event).startsWith("on
  * An event of a run whose graph hides nothing, as far as it is known. What its nodes call is not known: the data is left
  * out of what happens in a task, in a graph that no node declares, and in a chain inside of a node, which may be one.
  */
-export function shownEvent(event: unknown, filter: OutputFilter): unknown {
+export function visibleEvent(event: unknown, filter: OutputFilter): unknown {
   if (!isRecord(event)) return null;
   const { langgraph_checkpoint_ns: namespace } = isRecord(event.metadata) ? event.metadata : {};
-  const path = nodesOf(typeof namespace === "string" ? namespace : "");
+  const path = nodePathOf(typeof namespace === "string" ? namespace : "");
   const task = path.pop();
   const graph = filterAt(filter, path);
   if (task === undefined || !graph.speaksOpenly(task)) return { ...event, data: {} };

@@ -2,7 +2,7 @@
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { OutputFilter } from "./output-filter.js";
 import { metadataToWire } from "./serialize.js";
-import { checkpointOf } from "./snapshot.js";
+import { checkpointRefOf } from "./snapshot.js";
 
 type Payload = JsonObject;
 
@@ -25,8 +25,8 @@ export function checkpointPayload(checkpoint: unknown, filter: OutputFilter): un
     ...rest,
     config: publicConfig(config),
     parent_config: publicConfig(parentConfig),
-    checkpoint: checkpointOf(isRecord(config) ? config : undefined),
-    parent_checkpoint: checkpointOf(isRecord(parentConfig) ? parentConfig : undefined),
+    checkpoint: checkpointRefOf(isRecord(config) ? config : undefined),
+    parent_checkpoint: checkpointRefOf(isRecord(parentConfig) ? parentConfig : undefined),
   };
 }
 
@@ -64,6 +64,6 @@ function checkpointTask(task: unknown, filter: OutputFilter): unknown {
 
 /** A config as clients may see it: the checkpoint it names; the rest is the server's own. */
 const publicConfig = (config: unknown) => {
-  const checkpoint = checkpointOf(isRecord(config) ? config : undefined);
+  const checkpoint = checkpointRefOf(isRecord(config) ? config : undefined);
   return checkpoint && { configurable: checkpoint };
 };

@@ -3,7 +3,7 @@
  * lose their payloads, wherever a key outside the output schema could receive the text. Nothing here runs without it.
  */
 import { isRecord, type JsonObject } from "../models/common.js";
-import { filterAt, nodesOf, type OutputFilter, taskOf } from "./output-filter.js";
+import { filterAt, nodePathOf, type OutputFilter, taskNamespace } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
 
 /** What one run holds back. */
@@ -17,7 +17,7 @@ export class HeldOutput {
 
   /** Call `send` now if the message's task can only write to visible keys; otherwise once its place is known. */
   message(message: unknown, metadata: unknown, send: () => void): void {
-    if (this.#isOpen(taskOf(metadata))) send();
+    if (this.#isOpen(taskNamespace(metadata))) send();
     else this.#messages.hold(message, send);
   }
 
@@ -40,7 +40,7 @@ export class HeldOutput {
   }
 
   #isOpen(namespace: string): boolean {
-    const path = nodesOf(namespace);
+    const path = nodePathOf(namespace);
     const task = path.pop();
     return task !== undefined && filterAt(this.#filter, path).speaksOpenly(task);
   }

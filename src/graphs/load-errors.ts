@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
 import { codeFrame } from "../support/code-frame.js";
 import { errorMessage, errorName, GraphLoadError, type SourceLocation } from "../support/errors.js";
-import { frameOf, plainPath } from "../support/stack.js";
+import { parseStackLine, plainPath } from "../support/stack.js";
 import { createLoader, isTypeScript } from "./module-loader.js";
 
 /** An error for a graph file that is not there, with the files of its folder that may have been meant. */
@@ -20,7 +20,7 @@ export function unsupportedExtension(path: string, baseDir: string): GraphLoadEr
 }
 
 /** What evaluating the module threw, as a GraphLoadError. */
-export async function evaluationError(error: unknown, module: FaultyModule): Promise<GraphLoadError> {
+export async function evaluationError(error: unknown, module: BrokenModule): Promise<GraphLoadError> {
   if (error instanceof GraphLoadError) return error;
   const missing = missingImport(error);
   if (missing) return importNotFound(missing, error, module);
@@ -30,18 +30,18 @@ export async function evaluationError(error: unknown, module: FaultyModule): Pro
 }
 
 /** What calling a graph factory threw, or why its result is no graph. */
-export function factoryError(error: unknown, module: FaultyModule): GraphLoadError {
+export function factoryError(error: unknown, module: BrokenModule): GraphLoadError {
   if (error instanceof GraphLoadError) return error;
   return thrown(`the factory ${module.source} throws`, error, module);
 }
 
 /** What a promise that a module exports was rejected with. */
-export function rejectionError(error: unknown, module: FaultyModule): GraphLoadError {
+export function rejectionError(error: unknown, module: BrokenModule): GraphLoadError {
   if (error instanceof GraphLoadError) return error;
   return thrown(`${module.source} is a promise that was rejected`, error, module);
 }
 
-function thrown(what: string, error: unknown, module: FaultyModule): GraphLoadError {
+function thrown(what: string, error: unknown, module: BrokenModule): GraphLoadError {
   const location = ownFrame(error, module.files);
   const at = location ? `${shownPath(location.file, module.baseDir)}:${location.line}` : module.source;
   return new GraphLoadError(`${what}\n${errorName(error)}: ${errorMessage(error)}`, {
@@ -54,7 +54,7 @@ function thrown(what: string, error: unknown, module: FaultyModule): GraphLoadEr
 // Where in the project's files a fault stands.
 
 /** The module that was being loaded: its path, its name in messages, and the files it is made of. */
-export interface FaultyModule {
+export interface BrokenModule {
   path: string;
   source: string;
   baseDir: string;
@@ -70,13 +70,13 @@ export function shownPath(path: string, baseDir: string): string {
 /** The first line of the stack that stands in the project's own files. */
 function ownFrame(error: unknown, files: readonly string[]): SourceLocation | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const frames = stack.split("\n").flatMap((row) => frameOf(row) ?? []);
+  const frames = stack.split("\n").flatMap((row) => parseStackLine(row) ?? []);
   const own = frames.find(({ file }) => files.includes(file));
   return own && locate(own.file, own.line);
 }
 
 /** The line that exports a name, where the module says so in plain words. */
-export function exportLocation({ path, files }: FaultyModule, name: string): SourceLocation | undefined {
+export function exportLocation({ path, files }: BrokenModule, name: string): SourceLocation | undefined {
   if (files.length === 0) return undefined;
   const exports = name === "default" ? /\bexport\s+default\b|\bmodule\.exports\b/ : /\bexports?\b/;
   const lines = readText(path).split("\n");
@@ -131,7 +131,7 @@ function packageOf(manifest: string): string {
   return last;
 }
 
-function importNotFound(missing: MissingImport, cause: unknown, module: FaultyModule): GraphLoadError {
+function importNotFound(missing: MissingImport, cause: unknown, module: BrokenModule): GraphLoadError {
   const { specifier } = missing;
   const importer =
     missing.importer ?? module.files.find((file) => locateImport(specifier, file)) ?? module.path;
@@ -203,7 +203,7 @@ function commonPrefix(a: string, b: string): number {
 
 // Files of a graph module that do not parse.
 
-function syntaxError(fault: SyntaxFault, cause: unknown, module: FaultyModule): GraphLoadError {
+function syntaxError(fault: SyntaxFault, cause: unknown, module: BrokenModule): GraphLoadError {
   const location = locate(fault.file, fault.line, fault.column);
   const at = `${shownPath(fault.file, module.baseDir)}:${fault.line}`;
   return new GraphLoadError(`syntax error in ${at}: ${fault.message}`, {
@@ -220,7 +220,7 @@ interface SyntaxFault {
   column?: number;
 }
 
-async function syntaxFault(error: unknown, module: FaultyModule): Promise<SyntaxFault | undefined> {
+async function syntaxFault(error: unknown, module: BrokenModule): Promise<SyntaxFault | undefined> {
   if (!(error instanceof Error)) return undefined;
   const parsed = parseFault(error.message);
   if (parsed) return parsed;

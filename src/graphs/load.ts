@@ -9,7 +9,7 @@ import type { FactoryRuntime, GraphFactory, LoadedGraph, ServedGraph } from "./g
 import {
   evaluationError,
   factoryError,
-  type FaultyModule,
+  type BrokenModule,
   fileNotFound,
   shownPath,
   unsupportedExtension,
@@ -19,13 +19,13 @@ import {
   describe,
   type Exports,
   exportsOf,
-  filesToMend,
+  filesToWatch,
   type GraphBuilder,
   type GraphExport,
   type PreparedModule,
   prepareModule,
   selectExport,
-  whatKind,
+  describeKind,
 } from "./module-loader.js";
 
 interface LoadTarget {
@@ -103,10 +103,10 @@ export async function loadExport(
 async function loadModule(
   { path, exportName }: LoadTarget,
   { baseDir }: { baseDir: string },
-): Promise<{ exports: Map<string, unknown>; module: FaultyModule }> {
+): Promise<{ exports: Map<string, unknown>; module: BrokenModule }> {
   assertModuleFile(path, baseDir);
   const prepared = await prepareModule(path, `${path}:${exportName ?? ""}`);
-  const module: FaultyModule = {
+  const module: BrokenModule = {
     path,
     source: shownPath(path, baseDir),
     baseDir,
@@ -115,7 +115,7 @@ async function loadModule(
   return { exports: exportsOf(await evaluate(prepared, module)), module };
 }
 
-async function evaluate(prepared: PreparedModule, module: FaultyModule): Promise<Exports> {
+async function evaluate(prepared: PreparedModule, module: BrokenModule): Promise<Exports> {
   try {
     return await evaluated(
       whileLoading(() => prepared.evaluate()),
@@ -142,7 +142,7 @@ interface Served {
  * What an exported value is served as; a promise is awaited.
  * @throws GraphLoadError when it is no graph (`graph_load_failed`)
  */
-async function serveExport(value: unknown, module: FaultyModule, name: string): Promise<Served> {
+async function serveExport(value: unknown, module: BrokenModule, name: string): Promise<Served> {
   const { source } = module;
   const given = classify(value);
   if (given.kind !== "promise") return serve(given, module, name);
@@ -151,9 +151,9 @@ async function serveExport(value: unknown, module: FaultyModule, name: string): 
   return serve(found, module, name);
 }
 
-function serve(found: GraphExport, module: FaultyModule, name: string): Served {
+function serve(found: GraphExport, module: BrokenModule, name: string): Served {
   const { source } = module;
-  if (found.kind === "other" || found.kind === "promise") throw notAGraph(source, whatKind(found));
+  if (found.kind === "other" || found.kind === "promise") throw notAGraph(source, describeKind(found));
   if (found.kind === "graph") return served(found.graph, source, ownStorage(found.graph, source));
   if (found.kind === "builder") {
     const notice = `${source} was not compiled: compiled it without options`;
@@ -187,7 +187,7 @@ function ownStorage(graph: ServedGraph, source: string): string[] {
   ];
 }
 
-function compile(builder: GraphBuilder, module: FaultyModule, name: string): ServedGraph {
+function compile(builder: GraphBuilder, module: BrokenModule, name: string): ServedGraph {
   try {
     const compiled = classify(builder.compile());
     if (compiled.kind === "graph") return compiled.graph;
@@ -204,7 +204,7 @@ function compile(builder: GraphBuilder, module: FaultyModule, name: string): Ser
 /** The user's function, its result checked at each call. */
 function factoryOf(
   call: (config: unknown, runtime: FactoryRuntime) => unknown,
-  module: FaultyModule,
+  module: BrokenModule,
   name: string,
 ): GraphFactory {
   return async (config, access_context = "threads.create_run") => {
@@ -231,7 +231,7 @@ function factoryOf(
 }
 
 /** Where it stands, unless it was handed over as a value. */
-const inFile = ({ path, files }: FaultyModule): ErrorDetails =>
+const inFile = ({ path, files }: BrokenModule): ErrorDetails =>
   files.length > 0 ? { location: { file: path } } : {};
 
 function notAGraph(source: string, what: string): GraphLoadError {
@@ -305,7 +305,7 @@ export class GraphSources {
   async loadEach(): Promise<ReadonlyMap<string, LoadedGraph>> {
     const graphs = await this.#loadAll(async (error, source) => ({
       loaded: { kind: "fault", fault: asLoadError(error) },
-      files: source.kind === "file" ? await filesToMend(resolve(this.#options.cwd, source.path)) : [],
+      files: source.kind === "file" ? await filesToWatch(resolve(this.#options.cwd, source.path)) : [],
       notices: [],
     }));
     if (graphs.size > 0) return graphs;

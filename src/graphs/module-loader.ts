@@ -43,7 +43,7 @@ export async function prepareModule(file: string, key: string): Promise<Prepared
  * The files that a module which does not load hangs on: itself, what it imports of the project, and what would be
  * imported were it there.
  */
-export async function filesToMend(file: string): Promise<string[]> {
+export async function filesToWatch(file: string): Promise<string[]> {
   const jiti = isTypeScript(file) ? await createLoader(file) : undefined;
   const files = projectFiles(file, jiti && aliasesOf(jiti));
   return [...files, ...files.flatMap(missingFrom)];
@@ -188,9 +188,9 @@ const KINDS = {
   promise: "promise",
 };
 
-export const describe = (value: unknown): string => whatKind(classify(value));
+export const describe = (value: unknown): string => describeKind(classify(value));
 
-export const whatKind = (found: GraphExport): string =>
+export const describeKind = (found: GraphExport): string =>
   found.kind === "other" ? found.what : KINDS[found.kind];
 
 /** The exports by name. A plain object as default is what CommonJS exports as a whole: its properties are the exports. */

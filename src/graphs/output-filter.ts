@@ -35,7 +35,7 @@ export interface OutputFilter {
 }
 
 /** Lets everything through. */
-export const OPEN_FILTER: OutputFilter = {
+export const PASS_ALL: OutputFilter = {
   known: true,
   narrows: false,
   shows: () => true,
@@ -44,7 +44,7 @@ export const OPEN_FILTER: OutputFilter = {
   writes: (_, writes) => writes,
   updates: (updates) => updates,
   speaksOpenly: () => true,
-  within: () => OPEN_FILTER,
+  within: () => PASS_ALL,
 };
 
 /** Shows these keys of every graph, and no others. */
@@ -73,7 +73,7 @@ export function keysOnly(keys: ReadonlySet<string>): OutputFilter {
 }
 
 /** Shows nothing: of a graph that is not here nobody knows what it hides. */
-export const CLOSED_FILTER: OutputFilter = { ...keysOnly(new Set()), known: false };
+export const DROP_ALL: OutputFilter = { ...keysOnly(new Set()), known: false };
 
 /** What a graph says of its own output. */
 export interface GraphOutput {
@@ -232,8 +232,8 @@ const UNKNOWN: GraphOutput = {
 
 /** Shows what both show. */
 export function bothFilters(a: OutputFilter, b: OutputFilter): OutputFilter {
-  if (a === OPEN_FILTER || a === b) return b;
-  if (b === OPEN_FILTER) return a;
+  if (a === PASS_ALL || a === b) return b;
+  if (b === PASS_ALL) return a;
   return {
     known: a.known && b.known,
     narrows: a.narrows || b.narrows,
@@ -249,11 +249,11 @@ export function bothFilters(a: OutputFilter, b: OutputFilter): OutputFilter {
 
 /** The filter of a namespace: `child:<id>|leaf:<id>`, or its parts; empty for the graph itself. */
 export function filterAt(filter: OutputFilter, namespace: string | readonly string[]): OutputFilter {
-  return nodesOf(namespace).reduce((around, node) => around.within(node), filter);
+  return nodePathOf(namespace).reduce((around, node) => around.within(node), filter);
 }
 
 /** Names of the nodes along a namespace; what counts the calls of one task names none. */
-export function nodesOf(namespace: string | readonly string[]): string[] {
+export function nodePathOf(namespace: string | readonly string[]): string[] {
   const parts = typeof namespace === "string" ? namespace.split("|") : namespace;
   return parts
     .filter((part) => part !== "" && !/^\d+$/.test(part))
@@ -261,7 +261,7 @@ export function nodesOf(namespace: string | readonly string[]): string[] {
 }
 
 /** The namespace of the task in which something was made, by its metadata. */
-export function taskOf(metadata: unknown): string {
+export function taskNamespace(metadata: unknown): string {
   const { langgraph_checkpoint_ns, checkpoint_ns } = isRecord(metadata) ? metadata : {};
   const namespace = langgraph_checkpoint_ns ?? checkpoint_ns;
   return typeof namespace === "string" ? namespace : "";

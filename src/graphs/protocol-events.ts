@@ -5,13 +5,13 @@
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { RunFrame } from "../models/run-stream.js";
 import { MessageBlocks } from "./message-blocks.js";
-import { INTERRUPT_KEY, taskOf } from "./output-filter.js";
+import { INTERRUPT_KEY, taskNamespace } from "./output-filter.js";
 import { MESSAGE_TYPES } from "./serialize.js";
 import { type InnerEnd, SubgraphLifecycle } from "./subgraph-lifecycle.js";
 import { CHECKPOINT_ID } from "./stream-frames.js";
 
 /** One event, without its place in the thread. */
-export interface RunEvent {
+export interface ProtocolRunEvent {
   method: string;
   channel: string;
   namespace: readonly string[];
@@ -23,7 +23,7 @@ export interface RunEvent {
   checkpoint?: { id: string; step: number };
 }
 
-export interface RunFacts {
+export interface ProtocolRunInfo {
   run_id: string;
   /** Name of the graph. */
   graph_id: string;
@@ -32,13 +32,13 @@ export interface RunFacts {
 }
 
 /** Where the events of what a frame tells go. */
-type RunEventSink = (event: RunEvent) => void;
+type RunEventSink = (event: ProtocolRunEvent) => void;
 
 /** Key of an update that says where it came from. */
 const ORIGIN_KEY = "__metadata__";
 
 export class ProtocolEvents {
-  readonly #facts: RunFacts;
+  readonly #facts: ProtocolRunInfo;
   readonly #sink: RunEventSink;
   readonly #messages: MessageBlocks;
   readonly #inner: SubgraphLifecycle;
@@ -52,7 +52,7 @@ export class ProtocolEvents {
   /** True once the run stopped for an answer, or at a breakpoint. */
   #waits = false;
 
-  constructor(facts: RunFacts, sink: RunEventSink) {
+  constructor(facts: ProtocolRunInfo, sink: RunEventSink) {
     this.#facts = facts;
     this.#sink = sink;
     this.#messages = new MessageBlocks((namespace, node, data) =>
@@ -203,7 +203,12 @@ export class ProtocolEvents {
     }
   }
 
-  #tell(method: string, namespace: readonly string[], data: unknown, more: Partial<RunEvent> = {}): void {
+  #tell(
+    method: string,
+    namespace: readonly string[],
+    data: unknown,
+    more: Partial<ProtocolRunEvent> = {},
+  ): void {
     this.#inner.enter(namespace);
     this.#sink({ method, channel: method, namespace, data, ...more });
   }
@@ -216,7 +221,7 @@ function metadataOf(metadata: unknown): {
   task: readonly string[];
 } {
   const text = metadata === undefined ? undefined : `,${JSON.stringify(metadata)}]`;
-  const task = taskOf(metadata);
+  const task = taskNamespace(metadata);
   return { text, value: isRecord(metadata) ? metadata : {}, task: task === "" ? [] : task.split("|") };
 }
 

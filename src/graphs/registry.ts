@@ -8,10 +8,10 @@ import type { AccessContext, GraphConfig, LoadedGraph, ServedGraph } from "./gra
 import { createOutputFilter } from "./graph-output.js";
 import {
   bothFilters,
-  CLOSED_FILTER,
+  DROP_ALL,
   type KeyFilter,
   keysOnly,
-  OPEN_FILTER,
+  PASS_ALL,
   type OutputFilter,
 } from "./output-filter.js";
 import { PlaceholderGraph } from "./placeholder-graph.js";
@@ -152,9 +152,9 @@ export class GraphRegistry {
   #standIn(graphId: string, reason: GraphNotLoadedError): BoundGraph {
     const graph = new PlaceholderGraph(reason);
     graph.checkpointer = this.#options.checkpointer;
-    if (this.#options.unfiltered) return { id: graphId, graph, filter: OPEN_FILTER };
+    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL };
     this.#warn(graphId, []);
-    return { id: graphId, graph, filter: CLOSED_FILTER };
+    return { id: graphId, graph, filter: DROP_ALL };
   }
 
   /**
@@ -188,7 +188,7 @@ export class GraphRegistry {
     const graph = original.withConfig({});
     graph.checkpointer = this.#options.checkpointer;
     graph.store ??= this.#options.store;
-    if (this.#options.unfiltered) return { id: graphId, graph, filter: OPEN_FILTER };
+    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL };
     const filter = await createOutputFilter(graph, (path) => this.#warn(graphId, path));
     if (!filter.known) this.#warn(graphId, []);
     this.#reportIfHeld(graphId, filter);

@@ -1,9 +1,9 @@
 /** What a run threw -> what is kept of it for whoever develops the graph: where it was thrown, in which node, and why. */
 import { codeFrame } from "../support/code-frame.js";
-import { attempt, errorMessage, errorName, GraphServeError, type SourceLocation } from "../support/errors.js";
+import { tryOr, errorMessage, errorName, GraphServeError, type SourceLocation } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
-import { frameOf, isOwn, type StackFrame } from "../support/stack.js";
-import { type FaultyTask, likelyTask, markedTask } from "./faulty-tasks.js";
+import { parseStackLine, isUserCode, type StackFrame } from "../support/stack.js";
+import { type FailedTask, likelyFailedTask, markedTask } from "./failed-tasks.js";
 import { isAsLoaded } from "./module-loader.js";
 import { sourcePosition, sourceText } from "./source-positions.js";
 import { thrownMessage } from "./thrown.js";
@@ -14,10 +14,10 @@ const MOST_THROWN = 10;
 const LONGEST_CAUSE = 1_000;
 
 /** What was thrown, with its causes and parts. `tasks` are those that say which node threw. Never rejects. */
-export async function runFault(thrown: unknown, tasks: readonly FaultyTask[] = []): Promise<RunFault> {
-  const message = attempt(() => thrownMessage(thrown)) ?? errorMessage(thrown);
+export async function runFault(thrown: unknown, tasks: readonly FailedTask[] = []): Promise<RunFault> {
+  const message = tryOr(() => thrownMessage(thrown)) ?? errorMessage(thrown);
   try {
-    const task = markedTask(thrown, tasks) ?? likelyTask(thrown, tasks);
+    const task = markedTask(thrown, tasks) ?? likelyFailedTask(thrown, tasks);
     return { ...(await describe(thrown, task, { tasks, seen: new Set() })), message };
   } catch {
     return { name: errorName(thrown), message, stack: [], folded: 0 };
@@ -25,19 +25,19 @@ export async function runFault(thrown: unknown, tasks: readonly FaultyTask[] = [
 }
 
 interface Telling {
-  tasks: readonly FaultyTask[];
+  tasks: readonly FailedTask[];
   /** What was told of already: causes may go round in circles. */
   seen: Set<unknown>;
 }
 
-async function describe(thrown: unknown, task: FaultyTask | undefined, telling: Telling): Promise<RunFault> {
+async function describe(thrown: unknown, task: FailedTask | undefined, telling: Telling): Promise<RunFault> {
   const { seen } = telling;
   seen.add(thrown);
   const { own, others } = framesOf(thrown);
   const stack = own.length > 0 ? await Promise.all(own.map(sourceFrame)) : others.slice(0, MOST_LIBRARY);
   const location = (own.length > 0 ? locate(stack[0]) : undefined) ?? knownLocation(thrown);
   const cause = await inner(
-    attempt(() => (thrown as { cause?: unknown }).cause),
+    tryOr(() => (thrown as { cause?: unknown }).cause),
     telling,
   );
   const errors: RunFault[] = [];
@@ -66,9 +66,9 @@ async function inner(thrown: unknown, telling: Telling): Promise<RunFault | unde
 
 /** What an AggregateError holds. */
 function partsOf(thrown: unknown): unknown[] {
-  const errors = attempt(() => (thrown as { errors?: unknown }).errors);
-  const isAggregate = attempt(() => thrown instanceof Error && Array.isArray(errors));
-  return isAggregate ? (attempt(() => (errors as unknown[]).slice(0, MOST_THROWN)) ?? []) : [];
+  const errors = tryOr(() => (thrown as { errors?: unknown }).errors);
+  const isAggregate = tryOr(() => thrown instanceof Error && Array.isArray(errors));
+  return isAggregate ? (tryOr(() => (errors as unknown[]).slice(0, MOST_THROWN)) ?? []) : [];
 }
 
 // The stack of what was thrown: the user's own code, and that of libraries.
@@ -84,16 +84,16 @@ const NODE_FUNCTION = /^RunnableCallable\.(?:(\S+) \[as func\]|func)$/;
 
 function framesOf(thrown: unknown): { own: StackFrame[]; others: StackFrame[] } {
   const rows = stackRows(thrown);
-  const frames = rows.flatMap((row) => frameOf(row) ?? []).map(named);
-  const own = frames.filter(isOwn);
-  return { own: own.slice(0, MOST_OWN), others: frames.filter((frame) => !isOwn(frame)) };
+  const frames = rows.flatMap((row) => parseStackLine(row) ?? []).map(named);
+  const own = frames.filter(isUserCode);
+  return { own: own.slice(0, MOST_OWN), others: frames.filter((frame) => !isUserCode(frame)) };
 }
 
 /** The rows of the stack without the message, which may look like one. */
 function stackRows(thrown: unknown): string[] {
-  const stack = attempt(() => (thrown as { stack?: unknown }).stack);
+  const stack = tryOr(() => (thrown as { stack?: unknown }).stack);
   if (typeof stack !== "string") return [];
-  const message = attempt(() => (thrown as { message?: unknown }).message);
+  const message = tryOr(() => (thrown as { message?: unknown }).message);
   const head = typeof message === "string" && message !== "" ? stack.indexOf(message) : -1;
   const start = head < 0 ? 0 : head + (message as string).length;
   return stack
@@ -123,4 +123,4 @@ function locate(frame: StackFrame | undefined): SourceLocation | undefined {
 
 /** Errors of ours say where a graph file is wrong. */
 const knownLocation = (thrown: unknown): SourceLocation | undefined =>
-  attempt(() => (thrown instanceof GraphServeError ? thrown.location : undefined));
+  tryOr(() => (thrown instanceof GraphServeError ? thrown.location : undefined));

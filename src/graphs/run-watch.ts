@@ -4,9 +4,9 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../models/common.js";
 import type { NodeActivity, RunActivity, ToolActivity } from "../models/run-activity.js";
 import type { Run } from "../models/run.js";
-import { attempt, errorMessage, errorName } from "../support/errors.js";
-import { dueTurn } from "../support/event-loop.js";
-import { nodesOf, taskOf } from "./output-filter.js";
+import { tryOr, errorMessage, errorName } from "../support/errors.js";
+import { dueYield } from "../support/event-loop.js";
+import { nodePathOf, taskNamespace } from "./output-filter.js";
 import { tokensOf } from "./usage.js";
 
 type Start<Name extends `handle${"Chain" | "Tool" | "LLM" | "ChatModel"}Start`> = Parameters<
@@ -43,7 +43,7 @@ export class RunWatch extends BaseCallbackHandler {
   constructor(run: Run, tell: (activity: RunActivity) => void) {
     super();
     this.#run = run;
-    this.#tell = (activity) => void attempt(() => tell(activity));
+    this.#tell = (activity) => void tryOr(() => tell(activity));
   }
 
   begin(stateless: boolean): void {
@@ -59,8 +59,8 @@ export class RunWatch extends BaseCallbackHandler {
     ...[, , id, , tags = [], metadata]: Start<"handleChainStart">
   ): Promise<void> {
     if (!tags.some((tag) => NODE.test(tag)) || tags.includes(HIDDEN)) return;
-    await dueTurn();
-    this.#open.set(id, { task: taskOf(metadata), since: performance.now() });
+    await dueYield();
+    this.#open.set(id, { task: taskNamespace(metadata), since: performance.now() });
   }
 
   override handleChainEnd(_: unknown, id: string): void {
@@ -73,7 +73,11 @@ export class RunWatch extends BaseCallbackHandler {
 
   override handleToolStart(...[tool, input, id, , , metadata, name]: Start<"handleToolStart">): void {
     const named = name ?? tool.name ?? String(tool.id?.at(-1) ?? "tool");
-    this.#open.set(id, { task: taskOf(metadata), since: performance.now(), tool: { name: named, input } });
+    this.#open.set(id, {
+      task: taskNamespace(metadata),
+      since: performance.now(),
+      tool: { name: named, input },
+    });
   }
 
   override handleToolEnd(output: unknown, id: string): void {
@@ -87,11 +91,11 @@ export class RunWatch extends BaseCallbackHandler {
   }
 
   override handleChatModelStart(...[, , id, , , , metadata]: Start<"handleChatModelStart">): void {
-    this.#models.set(id, taskOf(metadata));
+    this.#models.set(id, taskNamespace(metadata));
   }
 
   override handleLLMStart(...[, , id, , , , metadata]: Start<"handleLLMStart">): void {
-    this.#models.set(id, taskOf(metadata));
+    this.#models.set(id, taskNamespace(metadata));
   }
 
   override handleLLMEnd(result: LLMResult, id: string): void {
@@ -115,13 +119,13 @@ export class RunWatch extends BaseCallbackHandler {
   #endTool(id: string, state: ToolActivity["state"], output: () => string): void {
     const open = this.#open.get(id);
     if (!open?.tool) return;
-    const text = attempt(output) ?? "";
+    const text = tryOr(output) ?? "";
     this.#tell({ kind: "tool", ...this.#close(id, open), ...open.tool, state, output: text });
   }
 
   #close(id: string, { task, since }: Open): Pick<NodeActivity, "run" | "path" | "ms"> {
     this.#open.delete(id);
-    return { run: this.#run, path: nodesOf(task), ms: performance.now() - since };
+    return { run: this.#run, path: nodePathOf(task), ms: performance.now() - since };
   }
 }
 

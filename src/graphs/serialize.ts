@@ -2,7 +2,12 @@
 import { errorMessage, errorName } from "../support/errors.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { maskSecrets } from "../support/secrets.js";
-import { because, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
+import {
+  reasonOf,
+  findUnserializable,
+  MAX_SERIALIZABLE_DEPTH,
+  UnserializableError,
+} from "../support/unserializable.js";
 
 interface Walk {
   /** The objects around the value, outermost first. */
@@ -136,7 +141,8 @@ function convert(value: unknown, walk: Walk): unknown {
   if (ancestors.includes(value)) return "[circular]";
   ancestors.push(value);
   try {
-    if (ancestors.length > MAX_DEPTH) throw new Error(`nested more than ${MAX_DEPTH} deep`);
+    if (ancestors.length > MAX_SERIALIZABLE_DEPTH)
+      throw new Error(`nested more than ${MAX_SERIALIZABLE_DEPTH} deep`);
     if (Array.isArray(value)) return listToWire(value, walk);
     return isPlain(value) ? plainToWire(value as JsonObject, walk) : instanceToWire(value, walk);
   } catch (error) {
@@ -191,8 +197,8 @@ function sendable<T>(value: unknown, name: string, work: () => T): T {
 /** The error that names what in `value` cannot be sent; `error` is how that showed. */
 export function unsendable(error: unknown, value: unknown, name: string): UnserializableError {
   if (error instanceof UnserializableError) return error;
-  const fault = faultIn(value, { name, bigints: true });
-  const unknown = { path: name, what: `cannot be read: ${because(error)}` };
+  const fault = findUnserializable(value, { name, bigints: true });
+  const unknown = { path: name, what: `cannot be read: ${reasonOf(error)}` };
   return new UnserializableError("what the run yields cannot be sent", fault ?? unknown, error);
 }
 

@@ -4,7 +4,7 @@ import type { CheckpointConfig, Interrupt, ThreadState, ThreadTask } from "../mo
 import type { GraphConfig, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
 import type { OutputFilter } from "./output-filter.js";
 import { toWire } from "./serialize.js";
-import { withoutState } from "./thrown.js";
+import { withoutStateValues } from "./thrown.js";
 
 /**
  * The state at a checkpoint, the latest when none is named. To the latest belongs what tasks of the next superstep have
@@ -40,7 +40,7 @@ async function latestOf(graph: ServedGraph, config: GraphConfig): Promise<GraphC
 const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
 
 /** The checkpoint that a LangGraph config names; null when it names none. */
-export function checkpointOf(config: GraphConfig | undefined): CheckpointConfig | null {
+export function checkpointRefOf(config: GraphConfig | undefined): CheckpointConfig | null {
   const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = config?.configurable ?? {};
   if (checkpoint_id == null && !checkpoint_ns) return null;
   return {
@@ -58,7 +58,7 @@ function interruptsOf(task: SnapshotTask): Interrupt[] {
 /** The error that ended a task, as JSON text: clients parse it. */
 function errorText(thrown: unknown): string | null {
   if (thrown == null) return null;
-  const error = withoutState(thrown);
+  const error = withoutStateValues(thrown);
   if (typeof error === "string") return error;
   const { message, name } = isRecord(error)
     ? error
@@ -77,7 +77,7 @@ function taskOf(task: SnapshotTask, filter: OutputFilter): ThreadTask {
     path: (toWire(task.path) as unknown[] | undefined) ?? [],
     error: errorText(task.error),
     interrupts: interruptsOf(task),
-    checkpoint: checkpointOf(nested ? nested.config : (task.state as GraphConfig | undefined)),
+    checkpoint: checkpointRefOf(nested ? nested.config : (task.state as GraphConfig | undefined)),
     state: nested ? threadStateOf(nested, filter.within(task.name)) : null,
     result: task.result === undefined ? null : toWire(filter.values(task.result)),
   };
@@ -105,10 +105,10 @@ export function threadStateOf(snapshot: Snapshot, filter: OutputFilter): ThreadS
     values: toWire(filter.values(snapshot.values)),
     next: [...snapshot.next],
     tasks,
-    checkpoint: exists ? checkpointOf(snapshot.config) : null,
+    checkpoint: exists ? checkpointRefOf(snapshot.config) : null,
     metadata: metadataOf(snapshot.metadata, filter),
     created_at: snapshot.createdAt ?? null,
-    parent_checkpoint: exists ? checkpointOf(snapshot.parentConfig) : null,
+    parent_checkpoint: exists ? checkpointRefOf(snapshot.parentConfig) : null,
     interrupts: tasks.flatMap((task) => task.interrupts),
   };
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { attempt } from "../support/errors.js";
+import { tryOr } from "../support/errors.js";
 import { createLoader, isAsLoaded, isTypeScript } from "./module-loader.js";
 
 export interface SourcePosition {
@@ -51,7 +51,7 @@ function mapOf(code: string, file: string): LoadedMap | undefined {
   const url = [...code.matchAll(MAP_COMMENT)].at(-1)?.[1];
   if (url === undefined) return undefined;
   const inline = /^data:[^,]*;base64,(.*)$/.exec(url)?.[1];
-  const place = resolve(dirname(file), attempt(() => decodeURIComponent(url)) ?? url);
+  const place = resolve(dirname(file), tryOr(() => decodeURIComponent(url)) ?? url);
   const text = inline === undefined ? sourceText(place) : Buffer.from(inline, "base64").toString();
   const payload = JSON.parse(text) as SourceMapPayload;
   const folder = inline === undefined ? dirname(place) : dirname(file);
@@ -70,5 +70,5 @@ function original({ map, folder }: LoadedMap, { line, column }: SourcePosition):
 
 /** The text of a file; empty when it is not there, or too large to be looked at. */
 export function sourceText(file: string): string {
-  return attempt(() => (statSync(file).size > LARGEST_BYTES ? "" : readFileSync(file, "utf8"))) ?? "";
+  return tryOr(() => (statSync(file).size > LARGEST_BYTES ? "" : readFileSync(file, "utf8"))) ?? "";
 }

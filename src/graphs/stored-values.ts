@@ -4,8 +4,8 @@ import { InvalidRequestError, type Issue } from "../support/errors.js";
 import { isStateChannel } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { mapSends, SENDS, type StoredCheckpoint } from "../models/thread-file.js";
-import { OPEN_FILTER, type OutputFilter } from "./output-filter.js";
-import { withoutState } from "./thrown.js";
+import { PASS_ALL, type OutputFilter } from "./output-filter.js";
+import { withoutStateValues } from "./thrown.js";
 
 const INPUT = "__start__";
 const ERROR = "__error__";
@@ -17,7 +17,7 @@ const isTrigger = (channel: string): boolean => /^(branch|join):/.test(channel);
 
 /** The checkpoint without the values that clients never see; `filter` is that of its namespace. */
 export function visibleCheckpoint(stored: StoredCheckpoint, filter: OutputFilter): StoredCheckpoint {
-  if (filter === OPEN_FILTER) return stored;
+  if (filter === PASS_ALL) return stored;
   const isVisible = (channel: string) =>
     filter.shows(channel) || !(isStateChannel(channel) || channel === PREVIOUS);
   const visible = <T>(record: Record<string, T>): Record<string, T> =>
@@ -47,7 +47,7 @@ function visibleValue(filter: OutputFilter, channel: string, value: unknown): un
   if (filter.shows(channel) || SHOWN.has(channel)) return value;
   if (channel === INPUT) return filter.input(INPUT, value);
   if (channel === SENDS) return mapSends(value, (args, node) => filter.input(node, args));
-  if (channel === ERROR) return withoutState(value);
+  if (channel === ERROR) return withoutStateValues(value);
   // A trigger holds nothing, or the names of nodes.
   return isTrigger(channel) && !isRecord(value) ? value : null;
 }

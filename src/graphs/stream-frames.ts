@@ -3,21 +3,21 @@ import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { StreamMode } from "../models/run.js";
-import { attempt } from "../support/errors.js";
-import { shownEvent } from "./event-filter.js";
+import { tryOr } from "../support/errors.js";
+import { visibleEvent } from "./event-filter.js";
 import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
 import { HeldOutput } from "./held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
 import { filterAt, INTERRUPT_KEY, type OutputFilter, UNKEYED } from "./output-filter.js";
 import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, yieldedToWire } from "./serialize.js";
-import { ToolPlaces } from "./tool-handlers.js";
+import { ToolNamespaces } from "./tool-handlers.js";
 
 /** Modes that need the chunks of `tasks`, and those that need them while messages are held. */
 const NEED_TASKS: readonly StreamMode[] = ["updates"];
 const NEED_TASKS_TO_HOLD: readonly StreamMode[] = [...NEED_TASKS, "messages", "messages-tuple"];
 
 /** What a run yields for the events of its thread, beside what its own client asks for. */
-export const WIDE_MODES: readonly StreamMode[] = [
+export const ALL_MODES: readonly StreamMode[] = [
   "values",
   "updates",
   "messages-tuple",
@@ -104,7 +104,7 @@ export class StreamFrames {
   readonly #updates: NodeUpdates | undefined;
   readonly #messages: MessageFrames | undefined;
   readonly #held: HeldOutput | undefined;
-  readonly #toolPlaces: ToolPlaces | undefined;
+  readonly #toolPlaces: ToolNamespaces | undefined;
 
   constructor(options: StreamFramesOptions, sink: EventSink) {
     this.#options = options;
@@ -113,7 +113,7 @@ export class StreamFrames {
     if (options.holdMessages) this.#held = new HeldOutput(options.filter);
     if (this.#modes.has("updates"))
       this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
-    if (this.#modes.has("tools")) this.#toolPlaces = new ToolPlaces();
+    if (this.#modes.has("tools")) this.#toolPlaces = new ToolNamespaces();
     if (this.#modes.has("messages"))
       this.#messages = new MessageFrames((event, data) => this.#emit(event, data));
   }
@@ -137,7 +137,7 @@ export class StreamFrames {
   takeEvent(event: unknown, isRoot: boolean): void {
     if (!this.#modes.has("events")) return;
     const { filter, unfilteredEvents } = this.#options;
-    const shown = isRoot || unfilteredEvents ? event : shownEvent(event, filter);
+    const shown = isRoot || unfilteredEvents ? event : visibleEvent(event, filter);
     const masked =
       isRecord(shown) && "metadata" in shown ? { ...shown, metadata: metadataToWire(shown.metadata) } : shown;
     this.#emit("events", toJson(masked, "events"));
@@ -156,7 +156,7 @@ export class StreamFrames {
 
   /** The answer of a run that was stopped: its values as far as they can be read. Never throws. */
   answerSoFar(): JsonObject {
-    return attempt(() => this.#answer(toWire)) ?? {};
+    return tryOr(() => this.#answer(toWire)) ?? {};
   }
 
   #answer(convert: Convert): JsonObject {

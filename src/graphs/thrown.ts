@@ -11,7 +11,7 @@ const WITH_STATE: readonly [RegExp, string][] = [
 export const thrownMessage = (thrown: unknown): string => plain(errorMessage(thrown));
 
 /** A stored error, `{name, message}` or a text, without the state in its message. */
-export function withoutState(error: unknown): unknown {
+export function withoutStateValues(error: unknown): unknown {
   if (typeof error === "string") return plain(error);
   if (!isRecord(error) || typeof error.message !== "string") return error;
   return { ...error, name: error.name, message: plain(error.message) };

@@ -1,11 +1,11 @@
 /** Handlers of callbacks that hear of tools alone. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import { taskOf } from "./output-filter.js";
+import { taskNamespace } from "./output-filter.js";
 
 type ToolStart = Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>;
 
 /** Where in a graph tools are called: in newer releases, LangGraph's stream of their calls does not name the task. */
-export class ToolPlaces extends BaseCallbackHandler {
+export class ToolNamespaces extends BaseCallbackHandler {
   override name = "graph_serve_tools";
   override awaitHandlers = true;
   override ignoreLLM = true;
@@ -18,7 +18,7 @@ export class ToolPlaces extends BaseCallbackHandler {
   override handleToolStart(...start: ToolStart): void {
     const [, , , , , metadata, , callId] = start;
     const tasks = this.#tasks.get(callId) ?? new Set();
-    this.#tasks.set(callId, tasks.add(taskOf(metadata)));
+    this.#tasks.set(callId, tasks.add(taskNamespace(metadata)));
   }
 
   /** Namespaces of the tasks that made calls with this id; models may give one id to several. */
@@ -31,8 +31,8 @@ export class ToolPlaces extends BaseCallbackHandler {
 const OF_TOOLS = "StreamToolsHandler";
 
 /** Whether a handler is ours or LangGraph's, and nobody misses what else it could be told. */
-export function hearsOfToolsAlone(handler: BaseCallbackHandler): boolean {
-  if (handler.name !== OF_TOOLS && !(handler instanceof ToolPlaces)) return false;
+export function handlesToolsOnly(handler: BaseCallbackHandler): boolean {
+  if (handler.name !== OF_TOOLS && !(handler instanceof ToolNamespaces)) return false;
   return methodsOf(handler).every((name) => name.startsWith("handleTool"));
 }
 

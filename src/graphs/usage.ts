@@ -6,10 +6,10 @@ import { isRecord } from "../models/common.js";
 import type { RunTask, RunTasks, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, type TokenCounts } from "../models/token-counts.js";
 import { errorName } from "../support/errors.js";
-import { dueTurn } from "../support/event-loop.js";
-import { taskOf } from "./output-filter.js";
+import { dueYield } from "../support/event-loop.js";
+import { taskNamespace } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
-import { hearsOfToolsAlone } from "./tool-handlers.js";
+import { handlesToolsOnly } from "./tool-handlers.js";
 
 function firstNumber(source: Record<string, unknown>, ...keys: string[]): number | undefined {
   for (const key of keys) {
@@ -100,7 +100,7 @@ export class RunTimes {
       kind,
       name,
       ...(call !== undefined && { tool_call_id: call }),
-      namespace: taskOf(metadata),
+      namespace: taskNamespace(metadata),
       step: typeof step === "number" ? step : null,
       state: "running",
       usage: null,
@@ -225,7 +225,7 @@ export class RunUsage extends BaseCallbackHandler {
 
   /** A model whose tokens are all there at once must not keep others out until the last. */
   override handleLLMNewToken(): Promise<void> | undefined {
-    return dueTurn();
+    return dueYield();
   }
 
   override handleLLMEnd(result: LLMResult, id?: string): void {
@@ -319,7 +319,7 @@ export class ModelCallbacks extends CallbackManager {
   /** Of tools, one handler tells the others: LangChain takes as long for each that hears nothing of a token. */
   override addHandler(handler: BaseCallbackHandler, inherit = true): void {
     const [first] = this.handlers;
-    if (!(first instanceof RunUsage) || !inherit || !hearsOfToolsAlone(handler))
+    if (!(first instanceof RunUsage) || !inherit || !handlesToolsOnly(handler))
       return super.addHandler(handler, inherit);
     const joined = first.telling(handler);
     const inPlace = (each: BaseCallbackHandler) => (each === first ? joined : each);
@@ -341,7 +341,7 @@ export class ModelCallbacks extends CallbackManager {
   ): Promise<CallbackManagerForChainRun> {
     const [, , runId = this.getParentRunId(), , , , name = ""] = start;
     if (!this.#isAlone || runId === undefined) return super.handleChainStart(...start);
-    await dueTurn();
+    await dueYield();
     const task =
       this.#isTask && name !== START ? this.#handler.times.begin("node", name, this.#metadata) : undefined;
     return new QuietRun(this.#handler, runId, task);

@@ -1,11 +1,11 @@
 /** Schemas as clients may see them: which keys there are, but no value of a key that is hidden. */
 import type { GraphSchema } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import { OPEN_FILTER, type OutputFilter } from "./output-filter.js";
+import { PASS_ALL, type OutputFilter } from "./output-filter.js";
 
 /** The schemas of a graph without the defaults of keys that its output leaves out. */
 export function visibleSchemas(schemas: GraphSchema, filter: OutputFilter): GraphSchema {
-  if (filter === OPEN_FILTER) return schemas;
+  if (filter === PASS_ALL) return schemas;
   const { input_schema, output_schema, state_schema } = schemas;
   return {
     ...schemas,

@@ -7,8 +7,8 @@ import { isRecord } from "../models/common.js";
 import type { Service } from "../service.js";
 import type { A2aSdk } from "../support/a2a-sdk.js";
 import { InvalidRequestError } from "../support/errors.js";
-import { HEARTBEAT_MS, type Unread } from "./outlet.js";
-import { disconnectSignal, factsOf, readJson } from "./request.js";
+import { HEARTBEAT_MS, type WriteBudget } from "./response-writer.js";
+import { disconnectSignal, requestContext, readJson } from "./request.js";
 import { sendJson } from "./respond.js";
 
 const CARD = "/.well-known/agent-card.json";
@@ -21,7 +21,7 @@ const INVALID_REQUEST = -32_600;
 const VERSION_NOT_SUPPORTED = -32_009;
 
 /** Serves what is mounted at the root; `service` was opened with the setting a2a. */
-export function serveA2a(service: Service, unread: Unread): RequestHandler {
+export function serveA2a(service: Service, unread: WriteBudget): RequestHandler {
   const sdk = service.a2aSdk as A2aSdk;
   const router = express.Router({ caseSensitive: true });
   const sendCard = async (req: Request, res: Response, assistantId: string) => {
@@ -44,7 +44,7 @@ export function serveA2a(service: Service, unread: Unread): RequestHandler {
     const version = String(req.headers["a2a-version"] ?? LEGACY_VERSION);
     if (!VERSIONS.includes(version))
       return answerError(res, VERSION_NOT_SUPPORTED, `A2A-Version must be ${VERSIONS.join(" or ")}`, body.id);
-    const { caller } = factsOf(req);
+    const { caller } = requestContext(req);
     const agent = new Agent({
       sdk,
       service: caller ? service.as(caller) : service,
@@ -91,7 +91,7 @@ async function sendEvents(
   res: Response,
   events: AsyncGenerator,
   failed: (error: unknown) => object,
-  unread: Unread,
+  unread: WriteBudget,
 ): Promise<void> {
   const next = () =>
     events.next().catch((error: unknown) => ({ done: false, value: failed(error), isLast: true }));
@@ -106,7 +106,7 @@ async function sendEvents(
   const heartbeat = setInterval(() => {
     if (!res.destroyed && !res.writableNeedDrain) res.write(": heartbeat\n\n");
   }, HEARTBEAT_MS).unref();
-  const outlet = unread.outlet(res, { request_id: factsOf(res.req).id });
+  const outlet = unread.outlet(res, { request_id: requestContext(res.req).id });
   try {
     while (event.done !== true) {
       if (!(await outlet.write(Buffer.from(`data: ${JSON.stringify(event.value)}\n\n`)))) return;

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
 import type { Service } from "../service.js";
 import { UnauthorizedError } from "../support/errors.js";
-import { senderOf } from "./in-process-sender.js";
-import { factsOf } from "./request.js";
+import { inProcessSender } from "./in-process-sender.js";
+import { requestContext } from "./request.js";
 
 type ApiKeys = NonNullable<Service["settings"]["api_keys"]>;
 
@@ -20,13 +20,13 @@ export function keyGuard(keys: ApiKeys, isOpen: (path: string) => boolean): Requ
     return { name, digest: digest(key) };
   });
   return (req, _res, next) => {
-    const sender = senderOf(req);
-    if (sender?.key !== undefined) factsOf(req).key = sender.key;
+    const sender = inProcessSender(req);
+    if (sender?.key !== undefined) requestContext(req).key = sender.key;
     if (sender || isOpen(req.path)) return next();
     const found = presented(req.headers).map((key) => find(known, key));
     const match = found.find((key) => key !== undefined);
     if (!match) throw new UnauthorizedError("a known API key is needed: x-api-key, or Authorization: Bearer");
-    if (match.name !== undefined) factsOf(req).key = match.name;
+    if (match.name !== undefined) requestContext(req).key = match.name;
     next();
   };
 }
@@ -55,9 +55,9 @@ export function callerGuard(
 ): RequestHandler {
   return async (req, _res, next) => {
     const { method, path, headers } = req;
-    const sender = senderOf(req);
-    if (sender) factsOf(req).caller = sender.caller;
-    else if (!isOpen(path)) factsOf(req).caller = await authenticate({ method, path, headers });
+    const sender = inProcessSender(req);
+    if (sender) requestContext(req).caller = sender.caller;
+    else if (!isOpen(path)) requestContext(req).caller = await authenticate({ method, path, headers });
     next();
   };
 }

@@ -10,14 +10,21 @@ import type { Metrics } from "../support/metrics.js";
 import { callerGuard, keyGuard, openRoutes } from "./api-keys.js";
 import { docs } from "./docs.js";
 import { errorHandler } from "./error-handler.js";
-import { senderOf } from "./in-process-sender.js";
+import { inProcessSender } from "./in-process-sender.js";
 import { mountedApp } from "./mounted-app.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
-import { sendStream, Unread } from "./outlet.js";
+import { sendStream, WriteBudget } from "./response-writer.js";
 import { BodyBudget } from "./body-bytes.js";
-import { disconnectSignal, factsOf, noteRequest, readJson, readQuery, validate } from "./request.js";
+import {
+  disconnectSignal,
+  requestContext,
+  trackRequest,
+  readJson,
+  readQuery,
+  validatePayload,
+} from "./request.js";
 import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
-import { enabledRoutes, onlyReads } from "./route-table.js";
+import { enabledRoutes, isReadOnly } from "./route-table.js";
 import type { Call, Reply, Route } from "./route.js";
 import { studio, type StudioOptions } from "./studio.js";
 import { upgradeOf } from "./upgrades.js";
@@ -66,12 +73,12 @@ export function createApp(
     app.set("strict routing", true);
     app.use(mountedApp(service, isOpen));
   }
-  const unread = new Unread(settings, logger);
+  const unread = new WriteBudget(settings, logger);
   if (service.mcpSdk && !readOnly) app.use("/mcp", mcp(service, unread));
   if (service.a2aSdk && !readOnly) app.use(a2a(service, unread));
   const routes = enabledRoutes(settings);
   registerRoutes(app, routes, (route) =>
-    readOnly && !onlyReads(route) ? refuseChange : requestHandler(service, route, unread),
+    readOnly && !isReadOnly(route) ? refuseChange : requestHandler(service, route, unread),
   );
   if (!settings.disabled_routes.includes("meta")) {
     const keys = settings.api_keys && { openRoutes: settings.open_routes };
@@ -97,7 +104,7 @@ function assertAuth({ settings, authenticate }: Service): void {
 /** Serves the document, built by the first request. */
 function openApiDocument(
   routes: readonly Route[],
-  unread: Unread,
+  unread: WriteBudget,
   keys: KeySecurity | undefined,
 ): RequestHandler {
   let text: string | undefined;
@@ -108,7 +115,7 @@ function openApiDocument(
 }
 
 /** The Model Context Protocol, loaded by the first request. */
-function mcp(service: Service, unread: Unread): RequestHandler {
+function mcp(service: Service, unread: WriteBudget): RequestHandler {
   let handler: Promise<RequestHandler> | undefined;
   return async (req, res, next) => {
     handler ??= import("./mcp.js").then(({ serveMcp }) => serveMcp(service, unread));
@@ -121,7 +128,7 @@ function mcp(service: Service, unread: Unread): RequestHandler {
 const A2A_PATHS = /^\/(a2a|\.well-known\/agent-card\.json)(\/|$)/;
 
 /** The Agent2Agent protocol, loaded by the first request. */
-function a2a(service: Service, unread: Unread): RequestHandler {
+function a2a(service: Service, unread: WriteBudget): RequestHandler {
   let handler: Promise<RequestHandler> | undefined;
   return async (req, res, next) => {
     if (!A2A_PATHS.test(req.path)) return next();
@@ -142,7 +149,7 @@ function requestId(budget: BodyBudget): RequestHandler {
   return (req, res, next) => {
     const given = req.headers["x-request-id"];
     const id = typeof given === "string" && SANE.test(given) ? given : randomUUID();
-    noteRequest(req, id, budget);
+    trackRequest(req, id, budget);
     res.setHeader("X-Request-Id", id);
     next();
   };
@@ -170,7 +177,7 @@ function accessLog(logger: Logger): RequestHandler {
     res.once("close", () => {
       const ms = Math.round((performance.now() - start) * 10) / 10;
       const aborted = !res.writableFinished && res.statusCode !== SWITCHED;
-      const { id, key, caller } = factsOf(req);
+      const { id, key, caller } = requestContext(req);
       const sender = { ...(key !== undefined && { key }), ...(caller && { user: caller.user.identity }) };
       logger.info(
         {
@@ -345,14 +352,14 @@ const refuseChange: RequestHandler = () => {
 };
 
 /** One request: query and body checked, one call, one reply. */
-function requestHandler(service: Service, route: Route, unread: Unread): RequestHandler {
+function requestHandler(service: Service, route: Route, unread: WriteBudget): RequestHandler {
   return async (req, res) => {
     const query = route.query && (await readQuery(route.query, req.query));
     const body = route.body && (await readBody(route.body, req, service.settings.body_limit));
     const disconnected = () => disconnectSignal(res);
     const params = req.params as Call["params"];
-    const { caller } = factsOf(req);
-    const within = senderOf(req)?.within;
+    const { caller } = requestContext(req);
+    const within = inProcessSender(req)?.within;
     const call: Call = {
       service: caller || within ? service.as(caller, within) : service,
       params,
@@ -372,11 +379,11 @@ function answer(route: Route, call: Call, sendReply: (reply: Reply) => void | Pr
 
 async function readBody(schema: NonNullable<Route["body"]>, req: Request, limit: number): Promise<unknown> {
   const body = await readJson(req, limit);
-  await validate(schema, body, "body");
+  await validatePayload(schema, body, "body");
   return body;
 }
 
-function send(res: Response, reply: Reply, service: Service, unread: Unread): void | Promise<void> {
+function send(res: Response, reply: Reply, service: Service, unread: WriteBudget): void | Promise<void> {
   const { logger, metrics } = service;
   switch (reply.kind) {
     case "json":

@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler } from "express";
 import {
   asServiceError,
-  attempt,
+  tryOr,
   errorName,
   type GraphServeError,
   InvalidRequestError,
@@ -10,17 +10,17 @@ import {
   type ErrorCode,
 } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
-import { factsOf } from "./request.js";
-import type { Unread } from "./outlet.js";
+import { requestContext } from "./request.js";
+import type { WriteBudget } from "./response-writer.js";
 import { sendJson } from "./respond.js";
 
 const RETRY_AFTER_SECONDS = "1";
 
-export function errorHandler(logger: Logger, unread: Unread): ErrorRequestHandler {
+export function errorHandler(logger: Logger, unread: WriteBudget): ErrorRequestHandler {
   return (thrown: unknown, req, res, _next) => {
     const error = classify(thrown);
     const left = res.destroyed && errorName(thrown) === "AbortError";
-    const request_id = factsOf(req).id;
+    const request_id = requestContext(req).id;
     if (error.status >= 500 && !left) {
       logger.error({ err: thrown, request_id, method: req.method, path: req.path }, "request failed");
     }
@@ -32,7 +32,7 @@ export function errorHandler(logger: Logger, unread: Unread): ErrorRequestHandle
 
 function classify(thrown: unknown): GraphServeError {
   // The router could not decode the path's percent signs.
-  if (attempt(() => thrown instanceof URIError))
+  if (tryOr(() => thrown instanceof URIError))
     return InvalidRequestError.at(["path"], "is not a valid encoding", "encoding");
   return asServiceError(thrown);
 }

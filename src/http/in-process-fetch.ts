@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request as send, type Server 
 import { duplexPair, Readable } from "node:stream";
 import type { Service } from "../service.js";
 import { GraphServeError } from "../support/errors.js";
-import { currentSender, noteSender } from "./in-process-sender.js";
+import { currentSender, trackSender } from "./in-process-sender.js";
 
 /** Answers that have no body by the fetch standard, whatever is sent. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -30,7 +30,7 @@ function connect(server: Server, sender: ReturnType<typeof currentSender>) {
   Object.assign(far, { setNoDelay: () => far });
   near.once("close", () => far.destroy());
   far.once("close", () => near.destroy());
-  if (sender) noteSender(far, sender);
+  if (sender) trackSender(far, sender);
   server.emit("connection", far);
   return near;
 }

@@ -1,15 +1,15 @@
 /** The Model Context Protocol at /mcp, by streamable HTTP: with sessions, or a request at a time. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
-import { McpServer, type Sender } from "../mcp/server.js";
+import { McpServer, type MessageSender } from "../mcp/server.js";
 import { Tools } from "../mcp/tools.js";
 import type { Service } from "../service.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import type { McpSdk } from "../support/mcp-sdk.js";
 import { copyHeaders, toRequest } from "./fetch-bridge.js";
 import { McpSessions, type McpConnection } from "./mcp-sessions.js";
-import type { Unread } from "./outlet.js";
-import { disconnectSignal, factsOf, readJson } from "./request.js";
+import type { WriteBudget } from "./response-writer.js";
+import { disconnectSignal, requestContext, readJson } from "./request.js";
 
 const METHODS = ["GET", "POST", "DELETE"];
 const PARSE_ERROR = -32_700;
@@ -17,7 +17,7 @@ const REFUSED = -32_000;
 const SESSION_NOT_FOUND = -32_001;
 
 /** Serves what is mounted at /mcp; `service` was opened with the setting mcp. */
-export function serveMcp(service: Service, unread: Unread): RequestHandler {
+export function serveMcp(service: Service, unread: WriteBudget): RequestHandler {
   const sdk = service.mcpSdk as McpSdk;
   const tools = new Tools(service);
   const connect = async (newId: (() => string) | undefined): Promise<McpConnection> => {
@@ -72,8 +72,8 @@ async function readMessages(req: IncomingMessage, limit: number): Promise<unknow
   }
 }
 
-function senderOf(req: IncomingMessage, res: ServerResponse): Sender {
-  const { caller } = factsOf(req);
+function senderOf(req: IncomingMessage, res: ServerResponse): MessageSender {
+  const { caller } = requestContext(req);
   return {
     ...(caller && { caller }),
     disconnected: disconnectSignal(res),
@@ -83,7 +83,7 @@ function senderOf(req: IncomingMessage, res: ServerResponse): Sender {
 
 /** A session is that of the user, and of the key, who opened it. */
 function ownerOf(req: IncomingMessage): string {
-  const { key, caller } = factsOf(req);
+  const { key, caller } = requestContext(req);
   return JSON.stringify([key, caller?.user.identity, caller?.scope]);
 }
 
@@ -91,13 +91,13 @@ interface Exchange {
   req: IncomingMessage & { path: string; res?: ServerResponse };
   res: ServerResponse;
   body: unknown;
-  sender: Sender;
+  sender: MessageSender;
 }
 
 async function handle(
   { transport }: McpConnection,
   { req, res, body, sender }: Exchange,
-  unread: Unread,
+  unread: WriteBudget,
 ): Promise<void> {
   const authInfo = { token: "", clientId: "", scopes: [], extra: { ...sender } };
   const response = await transport.handleRequest(toRequest(req, undefined), { parsedBody: body, authInfo });
@@ -109,12 +109,16 @@ async function handle(
 }
 
 /** Send what the protocol sends, at the pace at which the client reads. */
-async function pump(body: ReadableStream<Uint8Array>, res: ServerResponse, unread: Unread): Promise<void> {
+async function pump(
+  body: ReadableStream<Uint8Array>,
+  res: ServerResponse,
+  unread: WriteBudget,
+): Promise<void> {
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => undefined);
   if (res.destroyed) return leave();
   res.once("close", leave);
-  const outlet = unread.outlet(res, { request_id: factsOf(res.req).id });
+  const outlet = unread.outlet(res, { request_id: requestContext(res.req).id });
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;

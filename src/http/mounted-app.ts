@@ -12,7 +12,7 @@ import type { Service } from "../service.js";
 import { copyHeaders, sendResponse, toRequest } from "./fetch-bridge.js";
 import { withinRequest } from "./in-process-sender.js";
 import { ReplayedBody } from "./replayed-body.js";
-import { factsOf } from "./request.js";
+import { requestContext } from "./request.js";
 
 /** The app may be reloaded while the server runs. Of a request on an open route nobody knows who sends it. */
 export function mountedApp(service: Service, isOpen: (path: string) => boolean): RequestHandler {
@@ -20,7 +20,7 @@ export function mountedApp(service: Service, isOpen: (path: string) => boolean):
   return async (req, res, next) => {
     const app = service.httpApp;
     if (!app) return next();
-    const { caller, key } = factsOf(req);
+    const { caller, key } = requestContext(req);
     const within = <T>(work: () => T): T =>
       isOpen(req.path) ? work() : withinRequest(service, { caller, key }, work);
     if (app.kind === "node") return within(() => callNode(app.handle, req, res, next));
@@ -88,6 +88,6 @@ async function isAnswered(
   if (answer) copyHeaders(answer, res, ["content-type", "content-length"]);
   // Read in any case: too large a body is refused.
   const bytes = await body.bytes();
-  factsOf(req).body = context.body === undefined ? bytes : Buffer.from(context.body);
+  requestContext(req).body = context.body === undefined ? bytes : Buffer.from(context.body);
   return false;
 }

@@ -11,7 +11,7 @@ import {
 } from "../models/protocol.js";
 import type { CallerService } from "../service.js";
 import { type ErrorCode, GraphServeError, publicMessage } from "../support/errors.js";
-import { validate } from "./request.js";
+import { validatePayload } from "./request.js";
 
 type Handler = (service: CallerService, threadId: string, params: never) => Promise<CommandResult>;
 
@@ -42,12 +42,12 @@ const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
  * Carry out a command.
  * @throws GraphServeError for what no command can help: a thread of another caller, a storage that is away
  */
-export function carryOut(
+export function executeCommand(
   service: CallerService,
   threadId: string,
   command: ProtocolCommand,
 ): Promise<CommandAnswer> {
-  return answered(command.id, async () => {
+  return commandAnswer(command.id, async () => {
     const { method } = command;
     if (!Object.hasOwn(HANDLERS, method)) throw unknownCommand(method);
     // It is what a route of that group answers.
@@ -61,12 +61,12 @@ export function carryOut(
 /** The parameters of a command as its method takes them. @throws CommandError (`invalid_argument`) */
 export async function paramsOf(schema: TObject, { params }: ProtocolCommand): Promise<unknown> {
   const given = params ?? {};
-  await validate(schema, given, "params");
+  await validatePayload(schema, given, "params");
   return given;
 }
 
 /** The answer to a command by what `work` comes to. */
-export async function answered(id: number, work: () => Promise<CommandResult>): Promise<CommandAnswer> {
+export async function commandAnswer(id: number, work: () => Promise<CommandResult>): Promise<CommandAnswer> {
   try {
     const { result, threadId, appliedThroughSeq } = await work();
     const meta = { thread_id: threadId, applied_through_seq: appliedThroughSeq };

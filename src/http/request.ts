@@ -23,12 +23,12 @@ interface RequestFacts {
 
 const facts = new WeakMap<IncomingMessage, RequestFacts>();
 
-export function noteRequest(req: IncomingMessage, id: string, budget: BodyBudget): void {
+export function trackRequest(req: IncomingMessage, id: string, budget: BodyBudget): void {
   facts.set(req, { id, budget });
 }
 
 /** The facts of a request that `noteRequest` has seen; they may be added to. */
-export function factsOf(req: IncomingMessage): RequestFacts {
+export function requestContext(req: IncomingMessage): RequestFacts {
   return facts.get(req) ?? { id: "" };
 }
 
@@ -54,7 +54,7 @@ export function disconnectSignal(res: ServerResponse): AbortSignal {
 export async function readJson(req: IncomingMessage & { body?: unknown }, limit: number): Promise<unknown> {
   // Embedded behind a body parser of the host's, the stream has been read already.
   if (req.body !== undefined && req.readableEnded) return readParsed(req.body);
-  const { body, budget = new BodyBudget(Infinity) } = factsOf(req);
+  const { body, budget = new BodyBudget(Infinity) } = requestContext(req);
   return withBody(req, body, { limit, budget }, parseJson);
 }
 
@@ -81,7 +81,7 @@ let ajv: Promise<Ajv2020> | undefined;
  * Check `value` against `schema`. Fields that the schema does not name are ignored.
  * @throws InvalidRequestError with one issue for each faulty field, so never more than the schema has fields
  */
-export async function validate(schema: TObject | TArray, value: unknown, place: Place): Promise<void> {
+export async function validatePayload(schema: TObject | TArray, value: unknown, place: Place): Promise<void> {
   const check = validators.get(schema) ?? (await compile(schema));
   if (check(value)) return;
   const issues = schema.type === "object" ? await findIssues(schema, value, place) : [];
@@ -247,7 +247,7 @@ export async function readQuery(schema: TObject, raw: Record<string, unknown>): 
     else if (given.length === 1 && typeof text === "string") values[name] = coerce(text, kindsOf(field));
     else throw InvalidRequestError.at(["query", name], "is given more than once", "repeated");
   }
-  await validate(schema, values, "query");
+  await validatePayload(schema, values, "query");
   return values;
 }
 

@@ -1,8 +1,8 @@
 /** Answers, at the pace at which their clients read. */
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../support/log.js";
-import type { Outlet, Unread } from "./outlet.js";
-import { factsOf } from "./request.js";
+import type { ResponseWriter, WriteBudget } from "./response-writer.js";
+import { requestContext } from "./request.js";
 
 /** Of a list that is on its way, what its next items were read into counts too: so many times their text, roughly. */
 const READ_INTO = 4;
@@ -12,15 +12,15 @@ const SMALL = 256 * 1024;
 
 const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" };
 
-const outletOf = (res: ServerResponse, unread: Unread): Outlet =>
-  unread.outlet(res, { request_id: factsOf(res.req).id });
+const outletOf = (res: ServerResponse, unread: WriteBudget): ResponseWriter =>
+  unread.outlet(res, { request_id: requestContext(res.req).id });
 
 /** Answer with JSON, its length known. Nothing happens when the client has gone. */
 export function sendJson(
   res: ServerResponse,
   status: number,
   body: unknown,
-  unread: Unread,
+  unread: WriteBudget,
   headers?: Record<string, string>,
 ): void | Promise<void> {
   return sendWhole(res, status, JSON.stringify(body), unread, { ...JSON_TYPE, ...headers });
@@ -30,7 +30,7 @@ export function sendText(
   res: ServerResponse,
   text: string,
   contentType: string,
-  unread: Unread,
+  unread: WriteBudget,
 ): void | Promise<void> {
   return sendWhole(res, 200, text, unread, { "Content-Type": contentType });
 }
@@ -39,7 +39,7 @@ function sendWhole(
   res: ServerResponse,
   status: number,
   text: string,
-  unread: Unread,
+  unread: WriteBudget,
   headers: Record<string, string>,
 ): void | Promise<void> {
   if (res.destroyed) return;
@@ -53,7 +53,7 @@ function sendWhole(
   return endWith(outlet, bytes);
 }
 
-async function endWith(outlet: Outlet, bytes: Buffer): Promise<void> {
+async function endWith(outlet: ResponseWriter, bytes: Buffer): Promise<void> {
   if (await outlet.write(bytes)) outlet.end();
 }
 
@@ -71,7 +71,7 @@ export async function sendList(
   res: ServerResponse,
   items: AsyncIterable<unknown>,
   { head, tail }: ListFrame,
-  unread: Unread,
+  unread: WriteBudget,
   headers: Record<string, string>,
   logger: Logger,
 ): Promise<void> {
@@ -108,7 +108,7 @@ export async function sendWhenReady(
   res: ServerResponse,
   answer: Promise<unknown>,
   headers: Record<string, string>,
-  unread: Unread,
+  unread: WriteBudget,
   logger: Logger,
 ): Promise<void> {
   if (!res.destroyed) {

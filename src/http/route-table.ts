@@ -57,7 +57,7 @@ const QUERIES = /^(search|count|list)_|^get_state_at_selector$/;
  * Whether a request to this route leaves everything as it is: who joins a run may settle or cancel it, and a socket
  * takes commands.
  */
-export const onlyReads = ({ id, method }: Route): boolean =>
+export const isReadOnly = ({ id, method }: Route): boolean =>
   method === "get" ? !/^join_|_socket$/.test(id) : QUERIES.test(id);
 
 /** What a worker tells of itself. */

@@ -7,7 +7,7 @@ import { createApp } from "./app.js";
 import { inProcessFetch } from "./in-process-fetch.js";
 import { currentSender } from "./in-process-sender.js";
 import type { StudioOptions } from "./studio.js";
-import { takeUpgrades, type Upgrades } from "./upgrades.js";
+import { handleUpgrades, type Upgrades } from "./upgrades.js";
 
 export interface RunningServer {
   /** Where to reach it from this machine. */
@@ -49,7 +49,7 @@ export async function startServer(service: Service, options: ListenOptions): Pro
   const app = createApp(service, { checkHost, studio, readOnly });
   let closing: Promise<void> | undefined;
   const server = createServer(app);
-  const upgrades = takeUpgrades(server, app);
+  const upgrades = handleUpgrades(server, app);
   const endUnused = watchUnused(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS + 1_000;

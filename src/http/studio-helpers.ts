@@ -11,7 +11,7 @@ import { StateAtCheckpointRequest, ThreadStateSearchRequest } from "../models/st
 import type { StudioCase, StudioEvent, StudioHello, StudioReplay } from "../models/studio.js";
 import type { Service } from "../service.js";
 import { GraphServeError } from "../support/errors.js";
-import { readJson, validate } from "./request.js";
+import { readJson, validatePayload } from "./request.js";
 
 export interface PageHelpers {
   /** 128 bits, new with every process. Requests carry it in `x-studio-token`; the page does not hold it. */
@@ -20,7 +20,7 @@ export interface PageHelpers {
   /** Call `tell` for each event to come; returns what ends it. */
   listen(tell: (event: StudioEvent) => void): () => void;
   /** States as the public interface does not show them: all values, or only what clients see. */
-  otherStates(): StateReader;
+  otherStates(): HelperStateReader;
   /**
    * The thread as a page of one file.
    * @throws NotFoundError (`thread_not_found`), before its first piece
@@ -56,7 +56,7 @@ export interface StudioHelpers extends PageHelpers {
   replay(threadId: string): StudioReplay;
 }
 
-export type StateReader = ReturnType<Service["statesShowing"]>;
+export type HelperStateReader = ReturnType<Service["statesShowing"]>;
 
 const OpenRequest = Type.Object(
   {
@@ -174,7 +174,7 @@ function serveStates(router: Router, helpers: PageHelpers): void {
 /** @throws InvalidRequestError */
 async function bodyOf<T extends TObject>(req: Request, schema: T): Promise<Static<T>> {
   const body = await readJson(req, BODY_BYTES);
-  await validate(schema, body, "body");
+  await validatePayload(schema, body, "body");
   return body as Static<T>;
 }
 

@@ -7,7 +7,7 @@ import { keyGuard } from "./api-keys.js";
 import { hostGuard } from "./app.js";
 import { errorHandler } from "./error-handler.js";
 import { sendResponse, toRequest } from "./fetch-bridge.js";
-import { Unread } from "./outlet.js";
+import { WriteBudget } from "./response-writer.js";
 import { studio } from "./studio.js";
 
 interface Target {
@@ -31,7 +31,7 @@ export function studioProxy(target: Target, key: string): Express {
     keyGuard([key], () => false),
     handOn(target),
   );
-  const unread = new Unread({ max_unread_bytes: 2 ** 28, unread_timeout_seconds: 30 }, silentLogger);
+  const unread = new WriteBudget({ max_unread_bytes: 2 ** 28, unread_timeout_seconds: 30 }, silentLogger);
   app.use(errorHandler(silentLogger, unread));
   return app;
 }

@@ -22,7 +22,7 @@ export interface Upgrades {
 }
 
 /** Let `app` see requests for a WebSocket; such requests for any other protocol are served as if they had not asked. */
-export function takeUpgrades(server: Server, app: RequestListener): Upgrades {
+export function handleUpgrades(server: Server, app: RequestListener): Upgrades {
   const sockets = new Set<Duplex>();
   /** Connections that were returned to HTTP. */
   const returned = new WeakSet<Duplex>();

@@ -17,10 +17,10 @@ import type { CallerService } from "../service.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
-import { HEARTBEAT_MS, type Outlet, type Unread } from "./outlet.js";
+import { HEARTBEAT_MS, type ResponseWriter, type WriteBudget } from "./response-writer.js";
 import { parseJson } from "./json-body.js";
-import { answered, carryOut, paramsOf } from "./protocol-command.js";
-import { validate } from "./request.js";
+import { commandAnswer, executeCommand, paramsOf } from "./protocol-command.js";
+import { validatePayload } from "./request.js";
 import { type Subscription, Subscriptions } from "./subscriptions.js";
 import { upgradeOf } from "./upgrades.js";
 
@@ -47,7 +47,7 @@ interface SocketCall {
 export function acceptSocket(
   res: ServerResponse,
   call: SocketCall,
-  unread: Unread,
+  unread: WriteBudget,
   logger: Logger,
 ): Promise<void> {
   const { req } = res;
@@ -76,7 +76,7 @@ export function acceptSocket(
 class ThreadSocket {
   readonly #socket: WebSocket;
   readonly #call: SocketCall;
-  readonly #outlet: Outlet;
+  readonly #outlet: ResponseWriter;
   readonly #logger: Logger;
   readonly #subscriptions = new Subscriptions(async (text) => this.#outlet.write(Buffer.from(`${text}\n`)));
   /** What all of them read, from the first on. */
@@ -86,7 +86,7 @@ class ThreadSocket {
   readonly #waiting: Buffer[] = [];
   #isBusy = false;
 
-  constructor(socket: WebSocket, call: SocketCall, unread: Unread, logger: Logger) {
+  constructor(socket: WebSocket, call: SocketCall, unread: WriteBudget, logger: Logger) {
     this.#socket = socket;
     this.#call = call;
     this.#logger = logger;
@@ -145,7 +145,7 @@ class ThreadSocket {
     try {
       const message = parseJson(data) as { id?: unknown } | null;
       id = message?.id;
-      await validate(ProtocolCommand, message, "body");
+      await validatePayload(ProtocolCommand, message, "body");
       return message as unknown as ProtocolCommand;
     } catch (error) {
       const isKnown = Number.isInteger(id);
@@ -160,13 +160,13 @@ class ThreadSocket {
     const { method } = command;
     if (method === "subscription.subscribe") return this.#subscribe(command);
     if (method === "subscription.unsubscribe") return this.#unsubscribe(command);
-    await this.#send(await carryOut(service, threadId, command));
+    await this.#send(await executeCommand(service, threadId, command));
   }
 
   /** The answer comes before the events. */
   async #subscribe(command: ProtocolCommand): Promise<void> {
     let taken: Subscription | undefined;
-    const answer = await answered(command.id, async () => {
+    const answer = await commandAnswer(command.id, async () => {
       const filter = (await paramsOf(SOCKET_PARAMS["subscription.subscribe"], command)) as EventFilter;
       const stream = await this.#reading();
       if (this.#subscriptions.count >= MOST_SUBSCRIPTIONS)
@@ -182,7 +182,7 @@ class ThreadSocket {
   }
 
   async #unsubscribe(command: ProtocolCommand): Promise<void> {
-    const answer = await answered(command.id, async () => {
+    const answer = await commandAnswer(command.id, async () => {
       const params = await paramsOf(SOCKET_PARAMS["subscription.unsubscribe"], command);
       const { subscription_id } = params as UnsubscribeParams;
       if (!this.#subscriptions.remove(subscription_id))

@@ -7,13 +7,13 @@ import type { CallerService } from "../service.js";
 import { InvalidRequestError } from "../support/errors.js";
 import {
   type Outcome,
-  outcomeOf,
+  runOutcome,
   outputText,
   type Question,
   questionsText,
   statusOf,
 } from "../view/outcome.js";
-import { Progress, PROGRESS_MODES } from "../view/progress.js";
+import { RunProgress, PROGRESS_MODES } from "../view/progress.js";
 import { type Form, formOf } from "./questions.js";
 import type { CalledTool } from "./tools.js";
 
@@ -115,8 +115,8 @@ async function execute(
     onAbort(disconnected, () => stream.disconnect()),
   ];
   try {
-    const last = await lastFrame(stream, tell && new Progress(tell));
-    return outcomeOf(await stream.answer(), statusOf(last));
+    const last = await lastFrame(stream, tell && new RunProgress(tell));
+    return runOutcome(await stream.answer(), statusOf(last));
   } finally {
     for (const stop of forget) stop();
   }
@@ -131,7 +131,7 @@ function onAbort(signal: AbortSignal | undefined, listener: () => void): () => v
 /** Reports each frame of a run and returns the last; undefined if none arrived. */
 async function lastFrame(
   { frames }: RunStream,
-  progress: Progress | undefined,
+  progress: RunProgress | undefined,
 ): Promise<RunFrame | undefined> {
   let last: RunFrame | undefined;
   try {

@@ -54,7 +54,10 @@ function resourceOf({
 }
 
 /** @throws NotFoundError (`thread_not_found`), for a thread of another caller too */
-export async function readThread({ threads }: CallerService, uri: string): Promise<ReadResourceResult> {
+export async function readThreadResource(
+  { threads }: CallerService,
+  uri: string,
+): Promise<ReadResourceResult> {
   if (!uri.startsWith(ROOT))
     throw InvalidRequestError.at(["params", "uri"], `must be ${THREAD_TEMPLATE.uriTemplate}`);
   const thread = await threads.get(uri.slice(ROOT.length));

@@ -14,7 +14,7 @@ import type { McpSdk } from "../support/mcp-sdk.js";
 import { VERSION } from "../support/version.js";
 import { callTool, type ToolCall } from "./call.js";
 import type { Form } from "./questions.js";
-import { listThreads, readThread, THREAD_TEMPLATE } from "./resources.js";
+import { listThreads, readThreadResource, THREAD_TEMPLATE } from "./resources.js";
 import { toolNames, type Tools } from "./tools.js";
 
 /** How long a person may take to answer a question. */
@@ -26,7 +26,7 @@ const INSTRUCTIONS =
   "Each tool runs a graph. Each answer contains a thread_id: pass it to continue that conversation. If a graph stops with a question, answer it with the resume tool.";
 
 /** What is known of the message that a request came with. */
-export interface Sender {
+export interface MessageSender {
   caller?: Caller;
   /** Aborts when the client is gone before it has its answer. */
   disconnected?: AbortSignal;
@@ -38,7 +38,7 @@ export interface Sender {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-const senderOf = ({ authInfo }: Extra): Sender => authInfo?.extra ?? {};
+const senderOf = ({ authInfo }: Extra): MessageSender => authInfo?.extra ?? {};
 
 export class McpServer {
   readonly #sdk: McpSdk;
@@ -79,7 +79,7 @@ export class McpServer {
       resourceTemplates: [THREAD_TEMPLATE],
     }));
     this.server.setRequestHandler(types.ReadResourceRequestSchema, ({ params }, extra) =>
-      this.#guarded(() => readThread(this.#serviceFor(extra), params.uri)),
+      this.#guarded(() => readThreadResource(this.#serviceFor(extra), params.uri)),
     );
   }
 

@@ -14,8 +14,8 @@ import {
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import { contains } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
-import { pageOf, selectFields } from "./thread-search.js";
-import { assertFilter } from "./request-bounds.js";
+import { pageResult, selectFields } from "./thread-search.js";
+import { assertFilter } from "./request-limits.js";
 
 export class Assistants {
   readonly #context: OpsContext;
@@ -64,7 +64,7 @@ export class Assistants {
     const offset = request.offset ?? 0;
     const items = matching.slice(offset, offset + (request.limit ?? DEFAULT_LIMIT));
     const selected = items.map((item) => selectFields(item, request.select, ASSISTANT_FIELDS));
-    return pageOf(selected, matching.length, offset);
+    return pageResult(selected, matching.length, offset);
   }
 
   async count(request: AssistantCountRequest): Promise<number> {

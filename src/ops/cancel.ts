@@ -4,11 +4,11 @@ import { isFinished, now } from "../storage/rows.js";
 import type { RunKey, RunRow } from "../storage/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
-import { endElsewhere, stopElsewhere } from "./elsewhere.js";
+import { endRemoteRun, stopRemoteRuns } from "./remote-runs.js";
 import type { EngineContext } from "./live-runs.js";
-import { isWaiting, WAITING } from "./recovery.js";
+import { isDelayed, DELAYED_HOLDER } from "./recovery.js";
 import { RunAborted } from "./run-aborted.js";
-import { notingEnd, removalOf } from "./stateless-runs.js";
+import { onEnd, removalOf } from "./stateless-runs.js";
 import { keepWriters, ownThread, runRow } from "./thread-origin.js";
 import { latestSnapshot, readerOf, restingStatus } from "./thread-state.js";
 
@@ -49,7 +49,7 @@ export async function cancelRuns(
   const chosen = rows.filter(
     (row) =>
       !isFinished(row) &&
-      !(options.isTakeover && isWaiting(row)) &&
+      !(options.isTakeover && isDelayed(row)) &&
       (!wanted || wanted.has(row.run_id)) &&
       (status == null || status === "all" || status === row.status),
   );
@@ -63,7 +63,7 @@ export async function cancelRuns(
  */
 export async function deleteRun(context: EngineContext, threadId: string, runId: string): Promise<void> {
   const row = await settledRow(context, threadId, runId);
-  if (!isFinished(row) && !(isWaiting(row) && (await callOff(context, row))))
+  if (!isFinished(row) && !(isDelayed(row) && (await cancelDelayed(context, row))))
     throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
   const thread = await context.storage.threads.get(row.thread_id);
   if (thread) await keepWriters(context, thread);
@@ -81,15 +81,15 @@ async function settledRow(context: EngineContext, threadId: string, runId: strin
 async function cancelRow(context: EngineContext, row: RunRow, options: CancelOptions): Promise<void> {
   const { wait, action, signal } = options;
   if (isFinished(row)) return;
-  if (isWaiting(row)) {
-    const isCalledOff = await callOff(context, row);
+  if (isDelayed(row)) {
+    const isCalledOff = await cancelDelayed(context, row);
     if (!isCalledOff) return cancelRow(context, await runRow(context, row.thread_id, row.run_id), options);
     if (action === "rollback") await deleteRow(context, row);
     return;
   }
   const live = context.live.find(row.run_id);
-  if (live) live.stop(RunAborted.because("cancelled"));
-  else await stopElsewhere(context, row);
+  if (live) live.stop(RunAborted.from("cancelled"));
+  else await stopRemoteRuns(context, row);
   // Who asked for a rollback gets it, also when gone before the run has ended.
   const leave = action === "rollback" ? undefined : signal;
   let hasBegun = live?.hasBegun ?? true;
@@ -97,7 +97,7 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
     if (wait || action === "rollback") await live.answer(leave);
     hasBegun = live.hasBegun;
   } else if (wait || action === "rollback") {
-    hasBegun = (await endOf(context, row, leave))?.attempt !== 0;
+    hasBegun = (await cancelledEnding(context, row, leave))?.attempt !== 0;
   }
   if (action !== "rollback") return;
   // What waited in the queue has left nothing on its thread, which is another run's.
@@ -106,23 +106,22 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
 }
 
 /** End a run that waits for its time; false when it has come. A thread that was made for it alone goes with it. */
-export async function callOff(context: EngineContext, { run_id, thread_id }: RunKey): Promise<boolean> {
+export async function cancelDelayed(context: EngineContext, { run_id, thread_id }: RunKey): Promise<boolean> {
   const { runs, timers } = context.storage;
   const timer = await timers?.get("run", run_id);
   const patch = { updated_at: now(), status: "interrupted" as const };
-  if (!(await runs.update(run_id, patch, WAITING))) return false;
+  if (!(await runs.update(run_id, patch, DELAYED_HOLDER))) return false;
   await timers?.delete("run", run_id);
   const atEnd = timer?.data.is_temporary ? removalOf(context, thread_id) : undefined;
-  if (context.timers?.kinds.includes("webhook"))
-    await notingEnd(context, { run_id, thread_id }, atEnd)(false);
+  if (context.timers?.kinds.includes("webhook")) await onEnd(context, { run_id, thread_id }, atEnd)(false);
   else await atEnd?.(false);
   return true;
 }
 
 /** Wait for the end of a run of another process. */
-function endOf(context: EngineContext, row: RunRow, signal: AbortSignal | undefined) {
+function cancelledEnding(context: EngineContext, row: RunRow, signal: AbortSignal | undefined) {
   const { stopping } = context.live;
-  return endElsewhere(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
+  return endRemoteRun(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
 }
 
 async function deleteRow(context: EngineContext, { thread_id, run_id }: RunRow): Promise<void> {

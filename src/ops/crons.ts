@@ -20,10 +20,10 @@ import type { OpsContext } from "./context.js";
 import { checkedSlot, latestSlot, nextSlot } from "./cron-times.js";
 import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "./live-runs.js";
-import { assertFilter } from "./request-bounds.js";
-import { scopeOf, threadRow } from "./thread-origin.js";
-import { pageOf, selectFields } from "./thread-search.js";
-import { hasTimers, MOST_TIMERS_OF_USER, requireTimerRoom } from "./timer-room.js";
+import { assertFilter } from "./request-limits.js";
+import { scopeOf, visibleThread } from "./thread-origin.js";
+import { pageResult, selectFields } from "./thread-search.js";
+import { hasTimers, MAX_TIMERS_PER_USER, requireTimerRoom } from "./timer-room.js";
 import { timersWhere } from "./timers.js";
 
 /** A cron as its row keeps it, beside the columns. */
@@ -62,7 +62,7 @@ const APART_MS = 20;
 
 /** Where among the crons of a user another one comes; the more there are, the wider they are spread. */
 async function spreadOf(table: TimerTable, scope: string | null): Promise<number> {
-  for (const count of [MOST_TIMERS_OF_USER / 2, MOST_TIMERS_OF_USER / 10, TOGETHER])
+  for (const count of [MAX_TIMERS_PER_USER / 2, MAX_TIMERS_PER_USER / 10, TOGETHER])
     if (await hasTimers(table, { kind: "cron", scope }, count))
       return Math.floor(Math.random() * count * 2 * APART_MS);
   return 0;
@@ -91,7 +91,8 @@ export class Crons {
   async create(request: CronCreateRequest, threadId?: string): Promise<Cron> {
     const { assistant_id, schedule, timezone, enabled, end_time, on_run_completed, metadata } = request;
     const timers = this.#timers();
-    const thread = threadId === undefined ? undefined : (await threadRow(this.#context, threadId)).thread_id;
+    const thread =
+      threadId === undefined ? undefined : (await visibleThread(this.#context, threadId)).thread_id;
     const at = now();
     const times = { schedule, timezone: timezone ?? null, end_time: timeOf(end_time) };
     const next = checkedSlot(times, at);
@@ -159,7 +160,7 @@ export class Crons {
     const from = offset ?? 0;
     const page = found.slice(from, from + (limit ?? DEFAULT_LIMIT));
     const items = page.map((cron) => selectFields(cron, select, CRON_FIELDS));
-    return pageOf(items, found.length, from);
+    return pageResult(items, found.length, from);
   }
 
   async count(request: CronCountRequest): Promise<number> {

@@ -14,7 +14,7 @@ import {
 import { inPages } from "../support/read-ahead.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
-import { NOBODY } from "./recovery.js";
+import { UNOWNED } from "./recovery.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
 import { runModel, runRow, scopeFilter } from "./thread-origin.js";
 
@@ -207,7 +207,7 @@ async function revive(context: OpsContext, table: DeadRunTable, row: DeadRow): P
 async function withWebhook(context: OpsContext, row: DeadRow, work: () => Promise<void>): Promise<void> {
   const { webhook } = row.resumption;
   if (webhook === undefined || !context.timers?.kinds.includes("webhook")) return work();
-  const { expectEndAnew } = await import("./webhooks.js");
+  const { reregisterWebhook: expectEndAnew } = await import("./webhooks.js");
   const takeBack = await expectEndAnew(context, row, webhook);
   try {
     await work();
@@ -224,7 +224,7 @@ function revived({ attempt = 1, resumption }: DeadRow) {
   return {
     updated_at: now(),
     status: "running" as const,
-    owner: NOBODY,
+    owner: UNOWNED,
     attempt,
     ...{ error: null, usage: null, fault: null, tasks: null },
     resumption: { ...rest, spent_ms: 0, given_back: attempt },
@@ -233,7 +233,7 @@ function revived({ attempt = 1, resumption }: DeadRow) {
 
 /** Here or elsewhere; should it not be at once, those who look for runs that were given back find it. */
 async function goOn(context: EngineContext, { run_id, thread_id }: RunRow): Promise<void> {
-  if (context.queue) return context.queue.ring();
+  if (context.queue) return context.queue.notify();
   if (!context.givesBack) return;
   await context
     .recover({ threadId: thread_id })

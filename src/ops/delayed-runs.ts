@@ -16,9 +16,9 @@ import { requireUuid } from "../support/ids.js";
 import { TooManyActiveRunsError } from "./active-runs.js";
 import { cancelRun } from "./cancel.js";
 import { acceptLater, checkLater } from "./later-run.js";
-import { KEEPER } from "../storage/timers.js";
+import { DELAYED_OWNER } from "../storage/timers.js";
 import type { EngineContext } from "./live-runs.js";
-import { isWaiting, WAITING } from "./recovery.js";
+import { isDelayed, DELAYED_HOLDER } from "./recovery.js";
 import { requireCheckpoint } from "./run-checkpointer.js";
 import { type KnownRun, newRun, readRequest, strategyOf } from "./run-request.js";
 import { requireThread, stampOf } from "./start-run.js";
@@ -26,7 +26,7 @@ import type { StatelessOptions } from "./stateless-runs.js";
 import { scopeOf } from "./thread-origin.js";
 import { requireTimerRoom } from "./timer-room.js";
 import type { Timers } from "./timers.js";
-import { expectEnd, noteEnd } from "./webhooks.js";
+import { registerWebhook, scheduleWebhook } from "./webhooks.js";
 
 /** How far ahead a run may be asked for. */
 const LONGEST_DELAY_MINUTES = 366 * 24 * 60;
@@ -67,10 +67,10 @@ export async function delayRun(
   await requireThread(context, id, request);
   await requireCheckpoint(context, readRequest(context, id, request).configurable);
   const timers = context.timers as Timers;
-  await putOff(context, timers.table, id, request);
+  await postpone(context, timers.table, id, request);
   await requireRoom(timers.table, id, scopeOf(context));
   const stamp = stampOf(context, registry.resolve(request.assistant_id));
-  const run = newRun(context, id, { ...request, after_seconds }, stamp, WAITING.attempt, known);
+  const run = newRun(context, id, { ...request, after_seconds }, stamp, DELAYED_HOLDER.attempt, known);
   const data = {
     request,
     caller,
@@ -78,8 +78,8 @@ export async function delayRun(
     is_temporary: atEnd !== undefined,
     time: due_at,
   };
-  await storage.owners.beat(KEEPER);
-  if (request.webhook != null) await expectEnd(context, run, request.webhook);
+  await storage.owners.beat(DELAYED_OWNER);
+  if (request.webhook != null) await registerWebhook(context, run, request.webhook);
   await timers.table.insert({
     kind: "run",
     id: run.run_id,
@@ -90,7 +90,7 @@ export async function delayRun(
     version: 1,
     data: data,
   });
-  const row = { ...run, owner: WAITING.owner, resumption: null };
+  const row = { ...run, owner: DELAYED_HOLDER.owner, resumption: null };
   if (!(await storage.runs.insert(row, { updated_at: run.updated_at }))) {
     await timers.table.delete("run", run.run_id);
     throw new NotFoundError("thread", id);
@@ -106,7 +106,7 @@ function timeAfter(seconds: number): string {
 }
 
 /** Who takes threads over takes the place of those that wait for their time: so a job is put off again and again. */
-async function putOff(
+async function postpone(
   context: EngineContext,
   table: TimerTable,
   threadId: string,
@@ -117,7 +117,7 @@ async function putOff(
   const rows = await table.list({ kind: "run", threadId, limit: MOST_WAITING_OF_THREAD, offset: 0 });
   for (const { id } of rows) {
     const row = await context.storage.runs.get(threadId, id);
-    if (row && isWaiting(row)) await cancelRun(context, threadId, id, { action });
+    if (row && isDelayed(row)) await cancelRun(context, threadId, id, { action });
   }
 }
 
@@ -144,7 +144,7 @@ export async function fireDelayedRun(context: EngineContext, timer: TimerRow, at
     const due_at = new Date(Date.parse(at) + SOON_MS).toISOString();
     return void (await table.replace({ ...timer, due_at }));
   }
-  if (row && isWaiting(row)) await acceptNow(context, delayed, row);
+  if (row && isDelayed(row)) await acceptNow(context, delayed, row);
   await table.delete("run", id);
 }
 
@@ -159,14 +159,14 @@ async function isBehind(table: TimerTable, { id, thread_id, data }: DelayedRow):
 async function acceptNow(context: EngineContext, { id, thread_id, data }: DelayedRow, row: RunRow) {
   const { request, caller, is_stateless } = data;
   const run = { run_id: id, thread_id, created_at: row.created_at };
-  const later = { run, request, caller, isStateless: is_stateless, from: WAITING };
+  const later = { run, request, caller, isStateless: is_stateless, from: DELAYED_HOLDER };
   const refusal = await acceptLater(context, later).catch(refusalOf);
   if (!refusal) return;
   const ended = { updated_at: now(), status: "error" as const, error: errorMessage(refusal) };
   // One that was cancelled meanwhile, or that another process has by now, is refused nothing.
-  if (!(await context.storage.runs.update(id, ended, WAITING))) return;
+  if (!(await context.storage.runs.update(id, ended, DELAYED_HOLDER))) return;
   context.logger.warn({ err: refusal, run_id: id, thread_id }, "a run whose time had come was refused");
-  if (request.webhook != null) await noteEnd(context, row);
+  if (request.webhook != null) await scheduleWebhook(context, row);
 }
 
 /** Why it will never run. @throws what is thrown when it may be accepted another time */

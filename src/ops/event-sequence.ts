@@ -8,16 +8,16 @@ const PLACES_A_STEP = 64;
 const msOf = (time: string): number => Date.parse(time);
 
 /** When what has this place happened, at the latest: places are given by time. */
-export const msOfPlace = (place: number): number => Math.floor(place / PLACES);
+export const msOfSequence = (place: number): number => Math.floor(place / PLACES);
 
 /** The first place of a run that was accepted then. */
-export const placeOfStart = (createdAt: string): number => msOf(createdAt) * PLACES;
+export const sequenceOfStart = (createdAt: string): number => msOf(createdAt) * PLACES;
 
 /** The place of a run's last event, by when its row says that it ended. */
-export const placeOfEnd = (updatedAt: string): number => msOf(updatedAt) * PLACES + PLACES - 1;
+export const sequenceOfEnd = (updatedAt: string): number => msOf(updatedAt) * PLACES + PLACES - 1;
 
 /** The place of a checkpoint, by its id, which tells when it was made. Undefined for ids of another kind. */
-export function placeOfCheckpoint({ id, step }: { id: string; step: number }): number | undefined {
+export function sequenceOfCheckpoint({ id, step }: { id: string; step: number }): number | undefined {
   const ms = msOfUuid6(id);
   const turn = Number.isInteger(step) ? ((step % PLACES_A_STEP) + PLACES_A_STEP) % PLACES_A_STEP : 0;
   return ms === undefined ? undefined : ms * PLACES + turn * PLACES_A_STEP;

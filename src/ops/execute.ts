@@ -2,16 +2,16 @@
 import { currentNode, type GraphConfig } from "../graphs/graph.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/run-watch.js";
-import { frameworkModes, StreamFrames, WIDE_MODES } from "../graphs/stream-frames.js";
+import { frameworkModes, StreamFrames, ALL_MODES } from "../graphs/stream-frames.js";
 import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import { now } from "../storage/rows.js";
 import type { RunHolder, ThreadLease } from "../storage/storage.js";
 import { RunTakenError } from "../support/errors.js";
-import { atMost } from "../support/pause.js";
+import { withTimeout } from "../support/pause.js";
 import type { RunFault } from "../support/run-fault.js";
-import { nextTurn, RunContext, takeAll, withinRun } from "../support/event-loop.js";
+import { nextTurn, RunContext, consume, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "./context.js";
 import type { Origin } from "./run-checkpointer.js";
 import type { RunLog } from "./run-log.js";
@@ -78,8 +78,8 @@ export class Execution {
     const { allow_unfiltered_events, hold_messages } = context.settings;
     this.#context = context;
     this.#options = options;
-    const isWide = log?.isWide ?? false;
-    this.#modes = !log ? [] : isWide ? [...new Set([...request.modes, ...WIDE_MODES])] : request.modes;
+    const isWide = log?.capturesAllModes ?? false;
+    this.#modes = !log ? [] : isWide ? [...new Set([...request.modes, ...ALL_MODES])] : request.modes;
     this.#subgraphs = isWide || request.subgraphs;
     this.#frames = new StreamFrames(
       {
@@ -189,7 +189,7 @@ export class Execution {
   /** Another process may hold the thread by now: what this run still writes must not count. */
   #loseThread(): void {
     this.#fence();
-    this.abort(RunAborted.because("lost"));
+    this.abort(RunAborted.from("lost"));
   }
 
   /** The graph did not heed its signal: it may go on computing, but nothing that it writes counts any more. */
@@ -233,14 +233,14 @@ export class Execution {
     await nextTurn();
     const stored = () => frames.stored(this.#options.run.run_id);
     const shared = this.#pending()?.then(stored) ?? stored();
-    if (shared) await atMost(HOLD_MS, shared);
+    if (shared) await withTimeout(HOLD_MS, shared);
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {
     // A run that was stopped has its reason; and its writes are refused on purpose.
     if (this.#controller.signal.aborted) return;
     this.#fault = { error };
-    this.abort(RunAborted.because(cause));
+    this.abort(RunAborted.from(cause));
   }
 
   /**
@@ -274,13 +274,13 @@ export class Execution {
     const config = this.#graphConfig();
     if (this.#modes.includes("events")) {
       const events = graph.streamEvents(input, { ...config, version: "v2" });
-      return takeAll(
+      return consume(
         events,
         (event) => this.#takeEvent(event),
         (pending) => (this.#pending = pending),
       );
     }
-    return takeAll(
+    return consume(
       await graph.stream(input, config),
       (chunk) => this.#takeChunk(chunk),
       (pending) => (this.#pending = pending),
@@ -301,7 +301,7 @@ export class Execution {
       streamMode: frameworkModes(this.#modes, this.#context.settings.hold_messages),
       subgraphs: this.#withNamespaces,
       // As through `streamEvents`, LangGraph then says of which checkpoint values are.
-      ...(this.#options.log?.isWide && { version: "v2" }),
+      ...(this.#options.log?.capturesAllModes && { version: "v2" }),
     };
   }
 
@@ -361,7 +361,7 @@ export class Execution {
   /** What was thrown, with its place and its node. Never rejects. */
   async #faultOf(thrown: unknown): Promise<RunFault> {
     const { runFault } = await import("../graphs/run-fault.js");
-    const { faultyTasks } = await import("../graphs/faulty-tasks.js");
+    const { failedTasks: faultyTasks } = await import("../graphs/failed-tasks.js");
     const { bound, configurable } = this.#options.request;
     const { checkpoint_id: _, checkpoint_map: __, ...latest } = configurable;
     const tasks = this.hasStarted ? await faultyTasks(bound.graph, latest) : [];

@@ -7,10 +7,10 @@ import type { RunKey, RunRow } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pause } from "../support/pause.js";
-import { answerElsewhere, endElsewhere, patiently, stopElsewhere } from "./elsewhere.js";
-import { endsSummary, framesElsewhere, summaryElsewhere, until } from "./frames-elsewhere.js";
+import { remoteAnswer, endRemoteRun, retryWhileUnavailable, stopRemoteRuns } from "./remote-runs.js";
+import { isEndOfSummary, remoteFrames, remoteSummary, untilAborted } from "./remote-frames.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
-import { goesOnAfter } from "./recovery.js";
+import { continuesAfter } from "./recovery.js";
 import { RunAborted } from "./run-aborted.js";
 import type { LogReader, RunLog } from "./run-log.js";
 import { runModel, runRow, scopeOf } from "./thread-origin.js";
@@ -43,11 +43,11 @@ export async function joinRun(
   const run = runModel(await runRow(context, threadId, runId));
   const live = context.live.find(run.run_id);
   if (cancelOnDisconnect) signal?.addEventListener("abort", () => stop(context, run, live), { once: true });
-  return { run, answer: live ? answerOf(context, live, signal) : answerElsewhere(context, run, signal) };
+  return { run, answer: live ? localAnswer(context, live, signal) : remoteAnswer(context, run, signal) };
 }
 
 /** What a run of this process answers, also when another one goes on with it. */
-export async function answerOf(
+export async function localAnswer(
   context: EngineContext,
   live: LiveRun,
   signal?: AbortSignal,
@@ -55,20 +55,20 @@ export async function answerOf(
   const answer = await live.answer(signal);
   if (!live.isTaken) return answer;
   context.live.stopping.throwIfAborted();
-  return answerElsewhere(context, live.run, signal);
+  return remoteAnswer(context, live.run, signal);
 }
 
 /** The end of a run of this process, also when another one goes on with it. */
-export async function endOf(context: EngineContext, live: LiveRun): Promise<Run> {
+export async function localEnd(context: EngineContext, live: LiveRun): Promise<Run> {
   const run = await live.ended();
   if (!live.isTaken) return run;
   context.live.stopping.throwIfAborted();
-  const row = await endElsewhere(context, run);
+  const row = await endRemoteRun(context, run);
   return row ? runModel(row) : run;
 }
 
 /** The frames of a run of this process; when another one goes on with it, what is told of that follows. */
-export function framesOf(context: EngineContext, live: LiveRun, frames: LogReader): LogReader {
+export function localFrames(context: EngineContext, live: LiveRun, frames: LogReader): LogReader {
   const left = new AbortController();
   const leave = () => {
     frames.leave();
@@ -83,12 +83,12 @@ export function framesOf(context: EngineContext, live: LiveRun, frames: LogReade
     // Given back by a process that ends: its readers come back to another one.
     if (!live.isTaken || context.live.stopping.aborted) return;
     const { thread_id, run_id } = live.run;
-    const row = await patiently(() => runRow(context, thread_id, run_id), left.signal);
-    const rest = framesElsewhere(context, runModel(row), seen);
+    const row = await retryWhileUnavailable(() => runRow(context, thread_id, run_id), left.signal);
+    const rest = remoteFrames(context, runModel(row), seen);
     left.signal.addEventListener("abort", () => rest.leave(), { once: true });
     yield* rest;
   };
-  return { leave, [Symbol.asyncIterator]: () => until(left.signal, all()) };
+  return { leave, [Symbol.asyncIterator]: () => untilAborted(left.signal, all()) };
 }
 
 /**
@@ -111,21 +111,23 @@ export async function joinRunStream(
   const leave = () => stop(context, run, live);
   const isOfEarlier = log !== undefined && lacksEarlier(context, log, after);
   if (!isOfEarlier && log?.reaches(after)) {
-    const read = log.isWide ? (await import("./narrow-log.js")).readNarrow(log, run, after) : log.read(after);
-    return joinedLog(run, log, live ? framesOf(context, live, read) : read, options, leave);
+    const read = log.capturesAllModes
+      ? (await import("./projected-log.js")).readProjected(log, run, after)
+      : log.read(after);
+    return joinedLog(run, log, live ? localFrames(context, live, read) : read, options, leave);
   }
-  const isOver = endsSummary(after, run) || (isFinished(run) && (await hasAll(context, run, after)));
+  const isOver = isEndOfSummary(after, run) || (isFinished(run) && (await hasAll(context, run, after)));
   const frames = isOver
     ? NOTHING_LEFT
     : (live && !isOfEarlier) || !context.frames
-      ? summaryElsewhere(context, run, after, live)
-      : framesElsewhere(context, run, after);
+      ? remoteSummary(context, run, after, live)
+      : remoteFrames(context, run, after);
   return { run, ...joined(frames, options, leave), isOver };
 }
 
 /** Whether the log is that of an attempt which died here, and the run has gone on elsewhere. */
 const isOutlived = (row: RunRow, log: RunLog): boolean =>
-  log.isClosed && goesOnAfter(row, attemptOf(log.base));
+  log.isClosed && continuesAfter(row, attemptOf(log.base));
 
 /** Whether earlier attempts may have told more after this frame: that is not in the log of a later one, but shared. */
 const lacksEarlier = ({ frames }: EngineContext, log: RunLog, after: number): boolean =>
@@ -151,16 +153,18 @@ export async function joinStatelessStream(
   const live = context.live.find(run_id);
   const known = context.live.logOf(run_id);
   const isWhole =
-    known !== undefined && !lacksEarlier(context, known, after) && !(await hasGoneOn(context, known, run_id));
+    known !== undefined &&
+    !lacksEarlier(context, known, after) &&
+    !(await continuesElsewhere(context, known, run_id));
   const page = isWhole ? undefined : await sharedPage(context, run_id, after);
   // What is here is better than nothing, while what others share cannot be read.
   const log = page ? undefined : known;
   const isOwn = (scope: string | null) => !context.caller || scope === scopeOf(context);
   if (log?.stateless && log.reaches(after) && isOwn(log.stateless.scope)) {
     const run = { run_id, thread_id: log.stateless.thread_id };
-    const leave = () => live?.stop(RunAborted.because("disconnected"));
+    const leave = () => live?.stop(RunAborted.from("disconnected"));
     const read = log.read(after);
-    return joinedLog(run, log, live ? framesOf(context, live, read) : read, options, leave);
+    return joinedLog(run, log, live ? localFrames(context, live, read) : read, options, leave);
   }
   if (!page?.about.stateless || !isOwn(page.about.stateless.scope)) throw new NotFoundError("run", run_id);
   const { thread_id } = page.about;
@@ -169,12 +173,12 @@ export async function joinStatelessStream(
   const gone = { run_id, thread_id, attempt: attemptOf(page.next), kwargs: {}, ...end };
   const run = row ? runModel(row) : gone;
   const isOver = (!row || isFinished(row)) && page.is_ended && after === page.next - 1;
-  const frames = isOver ? NOTHING_LEFT : framesElsewhere(context, run, after);
+  const frames = isOver ? NOTHING_LEFT : remoteFrames(context, run, after);
   return { run, ...joined(frames, options, () => stop(context, run, undefined)), isOver };
 }
 
 /** As `isOutlived`, where nobody has looked at the row. Only what failed can have gone on. */
-async function hasGoneOn({ storage }: EngineContext, log: RunLog, runId: string): Promise<boolean> {
+async function continuesElsewhere({ storage }: EngineContext, log: RunLog, runId: string): Promise<boolean> {
   if (!log.stateless || !log.isClosed || log.kept.at(-1)?.event !== "error") return false;
   const row = await storage.runs.get(log.stateless.thread_id, runId);
   return row !== undefined && isOutlived(row, log);
@@ -220,8 +224,8 @@ function joined(
 
 /** The caller goes, and takes the run along. */
 function stop(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
-  if (live) return live.stop(RunAborted.because("disconnected"));
-  stopElsewhere(context, run).catch((error: unknown) =>
+  if (live) return live.stop(RunAborted.from("disconnected"));
+  stopRemoteRuns(context, run).catch((error: unknown) =>
     context.logger.error(
       { err: error, run_id: run.run_id },
       "a run of another process could not be cancelled",

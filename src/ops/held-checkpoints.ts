@@ -37,7 +37,7 @@ export class HeldCheckpoints<Source> {
   }
 
   /** The frames of this source before `next` are there. */
-  reached(source: Source, next = Infinity): void {
+  frameStored(source: Source, next = Infinity): void {
     for (const waiter of this.#waiting) if (waiter.source === source && waiter.next <= next) waiter.release();
   }
 

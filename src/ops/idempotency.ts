@@ -38,7 +38,7 @@ export interface KeyedRequest {
 }
 
 /** The run was accepted now, or before. */
-export type Once<T> = { first: T } | { again: RunKey & { run: Run | null } };
+export type OnceResult<T> = { first: T } | { again: RunKey & { run: Run | null } };
 
 /** Accepts a run that is to have these ids. */
 type Accept<T> = (known: KnownRun, threadId: string) => Promise<T>;
@@ -48,12 +48,12 @@ type Accept<T> = (known: KnownRun, threadId: string) => Promise<T>;
  * it had never been sent.
  * @throws InvalidRequestError when the key came with another request (`invalid_request`), and what `accept` throws
  */
-export async function once<T>(
+export async function executeOnce<T>(
   context: OpsContext,
   keyed: KeyedRequest,
   accept: Accept<T>,
   runOf: (accepted: T) => Run | null,
-): Promise<Once<T>> {
+): Promise<OnceResult<T>> {
   const { timers: table, runs } = context.storage;
   if (!table)
     throw new UnsupportedOptionError("an idempotency key", "the storage keeps no timers, where keys are");

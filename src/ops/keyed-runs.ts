@@ -2,7 +2,7 @@
 import type { RunStream, WaitingRun } from "../models/run-stream.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { joinRun, joinRunStream, joinStatelessStream } from "./follow.js";
-import { once } from "./idempotency.js";
+import { executeOnce } from "./idempotency.js";
 import type { EngineContext } from "./live-runs.js";
 import { disconnectOf, type KnownRun } from "./run-request.js";
 import { runModel, runRow } from "./thread-origin.js";
@@ -82,7 +82,7 @@ export class KeyedRuns {
       "onOwn" in accepting
         ? accepting.onOwn(own, { known, threadId: thread })
         : accepting.onThread(thread, own, known);
-    return once(this.#context, { request, threadId, signal }, accept, runOf);
+    return executeOnce(this.#context, { request, threadId, signal }, accept, runOf);
   }
 
   #goesWithClient(request: RunCreateRequest): boolean {

@@ -8,9 +8,9 @@ import { TooManyActiveRunsError } from "./active-runs.js";
 import { type OpsContext, withParts } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { isStorable, storable } from "./resumption.js";
-import { boundFor, graphInput, readRequest, refuseUnfiltered, refuseUnsupported } from "./run-request.js";
+import { bindGraph, graphInput, readRequest, refuseUnfiltered, refuseUnsupported } from "./run-request.js";
 import { enqueueRun } from "./start-run.js";
-import { onOwnThread } from "./stateless-runs.js";
+import { withTemporaryThread } from "./stateless-runs.js";
 
 /**
  * All that can be wrong with a request before it has a thread's turn; a thread that it names is the caller's.
@@ -25,7 +25,7 @@ export async function checkLater(
   const call = readRequest(context, threadId, request);
   const graphId = context.registry.resolve(request.assistant_id);
   await refuseUnsupported(context, request);
-  const bound = await boundFor(context, graphId, call, request);
+  const bound = await bindGraph(context, graphId, call, request);
   await graphInput(request, bound.graph);
   refuseUnfiltered(context, call, bound);
   for (const field of ["config", "context"] as const) if (!isStorable(request[field])) throw secretIn(field);
@@ -72,7 +72,7 @@ export async function acceptLater(
       known: { run_id: run.run_id, created_at: run.created_at, from },
     });
   try {
-    if (isStateless) await onOwnThread(own, request, accept, { threadId: run.thread_id });
+    if (isStateless) await withTemporaryThread(own, request, accept, { threadId: run.thread_id });
     else await accept(run.thread_id);
     return undefined;
   } catch (error) {

@@ -7,14 +7,14 @@ import type { Run, RunTasks } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
 import type { Resumption, RunHolder, ThreadLease } from "../storage/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
-import { atMost } from "../support/pause.js";
+import { withTimeout } from "../support/pause.js";
 import { ActiveRuns } from "./active-runs.js";
 import type { OpsContext } from "./context.js";
 import type { Execution } from "./execute.js";
 import type { Queue } from "./queue.js";
 import { FrameBudget } from "./frame-budget.js";
 import type { RecoverOptions } from "./recovery.js";
-import { answeredBy, RunLog, type RunLogOptions, RunLogs, type Stateless } from "./run-log.js";
+import { answerFrom, RunLog, type RunLogOptions, RunLogs, type Stateless } from "./run-log.js";
 import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "./thread-origin.js";
@@ -71,7 +71,7 @@ export class LiveRun {
   readonly #since: number;
   /** Aborted, it gives up the run's place in the queue of its thread. */
   #place: AbortController | undefined;
-  #stopped: RunAborted | undefined;
+  #stopStored: RunAborted | undefined;
   /** When it had its thread, by `performance.now()`. */
   #begunAt: number | undefined;
   /** Set once the run has its thread. */
@@ -151,7 +151,7 @@ export class LiveRun {
 
   /** Stop the run. Its row, its thread and its stream end as after every other run. */
   stop(reason: RunAborted): void {
-    this.#stopped ??= reason;
+    this.#stopStored ??= reason;
     this.#place?.abort(reason);
     this.#execution?.abort(reason);
   }
@@ -168,7 +168,7 @@ export class LiveRun {
     else this.#pushLast(result);
     this.log?.close();
     // The run before it, or its own start, may have left the thread busy.
-    await results.confirm(this.run);
+    await results.reconcile(this.run);
     this.#finish(end);
   }
 
@@ -232,9 +232,9 @@ export class LiveRun {
     this.#begunAt = performance.now();
     this.#context.metrics?.runStarted((this.#begunAt - this.#since) / 1000);
     this.watch?.begin(this.#isStateless);
-    if (this.#context.live.isTakenOver(this.run.thread_id)) this.#stopped ??= RunAborted.because("cancelled");
+    if (this.#context.live.isTakenOver(this.run.thread_id)) this.#stopStored ??= RunAborted.from("cancelled");
     // It may also have been stopped between its thread's becoming free and now.
-    if (this.#stopped) execution.abort(this.#stopped);
+    if (this.#stopStored) execution.abort(this.#stopStored);
   }
 
   /** Who has seen the last frame finds the row settled and the thread free. */
@@ -243,7 +243,7 @@ export class LiveRun {
     const hasStarted = this.#execution?.hasStarted;
     if (!isTaken) this.#pushLast(result);
     // Should nobody have the thread, it is set right as soon as it can be had again.
-    if (result.isLost) void this.#context.live.results.confirm(this.run);
+    if (result.isLost) void this.#context.live.results.reconcile(this.run);
     this.#finish({
       answer: thrown === undefined ? (this.#execution?.answer ?? {}) : failedAnswer(thrown),
       run: { ...this.run, ...stored, usage },
@@ -342,7 +342,7 @@ export class LiveRuns {
 
   #keep({ run, endedAt = run.updated_at }: LiveRun, log: RunLog): void {
     const { run_id, thread_id, created_at, metadata } = run;
-    const facts = { graph_id: String(metadata.graph_id), answers: answeredBy(run) };
+    const facts = { graph_id: String(metadata.graph_id), answers: answerFrom(run) };
     this.logs.keep({ run_id, thread_id, created_at, updated_at: endedAt, ...facts }, log);
   }
 
@@ -381,7 +381,7 @@ export class LiveRuns {
     if (this.#runs.size === 0) return;
     const { storage, ownerId } = this.#context;
     for (const runId of await storage.runs.cancelRequests(ownerId)) {
-      this.find(runId)?.stop(RunAborted.because("cancelled"));
+      this.find(runId)?.stop(RunAborted.from("cancelled"));
     }
   }
 
@@ -406,15 +406,15 @@ export class LiveRuns {
   /** Stop the run that has the thread, where there is one. */
   abort(threadId: string, cause: Exclude<AbortCause, "timeout">): void {
     for (const live of this.#runs.values()) {
-      if (live.run.thread_id === threadId && live.state === "running") live.stop(RunAborted.because(cause));
+      if (live.run.thread_id === threadId && live.state === "running") live.stop(RunAborted.from(cause));
     }
   }
 
   /** Wait for all runs, at most `graceSeconds`, then stop those that are left: they end, or are given back. */
   async stop(graceSeconds: number): Promise<void> {
     const ended = () => Promise.all([...this.#runs.values()].map((live) => live.answer()));
-    if (this.#runs.size > 0) await atMost(graceSeconds * 1000, ended());
-    for (const live of this.#runs.values()) live.stop(RunAborted.because("shutdown"));
+    if (this.#runs.size > 0) await withTimeout(graceSeconds * 1000, ended());
+    for (const live of this.#runs.values()) live.stop(RunAborted.from("shutdown"));
     await ended();
     this.follower?.stop();
     await this.#results?.flushAll();

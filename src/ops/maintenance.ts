@@ -6,7 +6,7 @@ import { asServiceError } from "../support/errors.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { removeThread } from "./thread-state.js";
-import { selfOf } from "./recovery.js";
+import { thisOwner } from "./recovery.js";
 import { keepLatest } from "./threads.js";
 import type { Timekeeper } from "./timekeeper.js";
 import { assertTimers } from "./timers.js";
@@ -42,7 +42,7 @@ export class Maintenance {
   async start(): Promise<void> {
     const { settings, storage, timers } = this.#context;
     assertTimers(settings, storage);
-    if (settings.webhooks) (await import("./webhook-sender.js")).senderOf(settings.webhooks);
+    if (settings.webhooks) (await import("./webhook-sender.js")).webhookSender(settings.webhooks);
     await this.#beat();
     await Promise.all([warnOfDelayed(this.#context), this.#clock.look(this.#context)]);
     await this.#context.recover();
@@ -91,7 +91,7 @@ export class Maintenance {
   async #beat(): Promise<void> {
     const { live, storage } = this.#context;
     try {
-      await storage.owners.beat(selfOf(this.#context));
+      await storage.owners.beat(thisOwner(this.#context));
       live.writeFault = undefined;
     } catch (error) {
       live.writeFault = asServiceError(error);

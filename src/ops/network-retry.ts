@@ -1,5 +1,5 @@
 /** Which failures of a run may be tried again, and when (docs/specification.md#streams, 7). */
-import { attempt, causesOf, errorMessage } from "../support/errors.js";
+import { tryOr, causesOf, errorMessage } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 
 export const MAX_ATTEMPTS = 3;
@@ -15,8 +15,8 @@ function isOfTheNetwork(error: unknown): boolean {
 
 /** True for failures of the network: the only ones that another attempt may mend. Never throws. */
 export function isTransient(error: unknown): boolean {
-  if (attempt(() => error instanceof Error) && MESSAGE.test(errorMessage(error))) return true;
-  return causesOf(error).some((cause) => attempt(() => isOfTheNetwork(cause)) ?? false);
+  if (tryOr(() => error instanceof Error) && MESSAGE.test(errorMessage(error))) return true;
+  return causesOf(error).some((cause) => tryOr(() => isOfTheNetwork(cause)) ?? false);
 }
 
 /** Wait before the next attempt: 2 s, then 4 s. Rejects with the signal's reason when it aborts. */

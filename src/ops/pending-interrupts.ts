@@ -7,7 +7,7 @@ import { CommandError, type InputRespondParams } from "../models/protocol.js";
 import type { Run } from "../models/run.js";
 import { UnknownInterruptError } from "../support/errors.js";
 import type { OpsContext } from "./context.js";
-import { answeredBy, isInterruptId } from "./run-log.js";
+import { answerFrom, isInterruptId } from "./run-log.js";
 import { ownThread } from "./thread-origin.js";
 import { readerOf } from "./thread-state.js";
 
@@ -45,7 +45,7 @@ export async function unknownInterrupts(
   run: Run,
   { graph, configurable }: { graph: ServedGraph; configurable: JsonObject },
 ): Promise<UnknownInterruptError | undefined> {
-  const answered = answeredBy(run);
+  const answered = answerFrom(run);
   if (!answered) return undefined;
   const pending = (await interruptsAt(context, graph, configurable)).map(({ id }) => id);
   const unknown = answered.filter((id) => !pending.includes(id));

@@ -1,5 +1,5 @@
 /** A thread by its events and commands: what clients of the newer protocol ask for. */
-import { WIDE_MODES } from "../graphs/stream-frames.js";
+import { ALL_MODES } from "../graphs/stream-frames.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import {
   CommandError,
@@ -27,7 +27,7 @@ import type { ThreadFeed } from "./thread-feed.js";
 
 /** What is told to those who read the run by its own routes. */
 const WIDE: Pick<RunCreateRequest, "stream_mode" | "stream_subgraphs"> = {
-  stream_mode: [...WIDE_MODES],
+  stream_mode: [...ALL_MODES],
   stream_subgraphs: true,
 };
 

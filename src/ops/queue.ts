@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { ShuttingDownError } from "../support/errors.js";
-import { atMost } from "../support/pause.js";
+import { withTimeout } from "../support/pause.js";
 
 /** A run that was accepted; `live` where it began in this process. */
 export interface Accepted<Live> {
@@ -11,9 +11,9 @@ export interface Accepted<Live> {
 }
 
 /** Callers whose runs other processes execute: when this one ends, they have as long as its own runs have. */
-export class Callers {
+export class WaiterGroup {
   readonly #waiting = new Set<Promise<unknown>>();
-  readonly #dismissed = new AbortController();
+  readonly #aborted = new AbortController();
 
   constructor() {
     // Every caller listens.
@@ -22,11 +22,11 @@ export class Callers {
 
   /** Aborts when nobody may wait any longer. */
   get dismissed(): AbortSignal {
-    return this.#dismissed.signal;
+    return this.#aborted.signal;
   }
 
   /** The process does not end before it has settled, for a while. */
-  keep<T>(waiting: Promise<T>): Promise<T> {
+  track<T>(waiting: Promise<T>): Promise<T> {
     const settled: Promise<unknown> = waiting.then(
       () => this.#waiting.delete(settled),
       () => this.#waiting.delete(settled),
@@ -35,9 +35,9 @@ export class Callers {
     return waiting;
   }
 
-  async dismiss(graceSeconds: number): Promise<void> {
-    if (this.#waiting.size > 0) await atMost(graceSeconds * 1000, Promise.all(this.#waiting));
-    this.#dismissed.abort(new ShuttingDownError());
+  async abort(graceSeconds: number): Promise<void> {
+    if (this.#waiting.size > 0) await withTimeout(graceSeconds * 1000, Promise.all(this.#waiting));
+    this.#aborted.abort(new ShuttingDownError());
   }
 }
 
@@ -54,11 +54,11 @@ export interface Queue<Context, Live, Options> {
     options: Options,
   ): Promise<Accepted<Live>>;
   /** A run may wait that somebody has room for. */
-  ring(): void;
+  notify(): void;
   /** Take runs that wait, as many as there is room for, until `stop`. */
   open(): void;
   /** Take no more. Resolves when nothing is being taken any more. */
   stop(): Promise<void>;
   /** Who waits here for a run that is executed elsewhere. */
-  readonly callers: Callers;
+  readonly callers: WaiterGroup;
 }

@@ -3,17 +3,17 @@ import type { JsonObject } from "../models/common.js";
 import type { RunFrame, RunStream } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import { isFinished } from "../storage/rows.js";
-import { answerElsewhere, endElsewhere, looksAt, stopElsewhere } from "./elsewhere.js";
-import { framesElsewhere, until } from "./frames-elsewhere.js";
+import { remoteAnswer, endRemoteRun, pollRow, stopRemoteRuns } from "./remote-runs.js";
+import { remoteFrames, untilAborted } from "./remote-frames.js";
 import type { EngineContext } from "./live-runs.js";
-import { narrower } from "./narrow-log.js";
-import type { Callers } from "./queue.js";
+import { projectForClient } from "./projected-log.js";
+import type { WaiterGroup } from "./queue.js";
 import type { RunLog } from "./run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { runModel } from "./thread-origin.js";
 
 interface CallerOptions {
-  callers: Callers;
+  callers: WaiterGroup;
   /** Aborts when the caller is gone. */
   signal?: AbortSignal;
   /** Whether the run goes on then. */
@@ -45,18 +45,18 @@ export class QueuedRun {
 
   /** The run as it ended. */
   async end(): Promise<Run> {
-    const row = await this.#options.callers.keep(endElsewhere(this.#context, this.run, this.#leave));
+    const row = await this.#options.callers.track(endRemoteRun(this.#context, this.run, this.#leave));
     return row ? runModel(row) : this.run;
   }
 
   /** What a caller who waits is answered. */
   answer(): Promise<JsonObject> {
-    return this.#options.callers.keep(this.#answer());
+    return this.#options.callers.track(this.#answer());
   }
 
   async #answer(): Promise<JsonObject> {
     try {
-      return await answerElsewhere(this.#context, this.run, this.#leave);
+      return await remoteAnswer(this.#context, this.run, this.#leave);
     } finally {
       if (this.#leave.aborted) this.#tidyLater();
       else await this.#atEnd?.();
@@ -69,16 +69,16 @@ export class QueuedRun {
     const left = new AbortController();
     const leave = () => left.abort();
     let end = leave;
-    void callers.keep(new Promise<void>((resolve) => (end = resolve)));
+    void callers.track(new Promise<void>((resolve) => (end = resolve)));
     callers.dismissed.addEventListener("abort", leave, { once: true });
     const over = () => {
       callers.dismissed.removeEventListener("abort", leave);
       end();
     };
-    const told = this.#told(left.signal);
+    const told = this.#hasReported(left.signal);
     const frames = async function* () {
       try {
-        yield* until(left.signal, told);
+        yield* untilAborted(left.signal, told);
         if (!left.signal.aborted) await atEnd?.();
       } finally {
         over();
@@ -94,7 +94,7 @@ export class QueuedRun {
   }
 
   /** Where processes share no frames, and it is executed here after all, its own. */
-  async *#told(left: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
+  async *#hasReported(left: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
     const { run } = this;
     const context = this.#context;
     const now = context.frames ? run : await begun(context, run, left);
@@ -103,27 +103,27 @@ export class QueuedRun {
       yield* this.#ownFrames(log, left);
       if (left.aborted || !context.live.find(run.run_id)?.isTaken) return;
     }
-    const rest = framesElsewhere(context, now);
+    const rest = remoteFrames(context, now);
     left.addEventListener("abort", () => rest.leave(), { once: true });
     yield* rest;
   }
 
   async *#ownFrames(log: RunLog, left: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
-    const narrow = narrower(this.run);
+    const narrow = projectForClient(this.run);
     const frames = log.read();
     left.addEventListener("abort", () => frames.leave(), { once: true });
-    for await (const batch of frames) yield log.isWide ? batch.flatMap(narrow) : batch;
+    for await (const batch of frames) yield log.capturesAllModes ? batch.flatMap(narrow) : batch;
   }
 
   /** Should the process end before, the sweep sees to what is left. */
   #tidyLater(): void {
     const { dismissed } = this.#options.callers;
-    if (this.#atEnd) endElsewhere(this.#context, this.run, dismissed).then(this.#atEnd, () => undefined);
+    if (this.#atEnd) endRemoteRun(this.#context, this.run, dismissed).then(this.#atEnd, () => undefined);
   }
 
   #stop(): void {
     const { run_id } = this.run;
-    stopElsewhere(this.#context, this.run).catch((error: unknown) =>
+    stopRemoteRuns(this.#context, this.run).catch((error: unknown) =>
       this.#context.logger.error(
         { err: error, run_id },
         "a run could not be cancelled, though its client left",
@@ -157,7 +157,7 @@ async function onceFree(
 
 /** The run once it has left the queue. */
 async function begun(context: EngineContext, run: Run, signal: AbortSignal): Promise<Run> {
-  for await (const row of looksAt(context, run, signal)) {
+  for await (const row of pollRow(context, run, signal)) {
     if (!row) return run;
     if (isFinished(row) || row.status === "running") return runModel(row);
   }

@@ -1,6 +1,6 @@
 /** Whether runs can be taken: for those who decide where requests go. */
 import { StorageUnavailableError } from "../support/errors.js";
-import { atMost } from "../support/pause.js";
+import { withTimeout } from "../support/pause.js";
 import type { Storage } from "../storage/storage.js";
 import { clockDifference } from "./clock.js";
 import type { EngineContext } from "./live-runs.js";
@@ -38,7 +38,7 @@ export class Readiness {
    */
   async check(): Promise<Look> {
     this.#context.live.stopping.throwIfAborted();
-    const looked = await atMost(DEADLINE_MS, look(this.#context.storage));
+    const looked = await withTimeout(DEADLINE_MS, look(this.#context.storage));
     if (!looked)
       throw new StorageUnavailableError(`the storage has not answered within ${DEADLINE_MS / 1000} s`);
     this.#context.live.stopping.throwIfAborted();

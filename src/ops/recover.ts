@@ -5,21 +5,21 @@ import type { RunKey, RunOutcome, RunRow, ThreadLease, UnfinishedRun } from "../
 import { errorMessage, GraphServeError } from "../support/errors.js";
 import type { EngineContext } from "./live-runs.js";
 import {
-  cutOffRuns,
-  deathsOf,
+  interruptedRuns,
+  crashesOf,
   isDead,
-  NOBODY,
+  UNOWNED,
   type RecoverOptions,
-  selfOf,
+  thisOwner,
   statusByState,
 } from "./recovery.js";
-import { type CutOffRun, readCutOff, resumeThread } from "./resume-run.js";
+import { type InterruptedRun, readInterruptedRun, resumeThread } from "./resume-run.js";
 
 /**
  * What becomes of runs that could go on: they do so here, whichever process has room goes on with them, they are left to a
  * server that comes, or they end as `error`.
  */
-export type CutOffPolicy = "resume" | "queue" | "leave" | "end";
+export type RecoveryPolicy = "resume" | "queue" | "leave" | "end";
 
 const STOPPED = "server stopped during the run";
 
@@ -29,12 +29,12 @@ const STOPPED = "server stopped during the run";
  */
 export async function recoverRuns(
   context: EngineContext,
-  policy: () => CutOffPolicy,
+  policy: () => RecoveryPolicy,
   { threadId, givenBack, patience, under }: RecoverOptions = {},
 ): Promise<void> {
   const recovery = new Recovery(context, policy);
   if (threadId !== undefined && under) return recovery.under(threadId, under);
-  const dead = await cutOffRuns(context, { threadId, ...(givenBack && { ownerId: NOBODY }) });
+  const dead = await interruptedRuns(context, { threadId, ...(givenBack && { ownerId: UNOWNED }) });
   if (dead.length === 0) return;
   const taken = await recovery.free(new Set(dead.map(({ thread_id }) => thread_id)));
   if (patience !== undefined) await Promise.all(taken.map((id) => recovery.taken(id, patience)));
@@ -51,7 +51,7 @@ export async function resumeQueued(
 ): Promise<{ begun: Promise<unknown>; ended: Promise<unknown>; isLeft: boolean }> {
   const leases: Leases = new Map([[thread_id, lease]]);
   try {
-    const { counts, ...resumed } = await new Recovery(context, () => "resume").seeToRuns(
+    const { counts, ...resumed } = await new Recovery(context, () => "resume").recoverAll(
       [{ run_id, thread_id, owner: undefined }],
       leases,
     );
@@ -67,9 +67,9 @@ type Leases = Map<string, ThreadLease>;
 class Recovery {
   readonly #context: EngineContext;
   /** As it is now: the process may begin to end while a thread is waited for. */
-  readonly #policy: () => CutOffPolicy;
+  readonly #policy: () => RecoveryPolicy;
 
-  constructor(context: EngineContext, policy: () => CutOffPolicy) {
+  constructor(context: EngineContext, policy: () => RecoveryPolicy) {
     this.#context = context;
     this.#policy = policy;
   }
@@ -85,7 +85,7 @@ class Recovery {
         if (lease) leases.set(id, lease);
         else taken.push(id);
       }
-      await this.#seeTo(leases);
+      await this.#recoverRun(leases);
     } finally {
       for (const lease of leases.values()) await lease.release();
     }
@@ -100,7 +100,7 @@ class Recovery {
       const lease = await this.#context.storage.locks.acquire(threadId, options);
       if (!lease) return;
       leases.set(threadId, lease);
-      await this.#seeTo(leases);
+      await this.#recoverRun(leases);
     } catch (error) {
       if (error !== signal.reason) throw error;
     } finally {
@@ -112,16 +112,16 @@ class Recovery {
   async under(threadId: string, lease: ThreadLease): Promise<void> {
     const { lost } = lease;
     const borrowed: ThreadLease = { lost, confirm: () => lease.confirm?.(), release: () => undefined };
-    const { ended } = await this.#seeTo(new Map([[threadId, borrowed]]), lost !== undefined);
+    const { ended } = await this.#recoverRun(new Map([[threadId, borrowed]]), lost !== undefined);
     await ended;
   }
 
   /** See to what dead processes left on threads whose leases are ours. `ended` resolves when those that go on have. */
-  async #seeTo(leases: Leases, isProof = false): Promise<{ ended: Promise<unknown> }> {
+  async #recoverRun(leases: Leases, isProof = false): Promise<{ ended: Promise<unknown> }> {
     if (leases.size === 0) return NOTHING;
-    const dead = await this.#left(leases, isProof);
+    const dead = await this.#remainder(leases, isProof);
     if (dead.length === 0) return NOTHING;
-    const { begun, ended, counts } = await this.seeToRuns(dead, leases);
+    const { begun, ended, counts } = await this.recoverAll(dead, leases);
     await begun;
     await this.#forgetOwners(dead);
     this.#report(counts);
@@ -129,13 +129,13 @@ class Recovery {
   }
 
   /** The same for these runs. `begun` and `ended` never reject. */
-  async seeToRuns(
+  async recoverAll(
     dead: readonly UnfinishedRun[],
     leases: Leases,
   ): Promise<{ begun: Promise<unknown>; ended: Promise<unknown>; counts: Counts }> {
     const { runs } = this.#context.storage;
     const stopped = this.#cancelled(dead);
-    const fates = (await Promise.all(dead.map((run) => this.#fateOf(run, stopped)))).filter(
+    const fates = (await Promise.all(dead.map((run) => this.#dispositionOf(run, stopped)))).filter(
       (fate) => fate !== undefined,
     );
     const outcomes = fates.flatMap((fate) => ("outcome" in fate ? [fate.outcome] : []));
@@ -143,7 +143,7 @@ class Recovery {
       await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
     const resumed = fates.flatMap((fate) => ("resumed" in fate ? [fate.resumed] : []));
     const queued = fates.filter((fate) => "queued" in fate).length;
-    if (queued > 0) this.#context.queue?.ring();
+    if (queued > 0) this.#context.queue?.notify();
     const taken = await this.#resume(resumed, leases);
     const begun = Promise.all(taken.map((one) => one.begun));
     const ended = Promise.all(taken.map((one) => one.ended));
@@ -154,9 +154,9 @@ class Recovery {
    * Looked for anew: before the lease was ours, a run may have ended, or its owner have shown that it lives. Where
    * processes share their locks, whoever has the lease knows that no other one executes a run of the thread.
    */
-  async #left(leases: Leases, isProof: boolean): Promise<UnfinishedRun[]> {
+  async #remainder(leases: Leases, isProof: boolean): Promise<UnfinishedRun[]> {
     const [threadId] = leases.size === 1 ? leases.keys() : [];
-    const dead = (await cutOffRuns(this.#context, { threadId })).filter(({ thread_id }) =>
+    const dead = (await interruptedRuns(this.#context, { threadId })).filter(({ thread_id }) =>
       leases.has(thread_id),
     );
     if (!isProof || threadId === undefined) return dead;
@@ -174,13 +174,16 @@ class Recovery {
 
   /** Those that somebody had asked to stop. */
   async #cancelled(dead: readonly UnfinishedRun[]): Promise<ReadonlySet<string>> {
-    const owners = new Set(dead.map(({ owner }) => owner?.id ?? NOBODY));
+    const owners = new Set(dead.map(({ owner }) => owner?.id ?? UNOWNED));
     const { runs } = this.#context.storage;
     return new Set((await Promise.all([...owners].map((id) => runs.cancelRequests(id)))).flat());
   }
 
   /** Undefined for a run that has ended, or is left to others. */
-  async #fateOf(run: UnfinishedRun, cancelled: Promise<ReadonlySet<string>>): Promise<Fate | undefined> {
+  async #dispositionOf(
+    run: UnfinishedRun,
+    cancelled: Promise<ReadonlySet<string>>,
+  ): Promise<Fate | undefined> {
     const [row, stopped] = await Promise.all([
       this.#context.storage.runs.get(run.thread_id, run.run_id),
       cancelled,
@@ -193,9 +196,9 @@ class Recovery {
     if (ended) return { outcome: await this.#outcomeOf(row, ended) };
     if (this.#policy() === "leave" || !row.resumption) return undefined;
     if (this.#policy() === "queue")
-      return row.owner !== NOBODY && (await this.#queue(row, run)) ? { queued: row } : undefined;
+      return row.owner !== UNOWNED && (await this.#queue(row, run)) ? { queued: row } : undefined;
     try {
-      return { resumed: await readCutOff(this.#context, row, row.resumption, tookOf(row, run)) };
+      return { resumed: await readInterruptedRun(this.#context, row, row.resumption, tookOf(row, run)) };
     } catch (error) {
       if (!(error instanceof GraphServeError) || error.code !== "run_failed") throw error;
       return { outcome: await this.#outcomeOf(row, diedOf(errorMessage(error))) };
@@ -209,7 +212,7 @@ class Recovery {
     const spent_ms = (resumption?.spent_ms ?? 0) + tookOf(row, run);
     const patch = {
       updated_at,
-      owner: NOBODY,
+      owner: UNOWNED,
       attempt,
       resumption: resumption && { ...resumption, spent_ms },
     };
@@ -237,7 +240,7 @@ class Recovery {
     };
   }
 
-  async #resume(resumed: readonly CutOffRun[], leases: Leases): Promise<Resumed[]> {
+  async #resume(resumed: readonly InterruptedRun[], leases: Leases): Promise<Resumed[]> {
     const taken: Resumed[] = [];
     for (const [threadId, lease] of [...leases]) {
       const runs = resumed.filter(({ row }) => row.thread_id === threadId).sort(inOrder);
@@ -252,7 +255,7 @@ class Recovery {
   /** Owners that have left no more runs. */
   async #forgetOwners(settled: readonly UnfinishedRun[]): Promise<void> {
     const { runs, owners } = this.#context.storage;
-    const self = selfOf(this.#context);
+    const self = thisOwner(this.#context);
     for (const ownerId of new Set(settled.map(({ owner }) => owner?.id))) {
       if (ownerId === undefined) continue;
       const left = await runs.unfinished({ ownerId });
@@ -274,7 +277,7 @@ const NOTHING = { ended: Promise.resolve() };
 
 type Resumed = Awaited<ReturnType<typeof resumeThread>>;
 
-type Fate = { outcome: RunOutcome } | { resumed: CutOffRun } | { queued: RunRow };
+type Fate = { outcome: RunOutcome } | { resumed: InterruptedRun } | { queued: RunRow };
 
 /** How many runs became what. */
 type Counts = Record<"ended" | "resumed" | "queued", number>;
@@ -293,7 +296,7 @@ const diedOf = (error: string): Ended => ({ ...failedWith(error), isDead: true }
 /** How the run ends, its process being dead; undefined for one that can go on. */
 function endingOf(
   row: RunRow,
-  policy: CutOffPolicy,
+  policy: RecoveryPolicy,
   { max_attempts }: EngineContext["settings"],
 ): Ended | undefined {
   const { resumption, status } = row;
@@ -303,8 +306,8 @@ function endingOf(
   if (policy === "end") return failedWith(STOPPED);
   if (!resumption.isWhole)
     return failedWith(`${STOPPED}, and its secrets, which are not stored, went with it`);
-  if (status === "running" && deathsOf(row) >= max_attempts)
-    return diedOf(`the run's process died ${deathsOf(row)} times, and it is not tried again`);
+  if (status === "running" && crashesOf(row) >= max_attempts)
+    return diedOf(`the run's process died ${crashesOf(row)} times, and it is not tried again`);
   return undefined;
 }
 
@@ -315,7 +318,7 @@ function tookOf({ status, updated_at }: RunRow, { owner }: UnfinishedRun): numbe
 }
 
 /** As they were accepted; the one that had begun came before those that waited. */
-const inOrder = (a: CutOffRun, b: CutOffRun): number =>
+const inOrder = (a: InterruptedRun, b: InterruptedRun): number =>
   rankOf(a) - rankOf(b) || (keyOf(a) < keyOf(b) ? -1 : 1);
-const rankOf = ({ row }: CutOffRun): number => (row.status === "running" ? 0 : 1);
-const keyOf = ({ row }: CutOffRun): string => `${row.created_at} ${row.run_id}`;
+const rankOf = ({ row }: InterruptedRun): number => (row.status === "running" ? 0 : 1);
+const keyOf = ({ row }: InterruptedRun): string => `${row.created_at} ${row.run_id}`;

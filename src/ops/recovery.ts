@@ -14,7 +14,7 @@ import type {
   UnfinishedRun,
 } from "../storage/storage.js";
 import { isFinished, isHeldBy, now } from "../storage/rows.js";
-import { KEEPER } from "../storage/timers.js";
+import { DELAYED_OWNER } from "../storage/timers.js";
 import type { OpsContext } from "./context.js";
 import { isAborted, isShutDown } from "./run-aborted.js";
 import { latestSnapshot, readerOf } from "./thread-state.js";
@@ -23,27 +23,27 @@ import { latestSnapshot, readerOf } from "./thread-state.js";
 const SILENT_MS = 30_000;
 
 /** The owner of a run that was given back: whoever sees it goes on with it. */
-export const NOBODY = "";
+export const UNOWNED = "";
 
 /** The owner of a run that waits for its time: nobody's to see to before. */
-export const WAITING: RunHolder = { owner: KEEPER.id, attempt: 0 };
+export const DELAYED_HOLDER: RunHolder = { owner: DELAYED_OWNER.id, attempt: 0 };
 
-export const isWaiting = (row: Pick<RunRow, keyof RunHolder | "status">): boolean =>
-  row.status === "pending" && isHeldBy(row, WAITING);
+export const isDelayed = (row: Pick<RunRow, keyof RunHolder | "status">): boolean =>
+  row.status === "pending" && isHeldBy(row, DELAYED_HOLDER);
 
 /**
  * Whether a run goes on, or has gone on, after this attempt of it ended: it was dead, and somebody asked for it. One that
  * its process still has, has ended: that is yet to be stored.
  */
-export const goesOnAfter = (row: Pick<RunRow, "attempt" | "owner" | "status">, attempt: number): boolean =>
-  (row.attempt ?? 1) > attempt || (!isFinished(row) && row.owner === NOBODY);
+export const continuesAfter = (row: Pick<RunRow, "attempt" | "owner" | "status">, attempt: number): boolean =>
+  (row.attempt ?? 1) > attempt || (!isFinished(row) && row.owner === UNOWNED);
 
 /** How many processes have died over a run; those that gave it back in order do not count. */
-export const deathsOf = ({ attempt = 1, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
+export const crashesOf = ({ attempt = 1, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
   attempt - (resumption?.given_back ?? 0);
 
 /** What the row of a run says that can go on: one that was given back, or is dead until somebody asks for it. */
-export type RunLeft = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: boolean };
+export type RunRemainder = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: boolean };
 
 interface CutOffRun {
   thrown: unknown;
@@ -61,11 +61,11 @@ const FREE_TRIES = 10;
  * Undefined for a run that ends here. What its process or the storage cut off goes on elsewhere. A process that ends, or
  * that the storage lost, is no death; but a run under which the storage fails time and again may be the reason.
  */
-export function leftOf(
+export function remainderOf(
   { thrown, attempt, resumption, isLost, hasBegun }: CutOffRun,
   mostAttempts: number,
-): RunLeft | undefined {
-  const givenBack = (tried: number): RunLeft => ({
+): RunRemainder | undefined {
+  const givenBack = (tried: number): RunRemainder => ({
     attempt: tried,
     resumption: { ...resumption, given_back: (resumption.given_back ?? 0) + 1 },
     isDead: false,
@@ -74,7 +74,7 @@ export function leftOf(
   if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
   const tried = hasBegun ? attempt : attempt + 1;
   if (isLost && tried < FREE_TRIES * mostAttempts) return givenBack(tried);
-  return { attempt: tried, resumption, isDead: deathsOf({ attempt: tried, resumption }) >= mostAttempts };
+  return { attempt: tried, resumption, isDead: crashesOf({ attempt: tried, resumption }) >= mostAttempts };
 }
 
 function processLives(pid: number): boolean {
@@ -122,13 +122,16 @@ export async function statusByState(context: OpsContext, threadId: string): Prom
 }
 
 /** This process, as it lives now. */
-export function selfOf({ ownerId }: OpsContext): Owner {
+export function thisOwner({ ownerId }: OpsContext): Owner {
   return { id: ownerId, host: hostname(), pid: process.pid, seen_at: now() };
 }
 
 /** Runs left unfinished by processes that no longer live; of this thread or owner where one is named. Changes nothing. */
-export async function cutOffRuns(context: OpsContext, of: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
-  const self = selfOf(context);
+export async function interruptedRuns(
+  context: OpsContext,
+  of: UnfinishedQuery = {},
+): Promise<UnfinishedRun[]> {
+  const self = thisOwner(context);
   // Those that wait in a queue are no process's.
   const isOwned = context.settings.queue !== "none" && of.threadId === undefined && of.ownerId === undefined;
   const unfinished = await context.storage.runs.unfinished(isOwned ? { isOwned } : of);

@@ -17,16 +17,16 @@ import { type OpsContext, withParts } from "./context.js";
 import { type EngineContext, LiveRun } from "./live-runs.js";
 import type { RunLog } from "./run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
-import { requestOf } from "./resumption.js";
-import { boundFor, type CheckedRequest, graphInput, readRequest } from "./run-request.js";
+import { originalRequest } from "./resumption.js";
+import { bindGraph, type CheckedRequest, graphInput, readRequest } from "./run-request.js";
 import { requireCheckpoint } from "./run-checkpointer.js";
 import { runModel, scopeOf } from "./thread-origin.js";
 import { paused } from "./run-results.js";
-import { beginQueued, prepare } from "./start-run.js";
-import { notingEnd, removalOf } from "./stateless-runs.js";
+import { beginQueued, prepareRun } from "./start-run.js";
+import { onEnd, removalOf } from "./stateless-runs.js";
 
 /** A run of a dead process that can go on. */
-export interface CutOffRun {
+export interface InterruptedRun {
   row: RunRow;
   resumption: Resumption;
   /** On whose behalf it runs. */
@@ -41,16 +41,16 @@ export interface CutOffRun {
  * @throws GraphServeError when it cannot be called any more, for instance since its graph is not served (`run_failed`)
  * @throws StorageUnavailableError (`storage_unavailable`)
  */
-export async function readCutOff(
+export async function readInterruptedRun(
   context: EngineContext,
   row: RunRow,
   resumption: Resumption,
   tookMs: number,
-): Promise<CutOffRun> {
+): Promise<InterruptedRun> {
   try {
     return { row, resumption, ...(await callAgain(context, row, resumption)), tookMs };
   } catch (error) {
-    throw cannotGoOn(error);
+    throw cannotResume(error);
   }
 }
 
@@ -59,19 +59,19 @@ export async function callAgain(
   context: EngineContext,
   row: RunRow,
   resumption: Resumption,
-): Promise<Pick<CutOffRun, "context" | "checked">> {
+): Promise<Pick<InterruptedRun, "context" | "checked">> {
   const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
-  const request = requestOf(row);
+  const request = originalRequest(row);
   const call = readRequest(own, row.thread_id, request);
   const graphId = context.registry.resolve(request.assistant_id);
-  const bound = await boundFor(context, graphId, call, request, true);
+  const bound = await bindGraph(context, graphId, call, request, true);
   const input = await graphInput(request, bound.graph);
   const since = performance.now();
   return { context: own, checked: { ...call, threadId: row.thread_id, request, bound, input, since } };
 }
 
 /** The storage is none of the run's faults. */
-function cannotGoOn(error: unknown): unknown {
+function cannotResume(error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return error;
   const message = `the server stopped during the run, and it cannot be resumed: ${errorMessage(error)}`;
   return new GraphServeError("run_failed", message, { cause: error });
@@ -83,7 +83,7 @@ function cannotGoOn(error: unknown): unknown {
  * released. Never rejects, and neither do they.
  */
 export async function resumeThread(
-  runs: readonly CutOffRun[],
+  runs: readonly InterruptedRun[],
   lease: ThreadLease,
 ): Promise<{ begun: Promise<void>; ended: Promise<void> }> {
   let begun: Promise<void> | undefined;
@@ -123,7 +123,7 @@ function lend(lease: ThreadLease): Lent {
  * Undefined when the run has ended, is another's, is left to others as the process ends, or cannot be had now: then it is
  * looked for again. Never rejects.
  */
-async function takeOver(run: CutOffRun): Promise<LiveRun | undefined> {
+async function takeOver(run: InterruptedRun): Promise<LiveRun | undefined> {
   if (run.context.live.stopping.aborted) return undefined;
   const live = liveOf(run);
   const { updated_at } = live.run;
@@ -134,7 +134,7 @@ async function takeOver(run: CutOffRun): Promise<LiveRun | undefined> {
 
 /** @throws StorageUnavailableError: then it is not known whether it was taken (`storage_unavailable`) */
 async function take(
-  { row, context: { storage, live, logger } }: CutOffRun,
+  { row, context: { storage, live, logger } }: InterruptedRun,
   patch: RunPatch & RunHolder,
   thread: ThreadPatch,
 ): Promise<boolean> {
@@ -145,13 +145,13 @@ async function take(
     return isOurs;
   } catch (error) {
     logger.error({ err: error, run_id }, "a run that was cut off could not be taken over");
-    live.results.suspect(row, true);
+    live.results.markUncertain(row, true);
     throw error;
   }
 }
 
 /** The run as this process will have it. */
-function liveOf(run: CutOffRun): LiveRun {
+function liveOf(run: InterruptedRun): LiveRun {
   const { row, context, resumption } = run;
   const { attempt = 1, status } = row;
   const next = { updated_at: now(), attempt: status === "running" ? attempt + 1 : attempt };
@@ -160,9 +160,9 @@ function liveOf(run: CutOffRun): LiveRun {
   return new LiveRun(context, model, performance.now(), optionsOf(run, next.attempt), kept);
 }
 
-const spentOf = ({ resumption, tookMs }: CutOffRun): number => resumption.spent_ms + tookMs;
+const spentOf = ({ resumption, tookMs }: InterruptedRun): number => resumption.spent_ms + tookMs;
 
-function optionsOf(run: CutOffRun, attempt: number): LiveRunOptions {
+function optionsOf(run: InterruptedRun, attempt: number): LiveRunOptions {
   const { row, resumption, context } = run;
   const { thread_id } = row;
   const stateless = resumption.stateless && { thread_id, scope: scopeOf(context) };
@@ -172,13 +172,13 @@ function optionsOf(run: CutOffRun, attempt: number): LiveRunOptions {
     unattended: true,
     log: logOf(run, stateless, attempt),
     ...(stateless && { stateless }),
-    ...((atEnd || hasWebhooks) && { atEnd: hasWebhooks ? notingEnd(context, row, atEnd) : atEnd }),
+    ...((atEnd || hasWebhooks) && { atEnd: hasWebhooks ? onEnd(context, row, atEnd) : atEnd }),
   };
 }
 
 /** Its frames, as far as whoever accepted it wants any. */
 function logOf(
-  { row, resumption: { frames }, context: { live } }: CutOffRun,
+  { row, resumption: { frames }, context: { live } }: InterruptedRun,
   stateless: LiveRunOptions["stateless"],
   attempt: number,
 ): RunLog | undefined {
@@ -188,20 +188,20 @@ function logOf(
 }
 
 /** Resolves when the run is in flight, or has ended before. Never rejects. */
-async function begin(run: CutOffRun, live: LiveRun, lease: ThreadLease): Promise<void> {
+async function begin(run: InterruptedRun, live: LiveRun, lease: ThreadLease): Promise<void> {
   const { row, context, checked } = run;
   const { thread_id } = row;
   try {
     await live.begin(lease, async () => {
       const place = await placeOf(run);
-      return prepare(context, { ...checked, ...place }, live, lease, async (patch) => {
+      return prepareRun(context, { ...checked, ...place }, live, lease, async (patch) => {
         if (await context.storage.threads.update(thread_id, patch)) return true;
         throw new NotFoundError("thread", thread_id);
       });
     });
   } catch (error) {
     if (error instanceof AtBreakpoint) await endPaused(run, live);
-    else await live.fail(cannotGoOn(error));
+    else await live.fail(cannotResume(error));
   }
 }
 
@@ -212,7 +212,7 @@ class NotTaken extends Error {}
  * Begin a run that nobody has, and that nothing is in front of: it is taken by the statement that says it runs. Resolves
  * when it is in flight, or has ended before. Never rejects.
  */
-async function beginWaiting(run: CutOffRun, lease: ThreadLease): Promise<void> {
+async function beginWaiting(run: InterruptedRun, lease: ThreadLease): Promise<void> {
   const { context, checked } = run;
   const live = liveOf(run);
   const { holder, resumption } = live;
@@ -227,7 +227,7 @@ async function beginWaiting(run: CutOffRun, lease: ThreadLease): Promise<void> {
   };
   try {
     await live.begin(lease, () =>
-      prepare(context, { ...checked, earlier }, live, lease, (patch) => takeAs("running", patch)),
+      prepareRun(context, { ...checked, earlier }, live, lease, (patch) => takeAs("running", patch)),
     );
   } catch (error) {
     // What was tried is looked for again.
@@ -241,7 +241,7 @@ async function beginWaiting(run: CutOffRun, lease: ThreadLease): Promise<void> {
 
 /** A run that never began waits for those before it. Resolves when it has ended, or left the queue and they have. */
 function queue(
-  { context, checked }: CutOffRun,
+  { context, checked }: InterruptedRun,
   live: LiveRun,
   turn: Lent,
   before: Promise<void>,
@@ -269,7 +269,7 @@ type Start = Pick<CheckedRequest, "input" | "configurable" | "earlier">;
  * writes its checkpoints at the end has none before.
  * @throws GraphServeError when others have written to the thread since the run did (`run_failed`)
  */
-async function placeOf(run: CutOffRun): Promise<Start> {
+async function placeOf(run: InterruptedRun): Promise<Start> {
   const { row, context, checked } = run;
   const { run_id } = row;
   const { checkpointer } = context.storage;
@@ -304,7 +304,7 @@ export const writerOf = ({ metadata }: CheckpointTuple): unknown =>
 class AtBreakpoint extends Error {}
 
 async function endPaused(
-  { context, row: { run_id, thread_id } }: CutOffRun,
+  { context, row: { run_id, thread_id } }: InterruptedRun,
   { holder }: LiveRun,
 ): Promise<void> {
   const updated_at = now();

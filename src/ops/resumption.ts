@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "../models/caller.js";
 import type { RunCreateRequest } from "../models/run.js";
 import type { Resumption, RunRow } from "../storage/storage.js";
-import { attempt } from "../support/errors.js";
+import { tryOr } from "../support/errors.js";
 import { maskSecrets } from "../support/secrets.js";
 import type { OpsContext } from "./context.js";
 import type { LiveRunOptions } from "./run-options.js";
@@ -32,15 +32,20 @@ export function resumptionOf(
 
 /** What the authentication gives is JSON, or should be. */
 export const storable = (caller: Caller): Caller | undefined =>
-  attempt(() => maskSecrets(JSON.parse(JSON.stringify(caller)) as Caller));
+  tryOr(() => maskSecrets(JSON.parse(JSON.stringify(caller)) as Caller));
 
 /** Whether rows keep all of it: JSON, and no secret. */
 export const isStorable = (value: unknown): boolean =>
   value == null ||
-  (attempt(() => isDeepStrictEqual(maskSecrets(JSON.parse(JSON.stringify(value))), value)) ?? false);
+  (tryOr(() => isDeepStrictEqual(maskSecrets(JSON.parse(JSON.stringify(value))), value)) ?? false);
 
 /** The request as the client sent it, as far as the row has it. */
-export function requestOf({ assistant_id, metadata, kwargs, multitask_strategy }: RunRow): RunCreateRequest {
+export function originalRequest({
+  assistant_id,
+  metadata,
+  kwargs,
+  multitask_strategy,
+}: RunRow): RunCreateRequest {
   const { graph_id, assistant_id: _, ...own } = metadata;
   const request = { ...kwargs, metadata: own, multitask_strategy } as Omit<RunCreateRequest, "assistant_id">;
   // Another graph may be the default by now.

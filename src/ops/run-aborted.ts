@@ -24,7 +24,7 @@ export class RunAborted extends Error {
     this.name = abortCause === "timeout" ? "TimeoutError" : "AbortError";
   }
 
-  static because(cause: Exclude<AbortCause, "timeout">): RunAborted {
+  static from(cause: Exclude<AbortCause, "timeout">): RunAborted {
     return new RunAborted(cause, MESSAGES[cause]);
   }
 

@@ -308,12 +308,12 @@ export interface RunLogOptions extends Pick<FrameLogOptions, "budget"> {
 /** The frames of one run; a frame's id is its place. */
 export class RunLog extends FrameLog<RunFrame> {
   readonly stateless: Stateless | undefined;
-  readonly isWide: boolean;
+  readonly capturesAllModes: boolean;
 
   constructor({ stateless, isWide = false, attempt = 1, budget }: RunLogOptions = {}) {
     super({ base: attempt > 1 ? firstIdOf(attempt) : 0, budget });
     this.stateless = stateless;
-    this.isWide = isWide;
+    this.capturesAllModes = isWide;
   }
 
   push(event: string, data: string, { at = Date.now() } = {}): void {
@@ -342,7 +342,7 @@ export const isInterruptId = (text: string): boolean => /^[0-9a-f]{32}$/.test(te
  * Ids of the interrupts that a run was started to answer; none when its answer does not say for which it is, undefined
  * when it answers nothing.
  */
-export function answeredBy({ kwargs: { command } }: Pick<Run, "kwargs">): string[] | undefined {
+export function answerFrom({ kwargs: { command } }: Pick<Run, "kwargs">): string[] | undefined {
   if (!isRecord(command) || command.resume === undefined) return undefined;
   const ids = isRecord(command.resume) ? Object.keys(command.resume) : [];
   return ids.every(isInterruptId) ? ids : [];

@@ -1,6 +1,6 @@
 /** A run request -> what the graph is called with and what the run's row keeps. */
 import { Command } from "@langchain/langgraph";
-import { ownNodes, withInnerBreakpoints } from "../graphs/breakpoints.js";
+import { rootBreakpoints, withInnerBreakpoints } from "../graphs/breakpoints.js";
 import {
   assertPlainData,
   coerceCommand,
@@ -80,8 +80,8 @@ export async function refuseUnsupported({ settings }: OpsContext, request: RunCr
   if (request.webhook != null && !settings.webhooks)
     throw new UnsupportedOptionError("webhook", webhooksAreOff(request.webhook));
   if (request.webhook != null && settings.webhooks) {
-    const { Reach } = await import("../support/outbound.js");
-    const fault = new Reach(settings.webhooks).faultOf(request.webhook);
+    const { OutboundPolicy } = await import("../support/outbound.js");
+    const fault = new OutboundPolicy(settings.webhooks).faultOf(request.webhook);
     if (fault !== undefined) throw InvalidRequestError.at(["body", "webhook"], fault, "url");
   }
 }
@@ -178,8 +178,8 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
     runName: text(config.run_name, "run_name"),
     recursionLimit: positiveInteger(config.recursion_limit, "recursion_limit"),
     maxConcurrency: positiveInteger(config.max_concurrency, "max_concurrency"),
-    interruptBefore: request.interrupt_before ? ownNodes(request.interrupt_before) : undefined,
-    interruptAfter: request.interrupt_after ? ownNodes(request.interrupt_after) : undefined,
+    interruptBefore: request.interrupt_before ? rootBreakpoints(request.interrupt_before) : undefined,
+    interruptAfter: request.interrupt_after ? rootBreakpoints(request.interrupt_after) : undefined,
     durability: durabilityOf(request),
   });
   return {
@@ -197,7 +197,7 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
  * @throws GraphNotLoadedError (`graph_not_loaded`)
  * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
  */
-export async function boundFor(
+export async function bindGraph(
   { registry, settings }: OpsContext,
   graphId: string,
   { configurable }: CallOptions,

@@ -19,10 +19,10 @@ import { isHeldBy, now } from "../storage/rows.js";
 import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "./context.js";
-import { leftOf, NOBODY, type RunLeft } from "./recovery.js";
+import { remainderOf, UNOWNED, type RunRemainder } from "./recovery.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { isShutDown, RunAborted } from "./run-aborted.js";
-import { UnconfirmedRuns } from "./unconfirmed-runs.js";
+import { UncertainRuns } from "./uncertain-runs.js";
 
 export interface Ending {
   status: Extract<RunStatus, "success" | "error" | "timeout" | "interrupted">;
@@ -62,7 +62,7 @@ export function endingOf(error: unknown, signal: AbortSignal): Ending {
 
 /** The ending of a run that could not begin. */
 async function endingOfQueued(error: unknown): Promise<Ending> {
-  if (isShutDown(error)) return cutShort(RunAborted.because("unbegun"));
+  if (isShutDown(error)) return cutShort(RunAborted.from("unbegun"));
   return error instanceof RunAborted ? stopped : { ...failed(error), fault: await faultOf(error) };
 }
 
@@ -70,7 +70,7 @@ async function endingOfQueued(error: unknown): Promise<Ending> {
 function outcomeOf(
   run: Run,
   ending: Ending,
-  { usage, holder, dead }: Pick<EndedRun, "usage" | "holder"> & { dead: RunLeft | undefined },
+  { usage, holder, dead }: Pick<EndedRun, "usage" | "holder"> & { dead: RunRemainder | undefined },
 ): RunOutcome {
   const at = now();
   const { status, threadStatus, thrown, fault, tasks } = ending;
@@ -164,7 +164,7 @@ export class RunResults {
   /** Outcomes that could not be stored yet, by thread. */
   readonly #deferred = new Map<string, RunOutcome[]>();
   /** Runs that may be stored without anybody who executes them. */
-  #unconfirmed: UnconfirmedRuns | undefined;
+  #unconfirmed: UncertainRuns | undefined;
 
   constructor(context: OpsContext) {
     this.#context = context;
@@ -178,7 +178,7 @@ export class RunResults {
     const { ending, lease, atEnd } = ended;
     await lease.confirm?.();
     const isLost = ended.isTaken || (lease.lost?.aborted ?? false);
-    const final = isLost ? orFailed(ending, RunAborted.because("lost")) : ending;
+    const final = isLost ? orFailed(ending, RunAborted.from("lost")) : ending;
     const resumption = ended.isTaken ? undefined : ended.resumption;
     const own = { ...ended, ending: final, resumption, isLost };
     const result = (await this.#giveBack(own)) ?? (await this.#storeOrDefer(own, isLost));
@@ -203,16 +203,16 @@ export class RunResults {
   }
 
   /** A run may have been stored though its storing failed. */
-  suspect(run: RunKey, isAccepted = false): void {
-    (this.#unconfirmed ??= new UnconfirmedRuns(this.#context)).add(run, isAccepted);
+  markUncertain(run: RunKey, isAccepted = false): void {
+    (this.#unconfirmed ??= new UncertainRuns(this.#context)).add(run, isAccepted);
   }
 
   /** This process has the run, and executes it. */
   taken = ({ run_id }: RunKey): void => this.#unconfirmed?.forget(run_id);
 
   /** Look after a run that may have left its thread busy without anybody who executes it. Never rejects. */
-  async confirm(run: RunKey): Promise<void> {
-    this.suspect(run, true);
+  async reconcile(run: RunKey): Promise<void> {
+    this.markUncertain(run, true);
     await this.flushAll();
   }
 
@@ -223,14 +223,14 @@ export class RunResults {
    */
   async flush(threadId: string): Promise<void> {
     await this.#flushDeferred(threadId);
-    await this.#unconfirmed?.settle(threadId);
+    await this.#unconfirmed?.reconcile(threadId);
   }
 
   /** Store all that was kept, as far as the storage takes it. Never rejects. */
   async flushAll(): Promise<void> {
     try {
       for (const threadId of this.#deferred.keys()) await this.#flushDeferred(threadId);
-      await this.#unconfirmed?.settleIdle();
+      await this.#unconfirmed?.reconcileIdle();
     } catch (error) {
       this.#context.logger.error({ err: error }, "ends of runs still cannot be stored");
     }
@@ -247,7 +247,7 @@ export class RunResults {
     const row = await runs.get(thread_id, run_id).catch(() => undefined);
     if (row === undefined || isHeldBy(row, holder)) return false;
     const { owner, attempt } = row;
-    if (owner === NOBODY && attempt === leftAs) return false;
+    if (owner === UNOWNED && attempt === leftAs) return false;
     const fields = { run_id, thread_id, attempt: holder.attempt, taken: { owner, attempt } };
     this.#context.logger.warn(fields, "the run was lost: another process has taken it over");
     return true;
@@ -283,7 +283,7 @@ export class RunResults {
     const { run, holder, usage, ending } = ended;
     const { run_id, thread_id } = run;
     const updated_at = now();
-    const patch = { updated_at, owner: NOBODY, attempt: left.attempt, resumption: left.resumption };
+    const patch = { updated_at, owner: UNOWNED, attempt: left.attempt, resumption: left.resumption };
     const outcome = { runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } };
     const isHeld = await this.#ask(outcome, (runs) => runs.update(run_id, patch, holder));
     if (isHeld === undefined) this.#defer(outcome);
@@ -295,12 +295,12 @@ export class RunResults {
   }
 
   /** Undefined for a run that ends here. */
-  #leftOf({ ending, holder, resumption, isLost }: CutOff, hasBegun = true): RunLeft | undefined {
+  #leftOf({ ending, holder, resumption, isLost }: CutOff, hasBegun = true): RunRemainder | undefined {
     if (!resumption) return undefined;
     const { settings, storage } = this.#context;
     const { thrown } = ending;
     const cut = { thrown, attempt: holder.attempt, resumption, isLost, hasBegun };
-    const left = leftOf(cut, settings.max_attempts);
+    const left = remainderOf(cut, settings.max_attempts);
     return left?.isDead && !storage.deadRuns ? undefined : left;
   }
 

@@ -10,18 +10,18 @@ import type { CheckedRequest } from "./run-request.js";
  * To be called before the run is stored: no way of its ending is missed then. One that is there already is expected to
  * end since then.
  */
-export async function expectWebhook(
+export async function registerRunWebhook(
   context: OpsContext,
   run: Run,
   { request: { webhook }, known }: CheckedRequest,
 ): Promise<void> {
   if (webhook == null || known?.from) return;
-  const { expectEnd } = await import("./webhooks.js");
+  const { registerWebhook: expectEnd } = await import("./webhooks.js");
   await expectEnd(context, run, webhook);
 }
 
 /** The thread was freed by the run before: it is busy again. */
-export async function wakeRun(
+export async function resumeThreadRow(
   { storage }: OpsContext,
   { run, holder }: LiveRun,
   patch: ThreadPatch,

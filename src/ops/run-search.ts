@@ -7,7 +7,7 @@ import type { RunRow, RunSearch } from "../storage/storage.js";
 import { canonicalUuid, requireUuid } from "../support/ids.js";
 import { inPages } from "../support/read-ahead.js";
 import type { OpsContext } from "./context.js";
-import { assertFilter } from "./request-bounds.js";
+import { assertFilter } from "./request-limits.js";
 import { ownThread, runModel, scopeFilter } from "./thread-origin.js";
 import { selectFields } from "./thread-search.js";
 

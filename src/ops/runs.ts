@@ -13,9 +13,9 @@ import {
 } from "../models/run.js";
 import { type CancelOptions, cancelRun, cancelRuns, deleteRun } from "./cancel.js";
 import {
-  answerOf,
-  endOf,
-  framesOf,
+  localAnswer,
+  localEnd,
+  localFrames,
   joinRun,
   joinRunStream,
   joinStatelessStream,
@@ -27,15 +27,15 @@ import type { QueuedRun } from "./queued-run.js";
 import { findRuns } from "./run-search.js";
 import type { KeyedRuns, OwnIds } from "./keyed-runs.js";
 import { disconnectOf, isDelayed, type KnownRun } from "./run-request.js";
-import { runModel, runRow, threadRow } from "./thread-origin.js";
+import { runModel, runRow, visibleThread } from "./thread-origin.js";
 import type { RunRow } from "../storage/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
-import { allOf, inPages } from "../support/read-ahead.js";
+import { collect, inPages } from "../support/read-ahead.js";
 import { RunAborted } from "./run-aborted.js";
 import type { RunLog } from "./run-log.js";
 import { enqueueRun, startRun, type StartOptions as LiveOptions } from "./start-run.js";
-import { onOwnThread, type StatelessOptions } from "./stateless-runs.js";
+import { withTemporaryThread, type StatelessOptions } from "./stateless-runs.js";
 import { selectFields } from "./thread-search.js";
 
 interface CallOptions {
@@ -81,7 +81,7 @@ export class Runs {
     const run = await this.#start(threadId, request, { signal, ...options, log });
     if (!(run instanceof LiveRun)) return { run: run.run, answer: run.answer() };
     const ended = this.#whileConnected(run, request, signal);
-    return { run: run.run, answer: ended.then(() => answerOf(this.#context, run)) };
+    return { run: run.run, answer: ended.then(() => localAnswer(this.#context, run)) };
   }
 
   /** Accept and return at once; the run goes on by itself, behind others on its thread. */
@@ -129,7 +129,7 @@ export class Runs {
     const run = await this.#start(threadId, request, { signal, log });
     if (!(run instanceof LiveRun)) return { ...run.stream(), answer: () => run.answer() };
     const stream = await this.#streamOf(run, log, request);
-    return { ...stream, answer: () => answerOf(this.#context, run) };
+    return { ...stream, answer: () => localAnswer(this.#context, run) };
   }
 
   /** A run of this process; or, where there is a queue, one that waits in it. */
@@ -157,11 +157,13 @@ export class Runs {
 
   async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {
     const { unattended: survives } = this.#presence(request);
-    const read = log.isWide ? (await import("./narrow-log.js")).readNarrow(log, live.run) : log.read();
-    const frames = this.#context.storage.runs.take ? framesOf(this.#context, live, read) : read;
+    const read = log.capturesAllModes
+      ? (await import("./projected-log.js")).readProjected(log, live.run)
+      : log.read();
+    const frames = this.#context.storage.runs.take ? localFrames(this.#context, live, read) : read;
     const disconnect = () => {
       frames.leave();
-      if (!survives) live.stop(RunAborted.because("disconnected"));
+      if (!survives) live.stop(RunAborted.from("disconnected"));
     };
     return { run: live.run, frames, disconnect, resumable: survives };
   }
@@ -174,7 +176,7 @@ export class Runs {
     }
     const start = (id: string, options: StatelessOptions) =>
       this.background(id, request, { ...options, known });
-    return onOwnThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
+    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
   /** As `wait`, on a thread of its own. */
@@ -187,7 +189,7 @@ export class Runs {
       return (await this.#keyed()).wait(request, { signal }, { onOwn });
     }
     const start = (id: string, own: StatelessOptions) => this.wait(id, request, { signal, ...own, known });
-    return onOwnThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
+    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
   /** As `stream`, on a thread of its own. */
@@ -200,7 +202,7 @@ export class Runs {
       return (await this.#keyed()).stream(request, { signal }, { onOwn });
     }
     const start = (id: string, own: StatelessOptions) => this.stream(id, request, { signal, ...own, known });
-    return onOwnThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
+    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
   /** Loaded for the first request with a key. */
@@ -256,8 +258,8 @@ export class Runs {
 
   /** Newest first. @throws NotFoundError (`thread_not_found`) */
   async list(threadId: string, filter: RunFilter): Promise<Run[]> {
-    const { thread_id } = await threadRow(this.#context, threadId);
-    return (await allOf(this.#rows(thread_id, filter))).map(runModel);
+    const { thread_id } = await visibleThread(this.#context, threadId);
+    return (await collect(this.#rows(thread_id, filter))).map(runModel);
   }
 
   /** Runs of all threads that the caller may know of, newest first. */
@@ -270,7 +272,7 @@ export class Runs {
    * is asked for. @throws NotFoundError (`thread_not_found`)
    */
   async *walk(threadId: string, { select, ...filter }: RunSelection): AsyncGenerator<Partial<Run>> {
-    const { thread_id } = await threadRow(this.#context, threadId);
+    const { thread_id } = await visibleThread(this.#context, threadId);
     for await (const row of this.#rows(thread_id, filter))
       yield selectFields(runModel(row), select, RUN_FIELDS);
   }
@@ -326,12 +328,12 @@ export class Runs {
 
   /** The run's end; a caller that leaves before interrupts the run. */
   async #whileConnected(live: LiveRun, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
-    if (!signal || this.#presence(request).unattended) return endOf(this.#context, live);
-    const leave = () => live.stop(RunAborted.because("disconnected"));
+    if (!signal || this.#presence(request).unattended) return localEnd(this.#context, live);
+    const leave = () => live.stop(RunAborted.from("disconnected"));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
     try {
-      return await endOf(this.#context, live);
+      return await localEnd(this.#context, live);
     } finally {
       signal.removeEventListener("abort", leave);
     }

@@ -14,7 +14,7 @@ import type { RunHolder } from "../storage/storage.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
-import { atMost, pauseUntil } from "../support/pause.js";
+import { withTimeout, pauseUntil } from "../support/pause.js";
 import { HeldCheckpoints, HOLD_MS } from "./held-checkpoints.js";
 import type { LogTail, RunLog } from "./run-log.js";
 
@@ -110,7 +110,7 @@ export class SharedFrames {
   publish(live: OwnRun): void {
     const { run, log, holder } = live;
     const { run_id, thread_id } = run;
-    const { stateless, isWide = false } = log ?? {};
+    const { stateless, capturesAllModes: isWide = false } = log ?? {};
     const about = { thread_id, is_wide: isWide, ...(stateless && { stateless: { scope: stateless.scope } }) };
     const written: Written = { live, about, run_id, attempt: holder.attempt, log, tail: undefined };
     this.#written.set(run_id, written);
@@ -141,7 +141,7 @@ export class SharedFrames {
     const all = async () => {
       while (this.#due.size > 0 && !this.#isClosed) await this.#next();
     };
-    await atMost(LAST_MS, all());
+    await withTimeout(LAST_MS, all());
     this.#isClosed = true;
     clearInterval(this.#renewal);
     clearTimeout(this.#timer);
@@ -245,7 +245,7 @@ export class SharedFrames {
     const { log, tail } = written;
     if (!tail || !log) return is_last ? this.#keep(written) : undefined;
     tail.next = wanted;
-    this.#held.reached(written, wanted);
+    this.#held.frameStored(written, wanted);
     if (is_last && wanted === from + frames.length) this.#keep(written);
     else if (tail.ready().length > 0 || log.isClosed) this.#due.add(written);
   }
@@ -271,7 +271,7 @@ export class SharedFrames {
     this.#due.delete(written);
     this.#suspects.delete(written);
     if (this.#written.get(written.run_id) === written) this.#written.delete(written.run_id);
-    this.#held.reached(written);
+    this.#held.frameStored(written);
   }
 
   /** Readers of what is given up get a summary. Of runs that go on, their logs bound what is held. */
@@ -364,7 +364,7 @@ export class SharedFrames {
 
   /** As a page; undefined also where the bus does not say in time. */
   async read(runId: string, after: number): Promise<FramePage | undefined> {
-    return atMost(
+    return withTimeout(
       READ_MS,
       this.#read(runId, after).catch(() => undefined),
     );

@@ -1,24 +1,31 @@
 /** Accepts runs in one order for all processes on a storage, and executes as many of them here as there is room for. */
 import type { RunCreateRequest } from "../models/run.js";
-import type { Acceptance, Resumption, RunQueue, ThreadPatch, WaitingHead } from "../storage/storage.js";
+import type { Acceptance, Resumption, RunQueue, ThreadPatch, ReadyRun } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
 import { GraphServeError, InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import type { LiveRun } from "./live-runs.js";
 import { type EngineContext } from "./live-runs.js";
-import { type Accepted, Callers, type Queue } from "./queue.js";
+import { type Accepted, WaiterGroup, type Queue } from "./queue.js";
 import { resumeQueued } from "./recover.js";
-import { NOBODY } from "./recovery.js";
+import { UNOWNED } from "./recovery.js";
 import { isStorable, resumptionOf } from "./resumption.js";
 import type { QueueOptions } from "./run-options.js";
 import { type CheckedRequest, strategyOf } from "./run-request.js";
-import { expectWebhook } from "./run-rows.js";
-import { Trials } from "./trials.js";
-import { checkRequest, newLiveRun, prepare, requireThread, stopOthers, takesOver } from "./start-run.js";
+import { registerRunWebhook } from "./run-rows.js";
+import { Quarantine } from "./quarantine.js";
+import {
+  checkRequest,
+  newLiveRun,
+  prepareRun,
+  requireThread,
+  stopOthers,
+  takesOverRow,
+} from "./start-run.js";
 
 /** How soon a run goes on that nobody was told of. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 /** A thread whose lock is another's is left to others for so long. */
-const PASSED_OVER_MS = 1000;
+const SKIP_MS = 1000;
 
 export interface QueueSettings {
   /** `api` executes nothing. */
@@ -30,48 +37,48 @@ export interface QueueSettings {
 }
 
 /** Callers who come later than all others, in the order in which they were served. */
-const MOST_SERVED = 100;
+const MAX_RECENT_CALLERS = 100;
 
 /** Thrown when a run that was to begin here waits behind others. */
-class Waits extends Error {}
+class MustWait extends Error {}
 
 export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> {
-  readonly callers = new Callers();
+  readonly callers = new WaiterGroup();
   readonly #context: EngineContext;
   readonly #table: RunQueue;
   readonly #settings: QueueSettings;
   /** Runs that have a place here. */
   #used = 0;
   /** Callers of the runs that were begun last, the latest last. */
-  #served: string[] = [];
+  #recentCallers: string[] = [];
   /** Threads whose locks were others', until when. */
-  readonly #passedOver = new Map<string, number>();
+  readonly #skippedUntil = new Map<string, number>();
   /** Threads of runs here, until they are free again: what comes next on one is taken then, and not before. */
-  readonly #here = new Set<string>();
+  readonly #localThreads = new Set<string>();
   /** Runs that begin here, by thread. */
-  readonly #beginning = new Map<string, Promise<unknown>>();
-  readonly #trials = new Trials();
+  readonly #starting = new Map<string, Promise<unknown>>();
+  readonly #quarantine = new Quarantine();
   /** A run is tried here: no other one begins. */
-  #isTrying = false;
+  #isQuarantineActive = false;
   /** No run begins until those in flight have ended, and one can be tried. */
   #isDraining = false;
   #isOpen = false;
-  #isWoken = false;
+  #isNotified = false;
   #timer: NodeJS.Timeout | undefined;
-  #underWay: Promise<void> | undefined;
-  #stopHearing: (() => void) | undefined;
+  #round: Promise<void> | undefined;
+  #stopListening: (() => void) | undefined;
 
   constructor(context: EngineContext, table: RunQueue, settings: QueueSettings) {
     this.#context = context;
     this.#table = table;
     this.#settings = settings;
     context.metrics?.queueOpened(async () => ({
-      ...(await table.figures()),
-      free: this.#isOpen ? this.#places - this.#used : 0,
+      ...(await table.stats()),
+      free: this.#isOpen ? this.#capacity - this.#used : 0,
     }));
   }
 
-  get #places(): number {
+  get #capacity(): number {
     return this.#settings.role === "api" ? 0 : this.#settings.max_concurrent_runs;
   }
 
@@ -88,30 +95,30 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     };
     refuseUnstorable(context, request);
     const waits = strategyOf(context, request) === "enqueue";
-    const clears = takesOver(context, checked);
+    const clears = takesOverRow(context, checked);
     if (clears) await stopOthers(context, checked);
     const asked = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
     return (await this.#startHere(context, asked)) ?? this.#queue(context, asked);
   }
 
-  ring(): void {
+  notify(): void {
     this.#wake();
-    this.#table.ring();
+    this.#table.notify();
   }
 
   open(): void {
-    if (this.#places === 0) return;
+    if (this.#capacity === 0) return;
     this.#isOpen = true;
-    this.#stopHearing = this.#table.listen(() => this.#wake());
+    this.#stopListening = this.#table.listen(() => this.#wake());
     this.#wake();
   }
 
   async stop(): Promise<void> {
     this.#isOpen = false;
-    this.#stopHearing?.();
+    this.#stopListening?.();
     clearTimeout(this.#timer);
-    await this.#underWay;
-    await Promise.all(this.#beginning.values());
+    await this.#round;
+    await Promise.all(this.#starting.values());
   }
 
   /** Undefined where the thread, or every place here, is taken. */
@@ -129,19 +136,19 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         leave();
         return undefined;
       }
-      leave = this.#stay(checked.threadId, leave);
+      leave = this.#skip(checked.threadId, leave);
       made.onEnd(leave);
       await made.begin(lease, () =>
-        prepare(context, checked, made, lease, async (patch) => {
+        prepareRun(context, checked, made, lease, async (patch) => {
           const owner = this.#context.ownerId;
-          if ((await this.#accept(context, asked, made, owner, patch)) === "queued") throw new Waits();
+          if ((await this.#accept(context, asked, made, owner, patch)) === "queued") throw new MustWait();
           return false;
         }),
       );
       return { run: made.run, live: made };
     } catch (error) {
       leave();
-      if (error instanceof Waits && live) return { run: { ...live.run, attempt: 0 } };
+      if (error instanceof MustWait && live) return { run: { ...live.run, attempt: 0 } };
       throw error;
     }
   }
@@ -150,7 +157,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     const { checked, options } = asked;
     const live = newLiveRun(context, checked, options, 0);
     await requireThread(context, checked.threadId, checked.request);
-    await this.#accept(context, asked, live, NOBODY, { updated_at: now() });
+    await this.#accept(context, asked, live, UNOWNED, { updated_at: now() });
     return { run: live.run };
   }
 
@@ -161,7 +168,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     owner: string,
     thread: ThreadPatch,
   ): Promise<"begun" | "queued"> {
-    await expectWebhook(context, run, checked);
+    await registerRunWebhook(context, run, checked);
     const queued = queuedOf(context, checked.request, options);
     const from = checked.known?.from;
     // Who waited for its time has been accepted before: the bound is for those who ask now.
@@ -180,7 +187,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       });
     } catch (error) {
       // It may have been stored all the same.
-      context.live.results.suspect(run, checked.known !== undefined);
+      context.live.results.markUncertain(run, checked.known !== undefined);
       throw error;
     }
     const { thread_id } = run;
@@ -207,7 +214,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         );
       case "queued":
         // Whoever ends the run before it looks by itself.
-        if (accepted.before === 0) this.ring();
+        if (accepted.before === 0) this.notify();
     }
     return accepted.became;
   }
@@ -216,21 +223,21 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
 
   #wake(): void {
     if (!this.#isOpen) return;
-    this.#isWoken = true;
+    this.#isNotified = true;
     clearTimeout(this.#timer);
-    this.#underWay ??= this.#work().finally(() => {
-      this.#underWay = undefined;
+    this.#round ??= this.#work().finally(() => {
+      this.#round = undefined;
       // Somebody may have woken it when it had just looked for the last time.
-      if (this.#isWoken) this.#wake();
+      if (this.#isNotified) this.#wake();
     });
   }
 
   /** Never rejects. */
   async #work(): Promise<void> {
-    while (this.#isWoken && this.#isOpen) {
-      this.#isWoken = false;
+    while (this.#isNotified && this.#isOpen) {
+      this.#isNotified = false;
       try {
-        if (await this.#takeSome()) this.#isWoken = true;
+        if (await this.#claimSome()) this.#isNotified = true;
       } catch (error) {
         this.#context.logger.error(
           { err: error },
@@ -238,20 +245,20 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         );
       }
     }
-    if (this.#isOpen) this.#timer = setTimeout(() => this.#wake(), LOOK_MS).unref();
+    if (this.#isOpen) this.#timer = setTimeout(() => this.#wake(), POLL_MS).unref();
   }
 
   /** True when there may be more. */
-  async #takeSome(): Promise<boolean> {
-    const free = this.#places - this.#used;
-    if (free <= 0 || this.#isTrying) return false;
+  async #claimSome(): Promise<boolean> {
+    const free = this.#capacity - this.#used;
+    if (free <= 0 || this.#isQuarantineActive) return false;
     const at = performance.now();
-    for (const [id, until] of this.#passedOver) if (until <= at) this.#passedOver.delete(id);
-    const others = [...this.#passedOver.keys(), ...this.#here];
-    const heads = await this.#headsFor(free, others, at);
+    for (const [id, until] of this.#skippedUntil) if (until <= at) this.#skippedUntil.delete(id);
+    const others = [...this.#skippedUntil.keys(), ...this.#localThreads];
+    const heads = await this.#readyRuns(free, others, at);
     // In the place of one that another process reaches for too comes the next.
     const takeNext = async () => {
-      for (let head = heads.shift(); head; head = heads.shift()) if (await this.#take(head)) return true;
+      for (let head = heads.shift(); head; head = heads.shift()) if (await this.#claim(head)) return true;
       return false;
     };
     const taken = await Promise.all(Array.from({ length: Math.min(free, heads.length) }, takeNext));
@@ -259,30 +266,30 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   }
 
   /** Those that may begin here now. */
-  async #headsFor(free: number, except: readonly string[], at: number): Promise<WaitingHead[]> {
-    const heads = await this.#table.heads(2 * free, except, this.#served);
+  async #readyRuns(free: number, except: readonly string[], at: number): Promise<ReadyRun[]> {
+    const heads = await this.#table.readyRuns(2 * free, except, this.#recentCallers);
     const suspects = heads.filter(({ isSuspect }) => isSuspect);
-    const choice = this.#trials.choose(suspects, suspects.length < heads.length, this.#used, at);
+    const choice = this.#quarantine.choose(suspects, suspects.length < heads.length, this.#used, at);
     this.#isDraining = choice === "drain";
     if (choice === "drain") return [];
     if (choice !== "others") return [choice.trial];
     if (suspects.length === 0) return heads;
     const theirs = suspects.map(({ thread_id }) => thread_id);
-    const others = await this.#table.heads(2 * free, [...except, ...theirs], this.#served);
+    const others = await this.#table.readyRuns(2 * free, [...except, ...theirs], this.#recentCallers);
     return others.filter(({ isSuspect }) => !isSuspect);
   }
 
   /** Whoever has the lock of its thread goes on with it. */
-  async #take(head: WaitingHead): Promise<boolean> {
+  async #claim(head: ReadyRun): Promise<boolean> {
     let leave = head.isSuspect ? this.#enterAlone() : this.#enter();
     if (!leave) return false;
     try {
       const lease = await this.#context.storage.locks.acquire(head.thread_id, { wait: false });
       if (lease) {
-        leave = this.#stay(head.thread_id, leave);
+        leave = this.#skip(head.thread_id, leave);
         const { begun, ended, isLeft } = await resumeQueued(this.#context, head, lease);
-        this.#beginning.set(head.thread_id, begun);
-        void begun.then(() => this.#beginning.delete(head.thread_id));
+        this.#starting.set(head.thread_id, begun);
+        void begun.then(() => this.#starting.delete(head.thread_id));
         void ended.then(leave);
         if (!isLeft) return this.#serve(head);
       }
@@ -294,25 +301,27 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       );
     }
     leave();
-    this.#passedOver.set(head.thread_id, performance.now() + PASSED_OVER_MS);
+    this.#skippedUntil.set(head.thread_id, performance.now() + SKIP_MS);
     return false;
   }
 
   /** A run here has the thread. Returns what leaves that with its place. */
-  #stay(threadId: string, leave: () => void): () => void {
-    this.#here.add(threadId);
+  #skip(threadId: string, leave: () => void): () => void {
+    this.#localThreads.add(threadId);
     let hasLeft = false;
     return () => {
-      if (!hasLeft) this.#here.delete(threadId);
+      if (!hasLeft) this.#localThreads.delete(threadId);
       // Who found it taken meanwhile found it taken by this one.
-      if (!hasLeft) this.#passedOver.delete(threadId);
+      if (!hasLeft) this.#skippedUntil.delete(threadId);
       hasLeft = true;
       leave();
     };
   }
 
-  #serve({ caller }: WaitingHead): true {
-    this.#served = [...this.#served.filter((other) => other !== caller), caller].slice(-MOST_SERVED);
+  #serve({ caller }: ReadyRun): true {
+    this.#recentCallers = [...this.#recentCallers.filter((other) => other !== caller), caller].slice(
+      -MAX_RECENT_CALLERS,
+    );
     return true;
   }
 
@@ -322,20 +331,20 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     this.#isDraining = false;
     const leave = this.#enter();
     if (!leave) return undefined;
-    this.#isTrying = true;
+    this.#isQuarantineActive = true;
     let hasLeft = false;
     return () => {
       if (hasLeft) return;
       hasLeft = true;
-      this.#isTrying = false;
-      this.#trials.ended();
+      this.#isQuarantineActive = false;
+      this.#quarantine.ended();
       leave();
     };
   }
 
   /** Take a place, where there is one. Returns what leaves it; later calls do nothing. */
   #enter(): (() => void) | undefined {
-    if (this.#used >= this.#places || this.#isTrying || this.#isDraining) return undefined;
+    if (this.#used >= this.#capacity || this.#isQuarantineActive || this.#isDraining) return undefined;
     this.#used += 1;
     let hasLeft = false;
     return () => {
@@ -362,7 +371,7 @@ function queuedOf(context: EngineContext, request: RunCreateRequest, options: Qu
     atEnd: isAwaited ? undefined : atEnd,
   });
   if (!log) return { ...resumption, frames: "none" };
-  return log.isWide ? { ...resumption, frames: "wide" } : resumption;
+  return log.capturesAllModes ? { ...resumption, frames: "wide" } : resumption;
 }
 
 /** @throws InvalidRequestError for what rows cannot keep (`invalid_request`) */

@@ -12,7 +12,7 @@ import { Execution } from "./execute.js";
 import { type EngineContext, LiveRun } from "./live-runs.js";
 import {
   addressedResume,
-  boundFor,
+  bindGraph,
   busyThread,
   type CallOptions,
   type CheckedRequest,
@@ -27,9 +27,9 @@ import {
 import { type Origin, requireCheckpoint } from "./run-checkpointer.js";
 import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { resumptionOf } from "./resumption.js";
-import { assertNotForeign, ownThread, scopeOf, threadRow, writersWith } from "./thread-origin.js";
-import { notingEnd } from "./stateless-runs.js";
-import { expectWebhook, wakeRun } from "./run-rows.js";
+import { assertNotForeign, ownThread, scopeOf, visibleThread, writersWith } from "./thread-origin.js";
+import { onEnd } from "./stateless-runs.js";
+import { registerRunWebhook, resumeThreadRow } from "./run-rows.js";
 import { CLOCK_WAIT_MS, clockPastRow } from "./thread-heads.js";
 import { createThread } from "./thread-state.js";
 
@@ -98,7 +98,7 @@ export async function checkRequest(
   await assertReachable(context, request, call);
   await requireCheckpoint(context, call.configurable);
   await refuseUnsupported(context, request);
-  const bound = await boundFor(context, graphId, call, request);
+  const bound = await bindGraph(context, graphId, call, request);
   const input = await graphInput(request, bound.graph);
   refuseUnfiltered(context, call, bound);
   return { ...call, threadId: id, request, bound, input, since: performance.now() };
@@ -110,7 +110,7 @@ async function tryLock(context: EngineContext, checked: CheckedRequest): Promise
   const strategy = strategyOf(context, request);
   const lease = await context.storage.locks.acquire(threadId, { wait: false });
   if (lease || strategy === "enqueue") return lease;
-  if (!takesOver(context, checked)) throw new ThreadBusyError(threadId);
+  if (!takesOverRow(context, checked)) throw new ThreadBusyError(threadId);
   await stopOthers(context, checked);
   return undefined;
 }
@@ -126,7 +126,7 @@ export async function stopOthers(
 }
 
 /** Whether the run stops those that are in flight on its thread, or wait for it. */
-export function takesOver(context: OpsContext, { request, takesOver: isAsked }: CheckedRequest): boolean {
+export function takesOverRow(context: OpsContext, { request, takesOver: isAsked }: CheckedRequest): boolean {
   const strategy = strategyOf(context, request);
   return (
     (isAsked ?? context.settings.multitask_cancel) && (strategy === "interrupt" || strategy === "rollback")
@@ -144,7 +144,7 @@ async function waitForLock(
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
   const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
   const report = setTimeout(() => reportWait(context, threadId), LONG_WAIT_MS).unref();
-  const lease = await (takesOver(context, checked) ? live.takeOver(threadId, wait) : wait()).finally(() =>
+  const lease = await (takesOverRow(context, checked) ? live.takeOver(threadId, wait) : wait()).finally(() =>
     clearTimeout(report),
   );
   if (!lease) throw new ThreadBusyError(threadId);
@@ -175,7 +175,7 @@ async function startHolding(
   await live.begin(lease, () => {
     signal?.throwIfAborted();
     const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch);
-    return prepare(context, checked, live, lease, store, CLOCK_WAIT_MS);
+    return prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS);
   });
   return live;
 }
@@ -249,7 +249,7 @@ export async function beginQueued(
     const lease = await waiting;
     await live.begin(lease, async () => {
       await stored;
-      return prepare(context, checked, live, lease, (patch) => wakeRun(context, live, patch));
+      return prepareRun(context, checked, live, lease, (patch) => resumeThreadRow(context, live, patch));
     });
   } catch (error) {
     // Who asked for the run hears why it was not stored; otherwise it has to be settled.
@@ -261,7 +261,7 @@ export async function beginQueued(
 }
 
 /** All that is left before the graph is called, under the thread's lease; `store` says whether the row is `running` then. */
-export async function prepare(
+export async function prepareRun(
   context: EngineContext,
   checked: CheckedRequest,
   { run, log, watch, holder }: LiveRun,
@@ -274,7 +274,7 @@ export async function prepare(
   let row = await requireThread(context, threadId, checked.request);
   // Where there is a queue, what came before is in front of the run there.
   if (row.status === "busy" && context.storage.runs.take && !earlier && !context.queue) {
-    await awaitCutOffs(context, threadId, lease);
+    await awaitRecovery(context, threadId, lease);
     row = await requireThread(context, threadId, checked.request);
   }
   const caughtUp = clockPastRow(row, clockWaitMs);
@@ -305,7 +305,7 @@ async function refusalOf(
 }
 
 /** A free thread that says it is busy was left so by a process that died: its runs came before this one. */
-async function awaitCutOffs(context: EngineContext, threadId: string, lease: ThreadLease): Promise<void> {
+async function awaitRecovery(context: EngineContext, threadId: string, lease: ThreadLease): Promise<void> {
   await context.recover({ threadId, under: lease });
   context.live.stopping.throwIfAborted();
 }
@@ -319,7 +319,7 @@ export function newLiveRun(
   const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known);
   const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
   const { atEnd } = options;
-  const ending = request.webhook == null ? options : { ...options, atEnd: notingEnd(context, run, atEnd) };
+  const ending = request.webhook == null ? options : { ...options, atEnd: onEnd(context, run, atEnd) };
   return new LiveRun(context, run, since, ending, resumption);
 }
 
@@ -354,7 +354,7 @@ async function assertReachable(
     request.after_seconds != null ||
     request.webhook != null ||
     modes.includes("events");
-  if (context.caller || mayBeRefused) await threadRow(context, thread_id);
+  if (context.caller || mayBeRefused) await visibleThread(context, thread_id);
 }
 
 /**
@@ -405,12 +405,12 @@ async function insertRun(
   const { storage, live, ownerId } = context;
   const { known } = checked;
   const row = { ...run, owner: ownerId, resumption };
-  if (checked.request.webhook != null) await expectWebhook(context, run, checked);
+  if (checked.request.webhook != null) await registerRunWebhook(context, run, checked);
   let isStored: boolean;
   try {
     isStored = await storeRow(storage, row, thread, known?.from);
   } catch (error) {
-    live.results.suspect(run, known !== undefined);
+    live.results.markUncertain(run, known !== undefined);
     throw error;
   }
   if (!isStored) throw new NotFoundError("thread", run.thread_id);

@@ -25,7 +25,7 @@ export interface OwnThread {
 }
 
 /** Start a run on a thread of its own, which goes with the run unless `on_completion` is `keep`. */
-export async function onOwnThread<T>(
+export async function withTemporaryThread<T>(
   context: EngineContext,
   { on_completion, after_seconds, metadata }: RunCreateRequest,
   start: (threadId: string, options: StatelessOptions) => Promise<T>,
@@ -79,14 +79,14 @@ export const removalOf =
     isDead ? undefined : removed(context, thread_id, () => new Threads(context).remove(thread_id));
 
 /** The end of a run is noted for its webhook, before what else its end does. */
-export const notingEnd =
+export const onEnd =
   (
     context: EngineContext,
     run: RunKey,
     atEnd: LiveRunOptions["atEnd"],
   ): NonNullable<LiveRunOptions["atEnd"]> =>
   async (isDead) => {
-    const { noteEnd } = await import("./webhooks.js");
+    const { scheduleWebhook: noteEnd } = await import("./webhooks.js");
     // Its thread stays until then, or until the sweep.
     if (await noteEnd(context, run)) await atEnd?.(isDead);
   };

@@ -1,8 +1,8 @@
 /** State of a thread: read it, edit it, walk its history (docs/specification.md#threads). */
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
-import { filterAt, keysOnly, OPEN_FILTER, type OutputFilter } from "../graphs/output-filter.js";
-import { checkpointOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
+import { filterAt, keysOnly, PASS_ALL, type OutputFilter } from "../graphs/output-filter.js";
+import { checkpointRefOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import {
   type CheckpointLike,
@@ -15,20 +15,20 @@ import {
   type ThreadStateUpdateRequest,
   type UnfinishedStep,
 } from "../models/state.js";
-import { allOf } from "../support/read-ahead.js";
+import { collect } from "../support/read-ahead.js";
 import type { RunRow, ThreadLease, ThreadRow } from "../storage/storage.js";
 import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { now } from "../storage/rows.js";
 import { type Reading, withReading } from "../storage/saver-parts.js";
 import type { OpsContext } from "./context.js";
-import { assertFilter } from "./request-bounds.js";
+import { assertFilter } from "./request-limits.js";
 import {
   checkpointConfigurable,
   type CheckpointConfigurable,
   requireCheckpoint,
 } from "./run-checkpointer.js";
 import { ChangedKeys, neededChannels, oneBehind } from "./history.js";
-import { claim, noteWriter, scopeOf, threadRow } from "./thread-origin.js";
+import { claim, noteWriter, scopeOf, visibleThread } from "./thread-origin.js";
 import { CLOCK_WAIT_MS, clockPastRow } from "./thread-heads.js";
 import { selectFields } from "./thread-search.js";
 import { latestSnapshot, type Reader, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
@@ -48,7 +48,7 @@ export class States {
     threadId: string,
     options: { checkpoint?: CheckpointSelector; subgraphs?: boolean } = {},
   ): Promise<ThreadState> {
-    const row = await threadRow(this.#context, threadId);
+    const row = await visibleThread(this.#context, threadId);
     const reader = await readerOf(this.#context, row);
     const configurable = checkpointConfigurable(row.thread_id, options.checkpoint);
     const snapshot = await readState(
@@ -74,12 +74,12 @@ export class States {
    */
   async update(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult> {
     const { storage } = this.#context;
-    const { thread_id } = await threadRow(this.#context, threadId);
+    const { thread_id } = await visibleThread(this.#context, threadId);
     const configurable = checkpointConfigurable(thread_id, request.checkpoint, request.checkpoint_id);
     const lease = await storage.locks.acquire(thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(thread_id);
     try {
-      const row = await threadRow(this.#context, thread_id);
+      const row = await visibleThread(this.#context, thread_id);
       await clockPastRow(row, CLOCK_WAIT_MS);
       return await this.#write(row, lease, configurable, request);
     } finally {
@@ -116,7 +116,7 @@ export class States {
       error: null,
       ...claim(this.#context),
     });
-    const checkpoint = checkpointOf(written) ?? {
+    const checkpoint = checkpointRefOf(written) ?? {
       thread_id,
       checkpoint_ns: "",
       checkpoint_id: null,
@@ -139,7 +139,7 @@ export class States {
 
   /** States from the newest on. @throws NotFoundError (`thread_not_found`) */
   async history(threadId: string, request: ThreadStateSearchRequest): Promise<ThreadState[]> {
-    return allOf(this.walk(threadId, request));
+    return collect(this.walk(threadId, request));
   }
 
   /** As `history`, for states that may not fit into memory: each is read when it is asked for. `select` is not heeded. */
@@ -174,7 +174,7 @@ export class States {
   /** What a history is read from. */
   async #past(threadId: string, request: ThreadStateSearchRequest) {
     if (request.metadata) assertFilter(request.metadata, ["body", "metadata"]);
-    const row = await threadRow(this.#context, threadId);
+    const row = await visibleThread(this.#context, threadId);
     const reader = await readerOf(this.#context, row);
     const { thread_id } = row;
     const { checkpoint_ns = "", checkpoint_map } = checkpointConfigurable(thread_id, request.checkpoint);
@@ -228,7 +228,7 @@ interface ShownOptions {
 /** What nodes wrote stands in the metadata of old checkpoints: a search must not find what is hidden there. */
 function assertSearchable(metadata: JsonObject, filter: OutputFilter): void {
   assertPlainData(metadata, ["body", "metadata"]);
-  if (metadata.writes === undefined || filter === OPEN_FILTER) return;
+  if (metadata.writes === undefined || filter === PASS_ALL) return;
   throw InvalidRequestError.at(["body", "metadata", "writes"], "what nodes wrote cannot be searched");
 }
 
@@ -280,10 +280,10 @@ async function runOf(
   writer: unknown,
 ): Promise<string | null> {
   const newestFirst = await runs.list({ threadId, limit: MOST_RUNS, offset: 0 });
-  const run = newestFirst.find((row) => row.run_id === writer || wentOn(row));
+  const run = newestFirst.find((row) => row.run_id === writer || hasNewerCheckpoint(row));
   return run?.run_id ?? (typeof writer === "string" ? writer : null);
 }
 
-function wentOn({ status, kwargs: { input, command } }: RunRow): boolean {
+function hasNewerCheckpoint({ status, kwargs: { input, command } }: RunRow): boolean {
   return status !== "pending" && (command != null || input == null);
 }

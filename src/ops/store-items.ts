@@ -12,8 +12,8 @@ import type {
   StoreSearchRequest,
 } from "../models/store.js";
 import { type KeptItem, namespaceText, type ItemStore } from "../storage/item-store.js";
-import { allOf } from "../support/read-ahead.js";
-import { assertFilter } from "./request-bounds.js";
+import { collect } from "../support/read-ahead.js";
+import { assertFilter } from "./request-limits.js";
 
 const DEFAULT_NAMESPACES = 100;
 
@@ -48,7 +48,7 @@ export class StoreItems {
   }
 
   async search(request: StoreSearchRequest): Promise<StoreItem[]> {
-    return allOf(this.walk(request));
+    return collect(this.walk(request));
   }
 
   /** As `search`, for items that may not fit into memory: each is read when it is asked for. */

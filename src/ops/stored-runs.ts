@@ -10,11 +10,11 @@ import { CHECKPOINT_ID } from "../graphs/stream-frames.js";
 import { attemptOf, firstIdOf, type RunFrame } from "../models/run-stream.js";
 import { isFinished } from "../storage/rows.js";
 import type { RunRow } from "../storage/storage.js";
-import { attempt } from "../support/errors.js";
-import { until, wideFrames } from "./frames-elsewhere.js";
+import { tryOr } from "../support/errors.js";
+import { untilAborted, allModeFrames } from "./remote-frames.js";
 import type { EngineContext } from "./live-runs.js";
 import { pendingInterrupts } from "./pending-interrupts.js";
-import { answeredBy, type LogReader, type RunLog } from "./run-log.js";
+import { answerFrom, type LogReader, type RunLog } from "./run-log.js";
 import type { ThreadFeed } from "./thread-feed.js";
 import { runModel } from "./thread-origin.js";
 import { type Reader, readerOf } from "./thread-state.js";
@@ -49,7 +49,7 @@ export class StoredRuns {
   readonly #broken: (followed: Promise<void>) => void;
   readonly #left = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #stopHearing: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
   #look: Promise<void> | undefined;
   #isHinted = false;
   /** Looks since something was told. */
@@ -72,16 +72,16 @@ export class StoredRuns {
   start(): void {
     if (this.#timer) return;
     this.#idleLooks = 0;
-    this.#stopHearing = this.#context.frames?.listen(this.#threadId, () => this.#lookAnew());
+    this.#stopListening = this.#context.frames?.listen(this.#threadId, () => this.#pollAgain());
     this.#lookLater();
-    this.#lookAnew();
+    this.#pollAgain();
   }
 
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#stopHearing?.();
-    this.#stopHearing = undefined;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
   }
 
   /** Nobody reads the thread any more. */
@@ -92,7 +92,7 @@ export class StoredRuns {
   }
 
   /** A look that is under way may have passed by what is new. */
-  #lookAnew(): void {
+  #pollAgain(): void {
     this.#isHinted = this.#look !== undefined;
     void this.look();
   }
@@ -111,7 +111,7 @@ export class StoredRuns {
 
   /** Tell what has come. Never rejects: a storage that is away is asked again. */
   look(): Promise<void> {
-    this.#look ??= this.#tellAll()
+    this.#look ??= this.#publishAll()
       .catch((error: unknown) =>
         this.#context.logger.warn(
           { err: error, thread_id: this.#threadId },
@@ -132,7 +132,7 @@ export class StoredRuns {
     return !storage.durable && this.#open.size === 0 && live.ofThread(this.#threadId).every(({ log }) => log);
   }
 
-  async #tellAll(): Promise<void> {
+  async #publishAll(): Promise<void> {
     const { runs } = this.#context.storage;
     const rows = await runs.list({ threadId: this.#threadId, limit: NEWEST_RUNS, offset: 0 });
     this.#idleLooks += 1;
@@ -141,7 +141,7 @@ export class StoredRuns {
       if (!run) continue;
       this.#idleLooks = 0;
       run.row = row;
-      await this.#tell(run);
+      await this.#publish(run);
     }
   }
 
@@ -158,7 +158,7 @@ export class StoredRuns {
     // The next look comes soon.
     if (place === "unknown") this.#idleLooks = 0;
     if (place === "unknown" || this.#feed.has(run_id)) return undefined;
-    const facts = { run_id, created_at, graph_id: String(row.metadata.graph_id), answers: answeredBy(row) };
+    const facts = { run_id, created_at, graph_id: String(row.metadata.graph_id), answers: answerFrom(row) };
     const fed = { ...facts, endedAt: () => run.row.updated_at };
     if (place === "frames") {
       this.#broken(this.#feed.follow(fed, this.#framesOf(run)));
@@ -191,8 +191,8 @@ export class StoredRuns {
     const context = this.#context;
     const all = async function* () {
       if (!context.frames) return;
-      const frames = wideFrames(context, context.frames, runModel(run.row), signal);
-      for await (const batch of until(signal, frames)) {
+      const frames = allModeFrames(context, context.frames, runModel(run.row), signal);
+      for await (const batch of untilAborted(signal, frames)) {
         const { thread_id, run_id } = run.row;
         if (isEnd(batch.at(-1))) run.row = (await context.storage.runs.get(thread_id, run_id)) ?? run.row;
         yield batch;
@@ -201,24 +201,24 @@ export class StoredRuns {
     return { leave: () => undefined, [Symbol.asyncIterator]: all };
   }
 
-  async #tell(run: StoredRun): Promise<void> {
+  async #publish(run: StoredRun): Promise<void> {
     const { row, log } = run;
     if (row.status === "pending") return;
     if (!run.hasBegun) log.push("metadata", "{}", { at: Date.parse(row.created_at) });
     run.hasBegun = true;
     const thread = await this.#context.storage.threads.get(this.#threadId);
-    if (thread) await this.#tellStates(run, await readerOf(this.#context, thread));
+    if (thread) await this.#publishStates(run, await readerOf(this.#context, thread));
     if (!isFinished(row)) return;
     const at = { at: Date.parse(row.updated_at) };
     if (row.error === null) {
-      await this.#tellQuestions(log, at);
+      await this.#publishQuestions(log, at);
       log.push("end", JSON.stringify({ status: row.status }), at);
     } else log.push("error", JSON.stringify({ message: row.error }), at);
     log.close();
     this.#open.delete(row.run_id);
   }
 
-  async #tellStates({ row, log, told }: StoredRun, reader: Reader): Promise<void> {
+  async #publishStates({ row, log, told }: StoredRun, reader: Reader): Promise<void> {
     const configurable = { thread_id: this.#threadId, checkpoint_ns: "" };
     const options = { limit: NEWEST_CHECKPOINTS, filter: { run_id: row.run_id } };
     const states: Snapshot[] = [];
@@ -230,11 +230,11 @@ export class StoredRuns {
     for (const state of states.reverse()) {
       told.add(idOf(state));
       // What a run is given is told with its first step.
-      if (state.metadata?.source !== "input") tellState(log, state, filter);
+      if (state.metadata?.source !== "input") publishState(log, state, filter);
     }
   }
 
-  async #tellQuestions(log: RunLog, at: { at: number }): Promise<void> {
+  async #publishQuestions(log: RunLog, at: { at: number }): Promise<void> {
     for (const { id, value, namespace } of await pendingInterrupts(this.#context, this.#threadId)) {
       const event = ["values", ...namespace].join("|");
       log.push(event, toJson({ [INTERRUPT_KEY]: [{ id, value }] }, "values"), at);
@@ -247,8 +247,8 @@ const isEnd = (frame: RunFrame | undefined): boolean => frame?.event === "end" |
 const idOf = ({ config }: Snapshot): string => String(config.configurable?.checkpoint_id);
 
 /** What cannot be sent failed its run, which says so. */
-function tellState(log: RunLog, state: Snapshot, filter: OutputFilter): void {
-  const values = attempt(() => toJson(filter.values(state.values), "values"));
+function publishState(log: RunLog, state: Snapshot, filter: OutputFilter): void {
+  const values = tryOr(() => toJson(filter.values(state.values), "values"));
   if (values === undefined) return;
   const parent = state.parentConfig?.configurable?.checkpoint_id;
   const { step, source } = state.metadata ?? {};

@@ -2,16 +2,16 @@
  * The events of one thread, for clients of the newer protocol: a view of the logs of its runs, made while somebody looks.
  * What is told again, here or by another process, has the same ids and places.
  */
-import { ProtocolEvents, type RunEvent, type RunFacts } from "../graphs/protocol-events.js";
+import { ProtocolEvents, type ProtocolRunEvent, type ProtocolRunInfo } from "../graphs/protocol-events.js";
 import type { JsonObject } from "../models/common.js";
 import { type EventFilter, passes, type ProtocolFrame } from "../models/protocol.js";
 import type { RunFrame } from "../models/run-stream.js";
-import { msOfPlace, placeOfCheckpoint, placeOfEnd, placeOfStart } from "./event-sequence.js";
+import { msOfSequence, sequenceOfCheckpoint, sequenceOfEnd, sequenceOfStart } from "./event-sequence.js";
 import type { FrameBudget } from "./frame-budget.js";
 import { FrameLog, type LogReader } from "./run-log.js";
 
 /** A run whose events come into the feed. */
-export interface FedRun extends RunFacts {
+export interface FedRun extends ProtocolRunInfo {
   created_at: string;
   /** When it ended, as its row has it; undefined until then. */
   endedAt: () => string | undefined;
@@ -171,20 +171,25 @@ export class ThreadFeed {
   }
 
   /** Told again, an event is of the time at which it was told first: clients go by that. */
-  #push(run: FedRun, event: RunEvent, { name, at }: { name: string; at: number | undefined }): void {
+  #push(run: FedRun, event: ProtocolRunEvent, { name, at }: { name: string; at: number | undefined }): void {
     const { method, channel, namespace, node, data } = event;
     const place = placeOf(run, event);
     const seq = place !== undefined && place > this.#lastSeq ? place : this.#lastSeq + 1;
     this.#lastSeq = seq;
     this.#note(run, event);
     const id = name.startsWith("synth:") ? name : `${run.run_id}:${name}`;
-    const params = { namespace, timestamp: at ?? msOfPlace(seq), ...(node !== undefined && { node }), data };
+    const params = {
+      namespace,
+      timestamp: at ?? msOfSequence(seq),
+      ...(node !== undefined && { node }),
+      data,
+    };
     const envelope = { type: "event", event_id: id, seq, method, params };
     const endsRun = isLast(event);
     this.#log.append({ id, event: method, data: JSON.stringify(envelope), seq, channel, namespace, endsRun });
   }
 
-  #note({ run_id }: FedRun, { method, namespace, data }: RunEvent): void {
+  #note({ run_id }: FedRun, { method, namespace, data }: ProtocolRunEvent): void {
     const told = data as JsonObject;
     if (method === "input.requested") this.#open.add(String(told.interrupt_id));
     if (method === "input.answered") for (const id of told.interrupt_ids as string[]) this.#open.delete(id);
@@ -196,20 +201,20 @@ export class ThreadFeed {
 }
 
 /** The place of what other processes can tell of too. */
-function placeOf({ created_at, endedAt }: FedRun, event: RunEvent) {
+function placeOf({ created_at, endedAt }: FedRun, event: ProtocolRunEvent) {
   const { method, namespace, data, checkpoint } = event;
   if (checkpoint && namespace.length === 0) {
-    const place = placeOfCheckpoint(checkpoint);
+    const place = sequenceOfCheckpoint(checkpoint);
     return place === undefined || method !== "values" ? place : place + 1;
   }
   if (method !== "lifecycle" || namespace.length > 0) return undefined;
-  if ((data as { event: string }).event === "running") return placeOfStart(created_at);
+  if ((data as { event: string }).event === "running") return sequenceOfStart(created_at);
   const at = isLast(event) ? endedAt() : undefined;
-  return at === undefined ? undefined : placeOfEnd(at);
+  return at === undefined ? undefined : sequenceOfEnd(at);
 }
 
 /** Whether it is the last event of its run. */
-const isLast = ({ method, namespace, data }: RunEvent): boolean =>
+const isLast = ({ method, namespace, data }: ProtocolRunEvent): boolean =>
   method === "lifecycle" && namespace.length === 0 && LAST.has((data as { event: string }).event);
 
 const isChild = (namespace: readonly string[], parent: readonly string[]): boolean =>

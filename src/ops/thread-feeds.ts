@@ -3,7 +3,7 @@ import type { EventFilter } from "../models/protocol.js";
 import { GraphServeError } from "../support/errors.js";
 import { withParts } from "./context.js";
 import type { EngineContext, LiveRun, ThreadFollower } from "./live-runs.js";
-import { answeredBy, type EndedRun } from "./run-log.js";
+import { answerFrom, type EndedRun } from "./run-log.js";
 import { StoredRuns } from "./stored-runs.js";
 import { type FeedReader, ThreadFeed } from "./thread-feed.js";
 
@@ -134,7 +134,7 @@ export class ThreadFeeds implements ThreadFollower {
     const { run, log } = live;
     if (!log || log.stateless) return;
     const { run_id, created_at, metadata } = run;
-    const facts = { run_id, created_at, graph_id: String(metadata.graph_id), answers: answeredBy(run) };
+    const facts = { run_id, created_at, graph_id: String(metadata.graph_id), answers: answerFrom(run) };
     this.#follow(
       run.thread_id,
       feed,

@@ -26,7 +26,7 @@ export const scopeOf = ({ caller }: Scoped): string | null => (caller ? textOf(c
  * Whether the caller may know of it: the whole scope counts. What no user made, or release 0.1.0 stored, has none; it is
  * the caller's when its metadata says so, until a user writes to it: see `claim`.
  */
-export function isOwn(
+export function belongsToCaller(
   { caller }: Scoped,
   { scope, metadata }: Pick<ThreadRow, "scope" | "metadata">,
 ): boolean {
@@ -80,7 +80,7 @@ const encodeLabel = (char: string): string =>
  * @throws InvalidRequestError when it is no UUID (`invalid_request`)
  * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
  */
-export async function threadRow(context: OpsContext, threadId: string): Promise<ThreadRow> {
+export async function visibleThread(context: OpsContext, threadId: string): Promise<ThreadRow> {
   const id = requireUuid(threadId, ["path", "thread_id"]);
   const row = await ownThread(context, id);
   if (!row) throw new NotFoundError("thread", id);
@@ -90,7 +90,7 @@ export async function threadRow(context: OpsContext, threadId: string): Promise<
 /** The row of a thread; undefined when there is none, or it is none of the caller's. */
 export async function ownThread(context: OpsContext, threadId: string): Promise<ThreadRow | undefined> {
   const row = await context.storage.threads.get(threadId);
-  return row && isOwn(context, row) ? row : undefined;
+  return row && belongsToCaller(context, row) ? row : undefined;
 }
 
 /**
@@ -101,7 +101,7 @@ export async function assertNotForeign(context: OpsContext, threadId: string): P
   if (!context.caller) return;
   const row = await context.storage.threads.get(threadId);
   if (!row) await leftoversOf(context, threadId);
-  else if (!isOwn(context, row)) throw new ThreadExistsError(threadId);
+  else if (!belongsToCaller(context, row)) throw new ThreadExistsError(threadId);
 }
 
 // Which graphs have written to a thread: the server notes it in the row.
@@ -188,7 +188,7 @@ export async function leftoversOf(context: OpsContext, threadId: string): Promis
     exist = true;
     const origin = originOf(tuple.metadata);
     const owner = { scope: origin?.scope ?? null, metadata: { ...tuple.metadata } };
-    if (!isOwn(context, owner)) throw new ThreadExistsError(threadId);
+    if (!belongsToCaller(context, owner)) throw new ThreadExistsError(threadId);
     scope ??= owner.scope;
     // What waits to become a checkpoint may be of a graph that has none here yet.
     if (!origin || (tuple.pendingWrites ?? []).length > 0) isKnown = false;

@@ -14,7 +14,7 @@ import type { ThreadFilter, ThreadQuery, ThreadRow } from "../storage/storage.js
 import { InvalidRequestError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
-import { assertFilter } from "./request-bounds.js";
+import { assertFilter } from "./request-limits.js";
 import { scopeFilter } from "./thread-origin.js";
 import { readableContent, threadModel } from "./thread-state.js";
 import { hasText } from "./thread-text.js";
@@ -170,7 +170,7 @@ function extractor(paths: Record<string, string>): (source: JsonObject) => JsonO
 }
 
 /** One page, with the offset of the next one when there are more items. */
-export function pageOf<T>(items: T[], total: number, offset: number): Page<T> {
+export function pageResult<T>(items: T[], total: number, offset: number): Page<T> {
   return { items, total, next: nextOffset(items.length, total, offset) };
 }
 

@@ -22,13 +22,13 @@ import type { OpsContext } from "./context.js";
 import {
   assertNotForeign,
   callerConfigurable,
-  isOwn,
+  belongsToCaller,
   leftoversOf,
   scopeOf,
   stampScope,
   writersOf,
 } from "./thread-origin.js";
-import { assertMetadataKeys } from "./request-bounds.js";
+import { assertMetadataKeys } from "./request-limits.js";
 import { forgetTimers } from "./timers.js";
 
 type ThreadContent = Pick<Thread, "values" | "interrupts">;
@@ -178,7 +178,7 @@ export async function createThread(
   const { thread_id } = fresh;
   if (request.thread_id == null) return (await threads.insert(fresh)) ? fresh : undefined;
   const taken = await threads.get(thread_id);
-  if (taken && !isOwn(context, taken)) throw new ThreadExistsError(thread_id);
+  if (taken && !belongsToCaller(context, taken)) throw new ThreadExistsError(thread_id);
   if (taken) return undefined;
   const { exist, scope, graphs } = await leftoversOf(context, thread_id);
   if (exist && request.supersteps?.length) throw notEmpty();

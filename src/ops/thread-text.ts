@@ -23,13 +23,13 @@ function textsOf(json: unknown): string[] {
     if (typeof value === "string") texts.push(value);
     else if (typeof value === "number") texts.push(String(value));
     else if (Array.isArray(value)) for (const item of value as unknown[]) rest.push(item);
-    else if (isRecord(value)) for (const item of told(value)) rest.push(item);
+    else if (isRecord(value)) for (const item of spokenTexts(value)) rest.push(item);
   }
   return texts;
 }
 
 /** Of a message what it says and calls; of a block of one all but what sort of block it is. */
-function told(value: JsonObject): unknown[] {
+function spokenTexts(value: JsonObject): unknown[] {
   if (typeof value.type !== "string") return Object.values(value);
   if ("content" in value) return [value.content, value.name, value.tool_calls];
   const { type: _, id: __, ...rest } = value;

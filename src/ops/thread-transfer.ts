@@ -21,7 +21,7 @@ import { ThreadExistsError } from "../support/errors.js";
 import { newIdLike, requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows.js";
 import type { OpsContext } from "./context.js";
-import { assertMetadataKeys } from "./request-bounds.js";
+import { assertMetadataKeys } from "./request-limits.js";
 import { newThreadRow, readerOf } from "./thread-state.js";
 
 /** Namespace by namespace, the root first; oldest first in each. One is held at a time. */

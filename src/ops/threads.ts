@@ -19,16 +19,16 @@ import type {
   ThreadPruneResult,
   ThreadSearchRequest,
 } from "../models/thread.js";
-import { allOf } from "../support/read-ahead.js";
+import { collect } from "../support/read-ahead.js";
 import type { ThreadRow } from "../storage/storage.js";
 import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/errors.js";
-import { dueTurn } from "../support/event-loop.js";
+import { dueYield } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows.js";
-import { acquireStopped } from "./elsewhere.js";
+import { acquireAfterStop } from "./remote-runs.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
-import { assertMetadataKeys } from "./request-bounds.js";
+import { assertMetadataKeys } from "./request-limits.js";
 import {
   createThread,
   forgetThread,
@@ -49,7 +49,7 @@ import {
   noteWriter,
   ownThread,
   scopeOf,
-  threadRow,
+  visibleThread,
   withoutScope,
   writersOf,
 } from "./thread-origin.js";
@@ -82,7 +82,7 @@ export class Threads {
 
   async search(request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
     const { items, ...page } = await this.find(request);
-    return { items: await allOf(items), ...page };
+    return { items: await collect(items), ...page };
   }
 
   /** As `search`, for a page that may not fit into memory. */
@@ -99,7 +99,7 @@ export class Threads {
 
   /** @throws NotFoundError (`thread_not_found`) */
   async get(threadId: string): Promise<Thread> {
-    const row = await threadRow(this.#context, threadId);
+    const row = await visibleThread(this.#context, threadId);
     return threadModel(row, await readableContent(this.#context, row));
   }
 
@@ -107,8 +107,9 @@ export class Threads {
   async update(threadId: string, request: ThreadPatchRequest): Promise<Thread> {
     const id = requireUuid(threadId, ["path", "thread_id"]);
     if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
-    if (request.metadata) assertMetadataKeys(request.metadata, (await threadRow(this.#context, id)).metadata);
-    else if (this.#context.caller) await threadRow(this.#context, id);
+    if (request.metadata)
+      assertMetadataKeys(request.metadata, (await visibleThread(this.#context, id)).metadata);
+    else if (this.#context.caller) await visibleThread(this.#context, id);
     const row = await this.#context.storage.threads.update(id, {
       updated_at: now(),
       ...(request.metadata && { mergeMetadata: withoutScope(this.#context, request.metadata) }),
@@ -121,11 +122,11 @@ export class Threads {
 
   /** Ends the run in flight and waits for it. @throws NotFoundError (`thread_not_found`) */
   async delete(threadId: string): Promise<void> {
-    const { thread_id } = await threadRow(this.#context, threadId);
+    const { thread_id } = await visibleThread(this.#context, threadId);
     this.#context.live.abort(thread_id, "deleted");
-    const lease = await acquireStopped(this.#context, thread_id);
+    const lease = await acquireAfterStop(this.#context, thread_id);
     try {
-      if (this.#context.caller) await threadRow(this.#context, thread_id);
+      if (this.#context.caller) await visibleThread(this.#context, thread_id);
       if (!(await this.remove(thread_id))) throw new NotFoundError("thread", thread_id);
       this.#context.live.logs.forgetThread(thread_id);
       this.#context.live.follower?.forget(thread_id);
@@ -154,7 +155,7 @@ export class Threads {
    * @throws NotFoundError (`thread_not_found`)
    */
   async *stored(threadId: string): AsyncGenerator<StoredCheckpoint> {
-    yield* storedCheckpoints(this.#context, await threadRow(this.#context, threadId));
+    yield* storedCheckpoints(this.#context, await visibleThread(this.#context, threadId));
   }
 
   /**
@@ -243,7 +244,7 @@ async function applySupersteps(
   const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
   for (const superstep of coerceSupersteps(supersteps, write)) {
     await graph.bulkUpdateState(config, [superstep]);
-    await dueTurn();
+    await dueYield();
   }
 }
 
@@ -271,7 +272,7 @@ async function copyThread(
   checkpointId: string | undefined,
 ): Promise<ThreadRow> {
   const { storage } = context;
-  const source = await threadRow(context, threadId);
+  const source = await visibleThread(context, threadId);
   const reader = await readerOf(context, source);
   const selected = checkpointConfigurable(source.thread_id, { checkpoint_id: checkpointId });
   await requireCheckpoint(context, selected);
@@ -284,7 +285,7 @@ async function copyThread(
       metadata: { ...source.metadata, forked_from: source.thread_id },
       scope: scopeOf(context) ?? source.scope,
       // Of what was copied: a run may have begun on the source meanwhile.
-      graphs: await writersOf(context, await threadRow(context, source.thread_id)),
+      graphs: await writersOf(context, await visibleThread(context, source.thread_id)),
       config: source.config,
       state_updated_at: source.state_updated_at === null ? null : now(),
       status: restingStatus(await latestSnapshot(reader, fresh.thread_id)),

@@ -3,9 +3,9 @@ import type { TimerKind, TimerTable } from "../storage/storage.js";
 import { GraphServeError } from "../support/errors.js";
 
 /** Timers of a kind, of all users. */
-export const MOST_TIMERS = 10_000;
+export const MAX_TIMERS = 10_000;
 /** Timers of a kind, of one user, or of users with one scope together. */
-export const MOST_TIMERS_OF_USER = 1_000;
+export const MAX_TIMERS_PER_USER = 1_000;
 
 interface Room {
   kind: TimerKind;
@@ -30,8 +30,8 @@ export async function requireTimerRoom(
   what: string,
   hint: string,
 ): Promise<void> {
-  if (scope !== null && (await hasTimers(table, { kind, scope }, MOST_TIMERS_OF_USER)))
-    throw new GraphServeError("too_many_runs", `${MOST_TIMERS_OF_USER} of your ${what}`, { hint });
-  if (await hasTimers(table, { kind, scope: null }, MOST_TIMERS))
-    throw new GraphServeError("too_many_runs", `${MOST_TIMERS} ${what}`, { hint });
+  if (scope !== null && (await hasTimers(table, { kind, scope }, MAX_TIMERS_PER_USER)))
+    throw new GraphServeError("too_many_runs", `${MAX_TIMERS_PER_USER} of your ${what}`, { hint });
+  if (await hasTimers(table, { kind, scope: null }, MAX_TIMERS))
+    throw new GraphServeError("too_many_runs", `${MAX_TIMERS} ${what}`, { hint });
 }

@@ -7,7 +7,7 @@ import { GraphServeError, NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "./context.js";
 import { scopeOf } from "./thread-origin.js";
-import { pageOf } from "./thread-search.js";
+import { pageResult } from "./thread-search.js";
 import { type Timers, timersWhere } from "./timers.js";
 import type { WebhookRow } from "./webhook-sender.js";
 
@@ -25,7 +25,7 @@ export class Webhooks {
       const webhook = this.#isVisible(row) ? webhookModel(row as WebhookRow) : undefined;
       return status && webhook?.status !== status ? undefined : webhook;
     });
-    return pageOf(found.slice(offset, offset + limit), found.length, offset);
+    return pageResult(found.slice(offset, offset + limit), found.length, offset);
   }
 
   /** With all its tries, now. @throws NotFoundError (`webhook_not_found`), for one of another caller too */

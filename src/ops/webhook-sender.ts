@@ -6,7 +6,7 @@ import type { JsonObject } from "../models/common.js";
 import type { TimerRow, TimerTable } from "../storage/storage.js";
 import { now } from "../storage/rows.js";
 import { ConfigError, errorMessage } from "../support/errors.js";
-import { post, Reach } from "../support/outbound.js";
+import { post, OutboundPolicy } from "../support/outbound.js";
 import { VERSION } from "../support/version.js";
 import type { EngineContext } from "./live-runs.js";
 import type { WebhookSettings } from "./timers.js";
@@ -41,7 +41,7 @@ export type WebhookRow = TimerRow & { data: WebhookData & JsonObject };
 const senders = new WeakMap<WebhookSettings, WebhookSender>();
 
 /** @throws ConfigError (`config_invalid`) */
-export function senderOf(settings: WebhookSettings): WebhookSender {
+export function webhookSender(settings: WebhookSettings): WebhookSender {
   const sender = senders.get(settings) ?? new WebhookSender(settings);
   senders.set(settings, sender);
   return sender;
@@ -49,11 +49,11 @@ export function senderOf(settings: WebhookSettings): WebhookSender {
 
 class WebhookSender {
   readonly #key: Buffer;
-  readonly #reach: Reach;
+  readonly #reach: OutboundPolicy;
 
   constructor(settings: WebhookSettings) {
     this.#key = keyOf(settings.secret);
-    this.#reach = new Reach(settings);
+    this.#reach = new OutboundPolicy(settings);
   }
 
   /** The caller holds the row until its lease ends. @throws ShuttingDownError (`shutting_down`) */

@@ -7,13 +7,13 @@ import type { JsonObject } from "../models/common.js";
 import { isFinished, now } from "../storage/rows.js";
 import type { RunKey, RunRow, TimerRow, TimerTable } from "../storage/storage.js";
 import { type OpsContext, withParts } from "./context.js";
-import { storedValues } from "./elsewhere.js";
+import { storedValues } from "./remote-runs.js";
 import type { EngineContext } from "./live-runs.js";
-import { isWaiting } from "./recovery.js";
+import { isDelayed } from "./recovery.js";
 import { isStorable, storable } from "./resumption.js";
 import { runModel, scopeOf } from "./thread-origin.js";
 import { requireTimerRoom } from "./timer-room.js";
-import { senderOf, type WebhookData, type WebhookRow } from "./webhook-sender.js";
+import { webhookSender, type WebhookData, type WebhookRow } from "./webhook-sender.js";
 
 /** How often a run is looked at, should nobody tell that it has ended. */
 const LOOK_MS = 30_000;
@@ -25,7 +25,7 @@ const ACCEPTING_MS = 60_000;
 const LARGEST_PAYLOAD = 1024 * 1024;
 
 /** Before the run is stored. @throws GraphServeError where too many are unsent (`too_many_runs`) */
-export async function expectEnd(
+export async function registerWebhook(
   context: OpsContext,
   { run_id, thread_id }: RunKey,
   url: string,
@@ -64,7 +64,7 @@ const UNSENT = { payload: null, attempt: null, sendings: 0, last_error: null, fa
  * The same for a run that had ended, and is to end another time; how it ended before is not sent any more. Returns what
  * takes that back.
  */
-export async function expectEndAnew(
+export async function reregisterWebhook(
   context: OpsContext,
   run: RunKey,
   url: string,
@@ -73,7 +73,7 @@ export async function expectEndAnew(
   for (;;) {
     const row = (await table.get("webhook", run.run_id)) as WebhookRow | undefined;
     if (!row) {
-      await expectEnd(context, run, url);
+      await registerWebhook(context, run, url);
       return () => table.delete("webhook", run.run_id, 1);
     }
     const data = { ...row.data, ...UNSENT };
@@ -83,7 +83,7 @@ export async function expectEndAnew(
 }
 
 /** The run has ended, and its values can still be read: what is to be sent, is due. False when that is not stored yet. Never rejects. */
-export async function noteEnd(context: OpsContext, { run_id, thread_id }: RunKey): Promise<boolean> {
+export async function scheduleWebhook(context: OpsContext, { run_id, thread_id }: RunKey): Promise<boolean> {
   const { timers, storage, logger } = context;
   try {
     for (;;) {
@@ -109,11 +109,11 @@ export async function fireWebhook(context: EngineContext, timer: TimerRow, at: s
   const { webhooks } = context.settings;
   if (row.data.failed_at !== null || !webhooks) return void (await table.delete("webhook", row.id));
   const end = row.data.payload === null ? await lookForEnd(context, row) : {};
-  if (end) return senderOf(webhooks).send(context, { ...row, data: { ...row.data, ...end } }, at);
+  if (end) return webhookSender(webhooks).send(context, { ...row, data: { ...row.data, ...end } }, at);
   const run = await context.storage.runs.get(row.data.thread_id, row.id);
   const isGone = !run && Date.parse(at) - Date.parse(row.created_at) > ACCEPTING_MS;
   if (isGone) await table.delete("webhook", row.id);
-  else await table.replace({ ...row, due_at: after(at, run && isWaiting(run) ? RARE_LOOK_MS : LOOK_MS) });
+  else await table.replace({ ...row, due_at: after(at, run && isDelayed(run) ? RARE_LOOK_MS : LOOK_MS) });
 }
 
 type End = Pick<WebhookData, "payload" | "attempt">;

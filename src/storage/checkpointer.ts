@@ -15,8 +15,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { maskSecrets, namesSecret } from "../support/secrets.js";
 import { errorMessage, errorName, GraphServeError, InvalidRequestError } from "../support/errors.js";
-import { dueTurn } from "../support/event-loop.js";
-import { faultIn, UnserializableError } from "../support/unserializable.js";
+import { dueYield } from "../support/event-loop.js";
+import { findUnserializable, UnserializableError } from "../support/unserializable.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "./driver-errors.js";
 import { containing } from "./rows.js";
@@ -242,7 +242,7 @@ async function* listCheckpoints(
     for await (const tuple of saver.list(config, { limit: size, before: cursor, filter: pushed })) {
       read += 1;
       cursor = tuple.config;
-      await dueTurn();
+      await dueYield();
       if (hasMetadata && !hasMetadata(tuple.metadata)) continue;
       if (wanted && tuple.checkpoint.id !== wanted) continue;
       yield tuple;
@@ -349,7 +349,7 @@ function assertData(entries: Iterable<Entry>): void {
     const [subject, name] = inWords(channel);
     throw new UnserializableError(
       `${subject} cannot be stored`,
-      faultIn(value, { name }) ?? { path: name, what: "cannot be serialized" },
+      findUnserializable(value, { name }) ?? { path: name, what: "cannot be serialized" },
     );
   }
 }

@@ -14,8 +14,13 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { InvalidRequestError } from "../support/errors.js";
-import { allOf, inPages } from "../support/read-ahead.js";
-import { because, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
+import { collect, inPages } from "../support/read-ahead.js";
+import {
+  reasonOf,
+  findUnserializable,
+  MAX_SERIALIZABLE_DEPTH,
+  UnserializableError,
+} from "../support/unserializable.js";
 import { verdictOn } from "./saver-parts.js";
 import type { ItemRow, ItemTable, StoredItem } from "./storage.js";
 
@@ -113,8 +118,10 @@ function storable(key: unknown, value: JsonObject): JsonObject {
 
 function unstorable(key: string, value: unknown, cause?: unknown): UnserializableError {
   const what =
-    cause === undefined ? `is nested more than ${MAX_DEPTH} deep` : `cannot be read: ${because(cause)}`;
-  const fault = faultIn(value, { name: "value" }) ?? { path: "value", what };
+    cause === undefined
+      ? `is nested more than ${MAX_SERIALIZABLE_DEPTH} deep`
+      : `cannot be read: ${reasonOf(cause)}`;
+  const fault = findUnserializable(value, { name: "value" }) ?? { path: "value", what };
   return new UnserializableError(`store item ${JSON.stringify(key)} cannot be stored`, fault, cause);
 }
 
@@ -142,7 +149,7 @@ export class ItemStore extends BaseStore {
 
   /** Graphs get what LangGraph's own stores give. */
   async #found(operation: SearchOperation): Promise<SearchItem[]> {
-    return (await allOf(this.find(operation))).map(withoutTtl);
+    return (await collect(this.find(operation))).map(withoutTtl);
   }
 
   async #got({ namespace, key }: GetOperation): Promise<Item | null> {

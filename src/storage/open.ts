@@ -91,7 +91,7 @@ export async function openRows(options: OpenOptions): Promise<RowStorage> {
  * What the storage's tables and documents stand at. Changes nothing; a storage that is not there stands at nothing.
  * @throws as `openStorage`
  */
-export async function schemaOf(options: OpenOptions): Promise<SchemaState> {
+export async function storageSchemaState(options: OpenOptions): Promise<SchemaState> {
   const { backend, own } = choose(options);
   if (backend.schema) return backend.schema(own);
   const storage = await backend.open({ ...own, readOnly: true });

@@ -230,7 +230,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const LONGEST_FACT = 512;
 
 /** The facts that a thread's metadata states. */
-export function factsOf(metadata: JsonObject): string[] {
+export function labelsOf(metadata: JsonObject): string[] {
   return Object.entries(metadata).flatMap(([key, value]) => factOf(key, value) ?? []);
 }
 

@@ -1,5 +1,5 @@
 /** Runs of any thread, of every storage. */
-import { dueTurn } from "../support/event-loop.js";
+import { dueYield } from "../support/event-loop.js";
 import { matchesRun } from "./rows.js";
 import type { RunRow, RunSearch, Storage } from "./storage.js";
 
@@ -18,7 +18,7 @@ export async function searchRuns(rows: Rows, query: RunSearch): Promise<RunRow[]
   for (const threadId of new Set(threadIds ?? (await latestThreads(rows)))) {
     newest.push(...(await runsOf(rows, threadId, query)));
     newest = newest.sort(byCreation).slice(0, offset + limit);
-    await dueTurn();
+    await dueYield();
   }
   return newest.slice(offset);
 }

@@ -14,15 +14,21 @@ import {
 import { isStateChannel } from "../models/channels.js";
 import { GraphServeError } from "../support/errors.js";
 import type { RunHolder } from "./storage.js";
-import { because, type Fault, faultIn, MAX_DEPTH, UnserializableError } from "../support/unserializable.js";
+import {
+  reasonOf,
+  type Unserializable,
+  findUnserializable,
+  MAX_SERIALIZABLE_DEPTH,
+  UnserializableError,
+} from "../support/unserializable.js";
 
-export interface Place {
+export interface NamespaceRef {
   thread_id: string;
   /** Empty for the root graph. */
   checkpoint_ns: string;
 }
 
-export interface CheckpointPlace extends Place {
+export interface CheckpointRef extends NamespaceRef {
   checkpoint_id: string | undefined;
 }
 
@@ -31,7 +37,7 @@ export interface CheckpointPlace extends Place {
  * put there as an operator.
  * @throws Error when it names no thread
  */
-export function placeOf({ configurable = {} }: RunnableConfig): CheckpointPlace {
+export function checkpointRef({ configurable = {} }: RunnableConfig): CheckpointRef {
   const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
   const thread = text(thread_id);
@@ -43,14 +49,14 @@ export function placeOf({ configurable = {} }: RunnableConfig): CheckpointPlace 
  * The checkpoint that a config names.
  * @throws Error when it names none
  */
-export function checkpointOf(config: RunnableConfig): Place & { checkpoint_id: string } {
-  const { checkpoint_id, ...place } = placeOf(config);
+export function requiredCheckpointRef(config: RunnableConfig): NamespaceRef & { checkpoint_id: string } {
+  const { checkpoint_id, ...place } = checkpointRef(config);
   if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
   return { ...place, checkpoint_id };
 }
 
 /** The config that names the checkpoint of this id. */
-export const configOf = ({ thread_id, checkpoint_ns }: Place, checkpoint_id: string) => ({
+export const configOf = ({ thread_id, checkpoint_ns }: NamespaceRef, checkpoint_id: string) => ({
   configurable: { thread_id, checkpoint_ns, checkpoint_id },
 });
 
@@ -81,7 +87,7 @@ interface TupleParts {
 }
 
 /** A checkpoint as LangGraph has it. */
-export const tupleOf = (place: Place, { id, parent, ...parts }: TupleParts): CheckpointTuple => ({
+export const tupleOf = (place: NamespaceRef, { id, parent, ...parts }: TupleParts): CheckpointTuple => ({
   config: configOf(place, id),
   checkpoint: parts.checkpoint,
   metadata: parts.metadata as CheckpointMetadata | undefined,
@@ -218,7 +224,7 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
       if (type !== "json") return dumped;
       if (bytes.length === 0 || isLost(value, bytes)) throw refused(value);
       const { isDeep, isDoubtful, hasProto } = verdictOn(bytes);
-      if (isDeep) throw refused(value, faultIn(value, { name: NAME }) ?? TOO_DEEP);
+      if (isDeep) throw refused(value, findUnserializable(value, { name: NAME }) ?? TOO_DEEP);
       const json = hasProto ? withoutProto(bytes) : bytes;
       if (isDoubtful) await assertReadable(value, () => loadsTyped(type, json));
       return [type, json];
@@ -273,27 +279,28 @@ async function assertReadable(value: unknown, read: () => Promise<unknown>): Pro
 
 /** What a value that stands for itself is called. */
 const NAME = "value";
-const TOO_DEEP: Fault = { path: NAME, what: `is nested more than ${MAX_DEPTH} deep` };
+const TOO_DEEP: Unserializable = { path: NAME, what: `is nested more than ${MAX_SERIALIZABLE_DEPTH} deep` };
 
 /** What to throw where a serializer failed. */
 function refusedBy(error: unknown, value: unknown): Error {
   // Of the storage, for instance one that finds the value too large.
   if (error instanceof GraphServeError) return error;
-  const unknown = { path: NAME, what: `cannot be read: ${because(error)}` };
-  return refused(value, faultIn(value, { name: NAME }) ?? unknown, error);
+  const unknown = { path: NAME, what: `cannot be read: ${reasonOf(error)}` };
+  return refused(value, findUnserializable(value, { name: NAME }) ?? unknown, error);
 }
 
 /** LangChain's reason without the object that it tells in full: what is in it may be hidden from clients. */
 function whyUnreadable(error: unknown): string {
-  const [reason = "", object = ""] = because(error).split(" -> ", 2);
+  const [reason = "", object = ""] = reasonOf(error).split(" -> ", 2);
   const [id] = /\[[^\]]*\]/.exec(object) ?? [];
   return id === undefined ? reason : `${reason} ${id}`;
 }
 
 const isLost = (value: unknown, bytes: Uint8Array) => value !== LOST && LOST_BYTES.equals(bytes);
 
-function refused(value: unknown, fault?: Fault, cause?: unknown): UnserializableError {
-  const found = fault ?? faultIn(value, { name: NAME }) ?? { path: NAME, what: "cannot be turned into JSON" };
+function refused(value: unknown, fault?: Unserializable, cause?: unknown): UnserializableError {
+  const found = fault ??
+    findUnserializable(value, { name: NAME }) ?? { path: NAME, what: "cannot be turned into JSON" };
   return new UnserializableError("a value cannot be stored", found, cause);
 }
 
@@ -301,7 +308,7 @@ function refused(value: unknown, fault?: Fault, cause?: unknown): Unserializable
 
 /** A checkpoint that is stored whole has the values of its channels a few levels down. */
 const LEVELS_AROUND = 8;
-const MOST_LEVELS = MAX_DEPTH + LEVELS_AROUND;
+const MOST_LEVELS = MAX_SERIALIZABLE_DEPTH + LEVELS_AROUND;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

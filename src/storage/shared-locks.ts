@@ -1,7 +1,7 @@
 import { ThreadBusyError } from "../support/errors.js";
 import type { AcquireOptions, ThreadLease, ThreadLocks } from "./storage.js";
 import { createThreadLocks } from "./thread-locks.js";
-import { Undecided } from "./undecided.js";
+import { UncertainLocks } from "./uncertain-locks.js";
 
 /** A lock of a thread that holds among processes, for as long as the session lives that it was taken under. */
 export interface RemoteLock {
@@ -35,7 +35,7 @@ export class SharedThreadLocks implements ThreadLocks {
   readonly #own: ThreadLocks;
   /** Threads of which this process waits for another one. */
   readonly #waitingForOthers = new Set<string>();
-  readonly #undecided = new Undecided();
+  readonly #undecided = new UncertainLocks();
   /** Threads that others were let go first with, which the next waiter here has to mind. */
   readonly #yielded = new Set<string>();
 

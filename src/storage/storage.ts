@@ -267,7 +267,7 @@ export type Acceptance =
   | { became: "no_thread" | "thread_full" | "queue_full" | "caller_full" | "not_held" };
 
 /** A run that waits, and nothing of its thread before it. */
-export interface WaitingHead extends RunKey {
+export interface ReadyRun extends RunKey {
   /** On whose behalf; empty where nobody is asked who sends a request. */
   caller: string;
   /** A process died over it. */
@@ -286,7 +286,7 @@ export interface AcceptOptions {
   from?: RunHolder;
 }
 
-export interface QueueFigures {
+export interface QueueStats {
   /** Runs that wait, and those of them that are the first of their thread: what they lack is a process. */
   waiting: number;
   ready: number;
@@ -308,11 +308,11 @@ export interface RunQueue {
    * The first unfinished runs of threads that wait, those first whose callers have the fewest in flight, then whose callers
    * come latest in `served` or not at all, then the oldest; those of the threads named are left out.
    */
-  heads(limit: number, except: readonly string[], served?: readonly string[]): Promise<WaitingHead[]>;
+  readyRuns(limit: number, except: readonly string[], served?: readonly string[]): Promise<ReadyRun[]>;
   /** How long it is, for those who decide how many processes there are. */
-  figures(): Promise<QueueFigures>;
+  stats(): Promise<QueueStats>;
   /** Tell every process that a run may wait. Never rejects: who hears of none looks now and then. */
-  ring(): void;
+  notify(): void;
   /** Hear that. Returns what ends it. */
   listen(hear: () => void): () => void;
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../models/common.js";
 export type TimerKind = "cron" | "run" | "webhook" | "key";
 
 /** The owner of runs that wait for their time: alive for ever, so that nobody takes them for cut off. */
-export const KEEPER = {
+export const DELAYED_OWNER = {
   id: "waits for its time",
   host: "",
   pid: 0,

@@ -245,7 +245,7 @@ const PUBLIC_FAULTS: readonly ErrorCode[] = [
 /** Whatever was thrown, as an error of the table. Never throws. */
 export function asServiceError(thrown: unknown): GraphServeError {
   // A graph may throw what throws when it is looked at.
-  if (attempt(() => thrown instanceof GraphServeError) === true) return thrown as GraphServeError;
+  if (tryOr(() => thrown instanceof GraphServeError) === true) return thrown as GraphServeError;
   return new GraphServeError("internal_error", "internal error", { cause: thrown });
 }
 
@@ -264,22 +264,20 @@ const MOST_CAUSES = 10;
 /** The text of anything that was thrown, bounded. Never throws, whatever the thing does when it is looked at. */
 export function errorMessage(error: unknown): string {
   const text =
-    attempt(() => messageOf(error)) ||
-    attempt(() => nameOf(error)) ||
-    "something without a message was thrown";
+    tryOr(() => messageOf(error)) || tryOr(() => nameOf(error)) || "something without a message was thrown";
   const more = text.length - LONGEST_MESSAGE;
   return more > 0 ? `${text.slice(0, LONGEST_MESSAGE)}... (${more} more characters)` : text;
 }
 
 /** The error's name as clients see it (`RangeError`, ...). Never throws. */
 export function errorName(error: unknown): string {
-  return (attempt(() => nameOf(error)) || "Error").slice(0, LONGEST_NAME);
+  return (tryOr(() => nameOf(error)) || "Error").slice(0, LONGEST_NAME);
 }
 
 /** The error, what caused it, what caused that: ten at most, each once. Never throws. */
 export function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = [];
-  const causeOf = (effect: unknown) => attempt(() => (effect as { cause?: unknown }).cause);
+  const causeOf = (effect: unknown) => tryOr(() => (effect as { cause?: unknown }).cause);
   for (let next = error; next != null && !chain.includes(next); next = causeOf(next)) {
     if (chain.length === MOST_CAUSES) break;
     chain.push(next);
@@ -288,7 +286,7 @@ export function causesOf(error: unknown): unknown[] {
 }
 
 /** What `look` gives; undefined when it throws, as things of graphs may when they are looked at. */
-export function attempt<T>(look: () => T): T | undefined {
+export function tryOr<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch {
@@ -301,7 +299,7 @@ function messageOf(thrown: unknown): string {
   if (typeof thrown !== "object" || thrown === null) return String(thrown);
   const { message } = thrown as { message?: unknown };
   if (typeof message === "string" && message !== "") return message;
-  const text = attempt(() => ownText(message)) || attempt(() => ownText(thrown));
+  const text = tryOr(() => ownText(message)) || tryOr(() => ownText(thrown));
   if (text || thrown instanceof Error) return text ?? "";
   // LangGraph marks what it catches.
   const keys = Object.keys(thrown).filter((key) => key !== "pregelTaskId");

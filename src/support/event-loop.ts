@@ -21,7 +21,7 @@ const waiting: (() => void)[] = [];
  * What to wait for now, so that others get in; undefined as long as this turn of the event loop is short. One that waited
  * has a turn to itself: many small pieces of many runs in each turn would cost as many small writes to their clients.
  */
-export function dueTurn(): Promise<void> | undefined {
+export function dueYield(): Promise<void> | undefined {
   if (turnStart === undefined) beginTurn();
   else if (performance.now() - turnStart >= TURN_MS) return new Promise(queue);
   return undefined;
@@ -54,7 +54,7 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
   const passed: T[] = [];
   for (const item of [...items]) {
     if (passes(item)) passed.push(item);
-    const turn = dueTurn();
+    const turn = dueYield();
     if (turn) await turn;
   }
   return passed;
@@ -66,7 +66,7 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
  * still holds when the graph throws is lost. Rejects with what the source or `take` threw, once all is taken.
  * `begun` is given what says when nothing of what has come waits any more; undefined while nothing does.
  */
-export async function takeAll<T>(
+export async function consume<T>(
   source: AsyncIterable<T>,
   take: (item: T) => void,
   begun?: (pending: () => Promise<void> | undefined) => void,
@@ -126,7 +126,7 @@ class Taker<T> {
     this.#waiting = [];
     for (const item of items) {
       this.#take(item);
-      const turn = dueTurn();
+      const turn = dueYield();
       if (turn) await turn;
     }
   }
@@ -185,7 +185,7 @@ const contexts = new AsyncLocalStorage<RunContext>();
 let onBegin: ((context: RunContext) => void) | undefined;
 
 /** Hear of every run whose graph is called; one listener at most. */
-export function hearRunBegin(hear: ((context: RunContext) => void) | undefined): void {
+export function onRunStart(hear: ((context: RunContext) => void) | undefined): void {
   onBegin = hear;
 }
 

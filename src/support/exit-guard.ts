@@ -1,7 +1,7 @@
 /** Keeps graph code from ending the process, in which other runs are in flight and threads are being written. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { currentRun } from "./event-loop.js";
-import { frameOf, isOwn } from "./stack.js";
+import { parseStackLine, isUserCode } from "./stack.js";
 
 /** What `process.exit` throws in a graph. */
 export class ProcessExit extends Error {
@@ -56,7 +56,7 @@ export function guardExit(tell: (error: ProcessExit) => void): () => void {
 function ownPlace(stack: string): string | undefined {
   const own = stack
     .split("\n")
-    .flatMap((row) => frameOf(row) ?? [])
-    .find(isOwn);
+    .flatMap((row) => parseStackLine(row) ?? [])
+    .find(isUserCode);
   return own && `${own.file}:${own.line}`;
 }

@@ -1,4 +1,4 @@
-import { attempt, causesOf, errorMessage, errorName, LONGEST_MESSAGE } from "./errors.js";
+import { tryOr, causesOf, errorMessage, errorName, LONGEST_MESSAGE } from "./errors.js";
 
 /** What the service needs of a logger: pino fits as it is. */
 export interface Logger {
@@ -19,14 +19,14 @@ export const silentLogger: Logger = {
  * The same logger, for errors that graphs threw: loggers read the stacks of all causes and every field, and an error may
  * throw when it is looked at or have causes without end. Of one that cannot be logged its words are. Never throws.
  */
-export function sturdyLogger(logger: Logger): Logger {
+export function safeLogger(logger: Logger): Logger {
   const at = (level: keyof Logger) => (fields: object, message: string) => {
     const { err } = fields as { err?: unknown };
     const worded = () => ({ ...fields, ...(err !== undefined && { err: inWords(err) }) });
     try {
       logger[level](err !== undefined && isExcessive(err) ? worded() : fields, message);
     } catch {
-      attempt(() => logger[level](worded(), message));
+      tryOr(() => logger[level](worded(), message));
     }
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

@@ -1,6 +1,6 @@
 /** Figures for Prometheus, by the package prom-client of the user's project. Nothing here runs while metrics are off. */
 import { loadOptional } from "./optional-package.js";
-import { atMost } from "./pause.js";
+import { withTimeout } from "./pause.js";
 
 interface RunEnd {
   graph: string;
@@ -190,7 +190,7 @@ const LOOK_MS = 2_000;
 
 /** What a look finds; undefined where the storage is away: the other figures are wanted then above all. */
 const found = <T>(look: () => Promise<T>): Promise<T | undefined> =>
-  atMost(LOOK_MS, look()).catch(() => undefined);
+  withTimeout(LOOK_MS, look()).catch(() => undefined);
 
 /** Returns what brings the figure up to date. */
 function deadRunGauge(

@@ -106,7 +106,10 @@ interface ToldModule {
 }
 
 /** Each copy of one of `modules` that is imported from now on hands over what it declares, before its importer continues. */
-export function hearOf(modules: readonly ToldModule[], heard: (name: string, value: unknown) => void): void {
+export function onModuleExports(
+  modules: readonly ToldModule[],
+  heard: (name: string, value: unknown) => void,
+): void {
   Object.defineProperty(globalThis, Symbol.for("graph-serve.told"), { value: heard, configurable: true });
   registerHook(TELLING_HOOK, { data: modules });
 }

@@ -8,7 +8,7 @@ import { ConfigError } from "./errors.js";
 
 const LONGEST_URL = 2048;
 
-export interface ReachSettings {
+export interface OutboundSettings {
   /** Hosts that may be called; all when left out. */
   hosts?: readonly string[];
   /** Addresses, or ranges of them, that may be called though they are not public. */
@@ -18,12 +18,12 @@ export interface ReachSettings {
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Where requests may go. */
-export class Reach {
+export class OutboundPolicy {
   readonly #hosts: readonly string[] | undefined;
   readonly #privates: readonly Range[];
 
   /** @throws ConfigError (`config_invalid`) */
-  constructor({ hosts, allow_private = [] }: ReachSettings) {
+  constructor({ hosts, allow_private = [] }: OutboundSettings) {
     this.#hosts = hosts?.map((host) => host.toLowerCase());
     this.#privates = allow_private.map(rangeOf);
   }
@@ -94,7 +94,7 @@ type Resolve = (
 export interface Posting {
   headers: Record<string, string>;
   body: string;
-  reach: Reach;
+  reach: OutboundPolicy;
   signal: AbortSignal;
   /** How names are resolved; as the system does when left out. */
   resolve?: Resolve;
@@ -125,7 +125,7 @@ export function post(
 
 /** Returns only addresses that are allowed. */
 const guarded =
-  (reach: Reach, resolve: Resolve): LookupFunction =>
+  (reach: OutboundPolicy, resolve: Resolve): LookupFunction =>
   (host, options, done) =>
     resolve(host, { ...options, all: true }, (error, found) => {
       if (error) return done(error, []);

@@ -11,7 +11,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
 }
 
 /** What the work comes to, or undefined when that takes longer; it is not stopped then. Rejects as the work does. */
-export async function atMost<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
   try {

@@ -1,4 +1,4 @@
-import { dueTurn } from "./event-loop.js";
+import { dueYield } from "./event-loop.js";
 
 /** Reads under way at once: enough to hide the way to a database, few enough to hold in memory. */
 const READS = 4;
@@ -13,7 +13,7 @@ export async function* readAhead<Item, Result>(
 ): AsyncGenerator<Result, void, undefined> {
   const reads: Promise<Result>[] = [];
   for (const item of items) {
-    const turn = dueTurn();
+    const turn = dueYield();
     if (turn) await turn;
     const result = read(item);
     // A failure is reported in its turn.
@@ -48,12 +48,12 @@ export async function* inPages<Item>(
     const characters = page.reduce((sum, item) => sum + JSON.stringify(item).length, 0);
     const fitting = Math.floor((limit * PAGE_CHARACTERS) / characters);
     limit = Math.min(Math.max(fitting, 1), LARGEST_PAGE);
-    await dueTurn();
+    await dueYield();
   }
 }
 
 /** All that a lazy list gives. */
-export async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);
   return all;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 /** The text of a file; undefined when there is no such file. Rejects where it is there and cannot be read. */
-export async function readIfThere(file: string): Promise<string | undefined> {
+export async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {

@@ -8,7 +8,10 @@ const PAUSE_MS = 100;
  * Evaluate an expression on top of what the main thread executes, and let it go on. Resolves with the text that it gives;
  * undefined where the thread cannot be interrupted in time, as in a synchronous call of the system.
  */
-export async function askStalledThread(expression: string, timeoutMs: number): Promise<string | undefined> {
+export async function inspectStalledThread(
+  expression: string,
+  timeoutMs: number,
+): Promise<string | undefined> {
   const session = new Session();
   session.connectToMainThread();
   const timeUp = new AbortController();

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
-import { askStalledThread } from "./stalled-thread.js";
+import { inspectStalledThread } from "./stalled-thread.js";
 import {
   CULPRIT,
   type Culprit,
@@ -101,7 +101,7 @@ async function name(own: { culprit: Culprit }): Promise<void> {
 
 /** Of a call that cannot be interrupted, such as execSync, only the run that was begun last is known. */
 async function culpritOf(): Promise<Culprit & { last_begun_run_id?: string }> {
-  const json = await askStalledThread(`globalThis[Symbol.for("${CULPRIT}")]()`, ASK_MS).catch(
+  const json = await inspectStalledThread(`globalThis[Symbol.for("${CULPRIT}")]()`, ASK_MS).catch(
     () => undefined,
   );
   if (json !== undefined) return JSON.parse(json) as Culprit;

@@ -8,10 +8,10 @@ import { url as inspectorUrl } from "node:inspector";
 import { relative } from "node:path";
 import { Worker } from "node:worker_threads";
 import { ConfigError } from "./errors.js";
-import { currentRun, hearRunBegin } from "./event-loop.js";
+import { currentRun, onRunStart } from "./event-loop.js";
 import type { Logger } from "./log.js";
 import type { Metrics } from "./metrics.js";
-import { frameOf, isOwn } from "./stack.js";
+import { parseStackLine, isUserCode } from "./stack.js";
 import {
   CULPRIT,
   type Culprit,
@@ -50,7 +50,7 @@ export class Watchdog {
     const memory = new SharedArrayBuffer(LAST_RUN + LAST_RUN_BYTES);
     this.#state = new Int32Array(memory, 0, LAST_RUN / Int32Array.BYTES_PER_ELEMENT);
     const lastRun = Buffer.from(memory, LAST_RUN);
-    hearRunBegin(({ run_id }) => lastRun.write(run_id.padEnd(LAST_RUN_BYTES), "latin1"));
+    onRunStart(({ run_id }) => lastRun.write(run_id.padEnd(LAST_RUN_BYTES), "latin1"));
     Object.assign(globalThis, { [Symbol.for(CULPRIT)]: () => this.#culprit() });
     const workerData: ThreadOptions = { ...rest, memory };
     const file = new URL("./watchdog-thread.js", import.meta.url);
@@ -77,7 +77,7 @@ export class Watchdog {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    hearRunBegin(undefined);
+    onRunStart(undefined);
     this.#restoreSignals?.();
     await this.#worker.terminate();
   }
@@ -161,7 +161,7 @@ function ownRows(): string[] {
 
 /** The innermost call of the user's own code. */
 function placeOf(rows: readonly string[]): Culprit {
-  const own = rows.flatMap((row) => frameOf(row) ?? []).find(isOwn);
+  const own = rows.flatMap((row) => parseStackLine(row) ?? []).find(isUserCode);
   if (!own) return {};
   const path = relative(process.cwd(), own.file);
   const file = path.startsWith("..") ? own.file : path;

@@ -8,7 +8,13 @@ import { newId } from "../support/ids.js";
 import type { Case, CaseStep } from "./case-files.js";
 import type { CheckpointChoice } from "./case-model.js";
 import { type Edge, edgesTaken, edgeText } from "./edges.js";
-import { leaks, type Output, type Seen, unexpectedError, expectationMismatches } from "./expectations.js";
+import {
+  leaks,
+  type ObservedOutput,
+  type Seen,
+  unexpectedError,
+  expectationMismatches,
+} from "./expectations.js";
 import type { GraphUnderTest } from "./graphs.js";
 import { Observation } from "./observation.js";
 import { type Failure, mismatch, type Mismatch } from "./result.js";
@@ -100,7 +106,7 @@ async function runStep(
   outcome.current = run;
   const start = performance.now();
   try {
-    await drain(run, await requestOf(step, context), context);
+    await drain(run, await stepRequest(step, context), context);
   } catch (error) {
     if (context.signal.aborted) return [];
     if (error instanceof GraphServeError && isOutside(error)) throw error;
@@ -155,7 +161,7 @@ async function judge(
 }
 
 /** All that a client can get to see of the run. */
-async function outputsOf({ run }: Seen, { threads }: Client, threadId: string): Promise<Output[]> {
+async function outputsOf({ run }: Seen, { threads }: Client, threadId: string): Promise<ObservedOutput[]> {
   const [thread, state, history] = await Promise.all([
     threads.get(threadId),
     threads.getState(threadId),
@@ -171,7 +177,7 @@ async function outputsOf({ run }: Seen, { threads }: Client, threadId: string): 
 }
 
 /** The run that a step asks for. @throws InvalidRequestError when its checkpoint is not there (`invalid_request`) */
-export async function requestOf(
+export async function stepRequest(
   step: CaseStep,
   { graph, threadId }: Pick<StepContext, "graph" | "threadId">,
 ): Promise<RunCreateRequest> {

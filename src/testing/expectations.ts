@@ -6,7 +6,7 @@ import { parsePath, valueAt } from "../models/value-path.js";
 import type { Bounds, Expectation } from "./case-model.js";
 import { boundsText, isVerbs, mismatches, within } from "./matcher.js";
 import { baseName, type Observation } from "./observation.js";
-import { bounded, placeText, mismatch, type Mismatch } from "./result.js";
+import { bounded, pathText, mismatch, type Mismatch } from "./result.js";
 
 /** All that a step's expectations look at. */
 export interface Seen {
@@ -103,8 +103,8 @@ async function matched(path: SettingPath, matcher: unknown, actual: unknown): Pr
   const explicit = isVerbs(matcher);
   return (await mismatches(matcher, actual)).map(({ verb, message, ...values }) => ({
     path: explicit ? [...path, verb] : path,
-    expectation: `${placeText(path)} ${verb}`,
-    message: `${placeText(path)} ${message}`,
+    expectation: `${pathText(path)} ${verb}`,
+    message: `${pathText(path)} ${message}`,
     ...values,
   }));
 }
@@ -112,13 +112,13 @@ async function matched(path: SettingPath, matcher: unknown, actual: unknown): Pr
 // Looks for keys that no client may see in all that a client gets to see.
 
 /** A value that a client receives, with its name. */
-export interface Output {
+export interface ObservedOutput {
   name: string;
   value: unknown;
 }
 
 /** One failure for each key that is in an output: the first place is named, the others are counted. */
-export function leaks(keys: readonly string[], outputs: Iterable<Output>): Mismatch[] {
+export function leaks(keys: readonly string[], outputs: Iterable<ObservedOutput>): Mismatch[] {
   const places = new Map<string, { place: string; value: unknown }[]>();
   for (const { name, value } of outputs) {
     walk(value, [], (key, path, found) => {

@@ -49,7 +49,7 @@ export interface SuiteResult {
 }
 
 /** How many cases have each status. */
-export function countOf({ cases }: Pick<SuiteResult, "cases">): Record<CaseStatus, number> {
+export function countStatus({ cases }: Pick<SuiteResult, "cases">): Record<CaseStatus, number> {
   const counts = { passed: 0, failed: 0, skipped: 0, stopped: 0 };
   for (const { status } of cases) counts[status] += 1;
   return counts;
@@ -67,7 +67,7 @@ export function mismatch(
   message: string,
   values: { expected?: unknown; actual?: unknown } = {},
 ): Mismatch {
-  return { path, expectation: placeText(path), message, ...values };
+  return { path, expectation: pathText(path), message, ...values };
 }
 
 /** A number that must keep within bounds. */
@@ -76,6 +76,6 @@ export function bounded(path: SettingPath, bounds: Bounds, actual: number, unit:
   return [mismatch(path, `${actual} ${unit}, expected ${boundsText(bounds)}`, { expected: bounds, actual })];
 }
 
-export function placeText(path: SettingPath): string {
+export function pathText(path: SettingPath): string {
   return path.join(".");
 }

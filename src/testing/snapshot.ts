@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError, errorMessage } from "../support/errors.js";
-import { readIfThere } from "../support/read-text.js";
+import { readIfExists } from "../support/read-text.js";
 import type { JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Seen } from "./expectations.js";
@@ -71,7 +71,7 @@ export class SnapshotFile {
 
 async function readSnapshots(path: string): Promise<Snapshots> {
   try {
-    return JSON.parse((await readIfThere(path)) ?? "{}") as Snapshots;
+    return JSON.parse((await readIfExists(path)) ?? "{}") as Snapshots;
   } catch (error) {
     throw new ConfigError(`${basename(path)} cannot be read: ${errorMessage(error)}`, {
       hint: "delete it, and run the cases once to recreate it",

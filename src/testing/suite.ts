@@ -1,6 +1,6 @@
 /** Runs many cases: which of them, how many at once, how often, how long. */
 import { GraphServeError } from "../support/errors.js";
-import { printsAs } from "../support/prints.js";
+import { withOutputSource } from "../support/output-source.js";
 import { type Case, type CaseFile, findCaseFiles, folderOf, readCaseFile } from "./case-files.js";
 import { type CaseContext, type CaseOutcome, newOutcome, runCase } from "./case.js";
 import type { Coverage } from "./coverage.js";
@@ -191,7 +191,7 @@ async function attemptCase(
     signal: limit.signal,
     ...(recordings && { onThread: (threadId) => recordings.begin(file, one.name, threadId) }),
   };
-  const running = printsAs(one.name, () => runCase(one, context, outcome));
+  const running = withOutputSource(one.name, () => runCase(one, context, outcome));
   try {
     await Promise.race([running, limit.passed]);
   } catch (error) {

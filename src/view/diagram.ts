@@ -5,7 +5,7 @@ import type { GraphDrawing } from "../models/assistant.js";
 const START = "__start__";
 
 /** Nodes of the user's: LangGraph's own first one says nothing to a reader. */
-export const ownNodes = (nodes: readonly string[]): string[] => nodes.filter((name) => name !== START);
+export const userNodes = (nodes: readonly string[]): string[] => nodes.filter((name) => name !== START);
 
 export type NodeMark = "done" | "next";
 

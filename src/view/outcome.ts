@@ -20,7 +20,7 @@ export interface Outcome {
  * @param answer what the run answered: its visible values, with `__interrupt__`, or `__error__`
  * @param runStatus the run's own status, which distinguishes a stopped run from a finished one
  */
-export function outcomeOf(answer: JsonObject, runStatus: string | undefined): Outcome {
+export function runOutcome(answer: JsonObject, runStatus: string | undefined): Outcome {
   const { __error__: error, __interrupt__: interrupts, ...values } = answer;
   if (isRecord(error)) {
     const told = { error: String(error.error), message: String(error.message) };

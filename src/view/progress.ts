@@ -12,7 +12,7 @@ const PAUSE_MS = 250;
 export const PROGRESS_MODES = ["custom", "messages-tuple"] as const;
 
 /** Turns frames of a run into progress messages; the answer repeats the content, so some may be dropped. */
-export class Progress {
+export class RunProgress {
   readonly #tell: (message: string) => void;
   /** What the model that speaks has said so far. */
   #speech = { id: "", text: "" };

@@ -1,7 +1,7 @@
 /** One thread: its steps, and one of them in full. */
 import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ownNodes } from "../../src/view/diagram.js";
+import { userNodes } from "../../src/view/diagram.js";
 import { isReadOnly, shared } from "../api.js";
 import { Empty, Fault, Status, Waiting } from "../parts/common.js";
 import { Dock } from "../parts/dock.js";
@@ -284,7 +284,7 @@ function changedText({ changed, next, asks }: Step, isFailed: boolean): string {
   const wrote = changed && changed.length > 0 ? `${strings.thread.wrote} ${visible(changed.join(", "))}` : "";
   // The badge is of what comes next.
   if (wrote !== "" && asks === 0 && !isFailed) return wrote;
-  const names = [...new Set(ownNodes(next))];
+  const names = [...new Set(userNodes(next))];
   const then = names.length > 0 ? strings.thread.next(visible(names.join(", "))) : "";
   return [then, wrote].filter(Boolean).join(" · ");
 }

@@ -9,7 +9,7 @@ import { added, tokensIn } from "../parts/prices.js";
 import { place } from "../router.js";
 import type { Action } from "./copy-as.js";
 import { load, loading } from "./loading.js";
-import { ownNodes } from "../../src/view/diagram.js";
+import { userNodes } from "../../src/view/diagram.js";
 import { fileNameOf, openedFile } from "./opened-files.js";
 import { askStates } from "./shown.js";
 import { type Step, STEP_FIELDS, stepOf } from "./step-list.js";
@@ -158,7 +158,7 @@ function titleOf({ source }: Step, parent: Step | undefined): string {
   if (source === "input") return strings.thread.input;
   if (source === "update") return strings.thread.update;
   if (source === "fork") return strings.thread.fork;
-  const nodes = [...new Set(ownNodes(parent?.next ?? []))];
+  const nodes = [...new Set(userNodes(parent?.next ?? []))];
   return nodes.length === 0 ? strings.thread.start : nodes.join(" + ");
 }
 

@@ -1,7 +1,7 @@
 /** One thread: its row, its steps newest first, and the states that are looked at. */
 import { batch, computed, signal } from "@preact/signals";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
-import { ownNodes } from "../../src/view/diagram.js";
+import { userNodes } from "../../src/view/diagram.js";
 import { ApiError, ask } from "../api.js";
 import { go, href, place } from "../router.js";
 import { load, loading } from "./loading.js";
@@ -66,7 +66,7 @@ export const ranIn = (step: Step): readonly string[] | undefined =>
 /** The same without LangGraph's own first one. */
 export function nodesOf(step: Step): readonly string[] | undefined {
   const ran = ranIn(step);
-  return ran && ownNodes(ran);
+  return ran && userNodes(ran);
 }
 
 /** Time of the superstep; none where the step before it is of another run. */

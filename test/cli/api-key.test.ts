@@ -1,4 +1,4 @@
-/** The key of a server that asks for one: sent with every request of a command, shown by none. */
+/** API keys: commands send the key with every request and never print it. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
@@ -34,7 +34,7 @@ afterAll(async () => {
 const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
   cli(argv, { cwd: seeded.project.dir, ...options });
 
-/** Every command that asks a server, on the seeded threads. */
+/** Every command that sends requests to a server, with arguments for the seeded threads. */
 const commands = ({ chat, run: runId }: Seeded): string[][] => [
   ["threads", "list"],
   ["inspect", "thread", chat],
@@ -62,8 +62,8 @@ const commands = ({ chat, run: runId }: Seeded): string[][] => [
 ];
 const URL_FLAG = () => ["--url", server.url];
 
-describe("a server with keys", () => {
-  it.each(["none", "another"])("refuses %s, with exit code 2 and the way to put it right", async (which) => {
+describe("a server with API keys", () => {
+  it.each(["none", "another"])("each command exits with code 2 and a fix if its API key is: %s", async (which) => {
     const key = which === "none" ? [] : ["--api-key", WRONG];
     for (const argv of commands(seeded)) {
       const { code, stdout, stderr } = await run([...argv, ...URL_FLAG(), ...key, "--json", "--verbose"]);
@@ -81,7 +81,7 @@ describe("a server with keys", () => {
     }
   });
 
-  it("is asked with the key of the flag or of the variable", async () => {
+  it("each command sends the key from --api-key or GRAPH_SERVE_API_KEY", async () => {
     const reading = commands(seeded).filter(([name = "", what]) => what !== "delete" && name !== "test");
     for (const argv of reading) {
       for (const given of [
@@ -101,27 +101,27 @@ describe("a server with keys", () => {
     }
   });
 
-  it("an empty variable is none", async () => {
+  it("an empty GRAPH_SERVE_API_KEY counts as unset", async () => {
     const { stdout } = await run(["threads", "list", "--json", ...URL_FLAG()], {
       env: { GRAPH_SERVE_API_KEY: "" },
     });
     expect(stdout).toContain("asks for an API key");
   });
 
-  it("a key that no header can hold is refused unseen", async () => {
+  it("a key that is not a valid header value is rejected and not printed", async () => {
     const { code, stderr } = await run(["threads", "list", "--api-key", "two words\n", ...URL_FLAG()]);
     expect(code).toBe(2);
     expect(stderr).toContain("--api-key must be");
     expect(stderr).not.toContain("two words");
   });
 
-  it("the variable is no setting, and no misspelt one", async () => {
+  it("GRAPH_SERVE_API_KEY causes no warning about an unknown setting", async () => {
     const { code, stderr } = await run(["threads", "list", "-q"], { env: { GRAPH_SERVE_API_KEY: KEY } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 });
 
-describe("another server", () => {
+describe("an unknown server", () => {
   let other: Server;
   let address: string;
   beforeAll(async () => {
@@ -138,13 +138,13 @@ describe("another server", () => {
   });
   afterAll(() => other.close());
 
-  it("that repeats the key does not make us show it", async () => {
+  it("a key echoed by the server is masked in the output", async () => {
     const { code, stdout } = await run(["threads", "list", "--url", address, "--api-key", KEY, "--json"]);
     expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "unauthorized" } }]);
     expect(stdout).toContain("no: ***");
   });
 
-  it("does not get the key that a variable has for LangSmith", async () => {
+  it("the server does not receive the key from LANGSMITH_API_KEY", async () => {
     vi.stubEnv("LANGSMITH_API_KEY", "key-of-langsmith");
     try {
       const { stdout } = await run(["threads", "list", "--url", address, "--json"]);
@@ -154,13 +154,13 @@ describe("another server", () => {
     }
   });
 
-  it("that is a web site is named as what it is not", async () => {
+  it("a web page is reported as not a LangGraph server", async () => {
     const { code, stderr } = await run(["threads", "list", "--url", `${address}/site`]);
     expect(code).toBe(3);
     expect(stderr).toContain("it answers with a web page, so it is not a LangGraph server");
   });
 
-  it("that sends us elsewhere does not get the key sent there", async () => {
+  it("a redirect does not forward the API key", async () => {
     const { code, stderr } = await run(["threads", "list", "--url", `${address}/moved`, "--api-key", KEY]);
     expect(code).toBe(2);
     expect(stderr).toContain("to http://127.0.0.1:9/");

@@ -1,4 +1,4 @@
-/** The executable as it is installed: bin/ beside dist/, in a process of its own. */
+/** The installed executable (bin/ next to dist/), run as a child process. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -46,7 +46,7 @@ async function untilListening(child: ChildProcess): Promise<string> {
   throw new Error(`never listened: ${seen}`);
 }
 
-/** Prints when it is loaded and when it runs, by every way. */
+/** Prints on import and during a run, with console and process.stdout. */
 const printing = `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 console.log("loaded");
@@ -65,13 +65,13 @@ export const graph = new StateGraph(State)
 const CASE =
   "graph: ./printing.ts\ncases:\n  - { name: adds, input: { n: 1 }, expect: { values: { n: 2 } } }\n";
 
-describe("what a graph prints", () => {
+describe("output printed by a graph", () => {
   beforeAll(async () => {
     await project.put("printing.ts", printing);
     await project.put("printing.graph.yaml", CASE);
   });
 
-  it("goes to stderr and is marked; stdout has the data alone", async () => {
+  it("graph output goes to stderr with a prefix, and stdout contains only data", async () => {
     const run = await finish(
       graphServe("run", "./printing.ts", "--input", '{"n":1}', "--json", "--db", "memory"),
     );
@@ -81,7 +81,7 @@ describe("what a graph prints", () => {
     expect(run.stderr).toContain("print  counts\nprint  on from 1\nprint  half a line, and the rest\n");
   });
 
-  it("names its case beside the report", async () => {
+  it("graph output in a test names its case", async () => {
     const { code, stdout, stderr } = await finish(graphServe("test", "printing.graph.yaml", "--json"));
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toHaveProperty("cases");
@@ -90,24 +90,24 @@ describe("what a graph prints", () => {
 });
 
 describe("the executable", () => {
-  it("prints its version", async () => {
+  it("--version prints the version", async () => {
     expect(await finish(graphServe("--version"))).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
   });
 
-  it("a usage fault is its exit code", async () => {
+  it("a usage error sets the exit code", async () => {
     const { code, stderr } = await finish(graphServe("strat"));
     expect(code).toBe(2);
     expect(stderr).toContain("did you mean start?");
   });
 
-  it("ends though the graph keeps a timer", async () => {
+  it("the process exits even if the graph leaves a timer running", async () => {
     await project.put("timer.ts", `${echoGraph()}\nsetInterval(() => undefined, 1000);\n`);
     const { code, stdout } = await finish(graphServe("run", "./timer.ts", "--message", "hi", "--json"));
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ status: "success" });
   });
 
-  it.each(["dev", "start"])("%s serves and SIGTERM ends it with 0", async (command) => {
+  it.each(["dev", "start"])("%s serves requests and exits with code 0 on SIGTERM", async (command) => {
     const child = graphServe(command, "./graph.ts", "-p", "0");
     const url = await untilListening(child);
     expect(await (await fetch(`${url}/ok`)).json()).toEqual({ ok: true });
@@ -116,7 +116,7 @@ describe("the executable", () => {
     expect(await once(child, "exit")).toEqual([0, null]);
   });
 
-  it("a reader that leaves early ends it quietly", async () => {
+  it("a closed stdout ends the command without an error", async () => {
     const child = graphServe("openapi");
     const stderr = text(child.stderr!);
     child.stdout!.destroy();

@@ -30,17 +30,17 @@ describe("reading without a loadable graph", () => {
     ["throws", (dir: string) => [dir, "throw new Error('at import');"] as const],
     ["exports no graph", (dir: string) => [dir, "export const graph = 1;"] as const],
     [
-      "fails in its factory",
+      "throws in its factory",
       (dir: string) => [dir, "export function graph() { throw new Error('no key'); }"] as const,
     ],
-  ])("works when the module %s", async (_, content) => {
+  ])("inspect thread works if the graph module %s", async (_, content) => {
     await seeded.project.put("graph.ts", content("")[1]);
     const { card, stderr } = await cardOf(seeded.chat);
     expect(stderr).toMatch(HIDDEN);
     expect(card.thread).toMatchObject({ status: "idle", values: {} });
   });
 
-  it("works when the module is gone", async () => {
+  it("inspect thread works if the graph module is missing", async () => {
     await rm(join(seeded.project.dir, "ask.ts"));
     const { card, stderr } = await cardOf(seeded.asking);
     expect(stderr).toMatch(HIDDEN);
@@ -48,7 +48,7 @@ describe("reading without a loadable graph", () => {
     expect(Object.values(card.thread.interrupts)).toMatchObject([[{ value: { question: "about cats?" } }]]);
   });
 
-  it("finds the same tasks, questions and errors", async () => {
+  it("a thread has the same tasks, questions and errors without its graph", async () => {
     const [asking, failed] = [await cardOf(seeded.asking), await cardOf(seeded.failed)];
     for (const name of ["ask.ts", "fail.ts"]) await rm(join(seeded.project.dir, name));
     const [bareAsking, bareFailed] = [await cardOf(seeded.asking), await cardOf(seeded.failed)];
@@ -56,14 +56,14 @@ describe("reading without a loadable graph", () => {
     expect(bareFailed.card.state.tasks).toEqual(failed.card.state.tasks);
   });
 
-  it("--raw shows the values and says so", async () => {
+  it("--raw shows the values and prints a warning", async () => {
     await rm(join(seeded.project.dir, "vault.ts"));
     const { card, stderr } = await cardOf(seeded.vault, "--raw");
     expect(card.thread.values).toEqual({ n: 2, secret: "classified" });
     expect(stderr).toBe("warn  --raw: this shows what clients of the server never see\n");
   });
 
-  it("says what hides keys of a graph that is configured no more", async () => {
+  it("a thread of an unconfigured graph shows only configured keys and prints a warning", async () => {
     const graphs = { agent: "./graph.ts", safe: "./vault.ts" };
     await seeded.project.put("graph-server.config.json", JSON.stringify({ graphs }));
     const { stderr } = await cardOf(seeded.vault);
@@ -77,7 +77,7 @@ describe("reading without a loadable graph", () => {
     expect((await cardOf(seeded.chat)).stderr).toBe("");
   });
 
-  it("works without a configuration", async () => {
+  it("inspect thread works without a configuration", async () => {
     await rm(join(seeded.project.dir, "graph-server.config.json"));
     const { card, stderr } = await cardOf(seeded.chat);
     expect(card.thread.status).toBe("idle");
@@ -95,7 +95,7 @@ describe("reading without a loadable graph", () => {
     expect(raw.stdout).toBe("echo: other two\n");
   });
 
-  it("works when the schema has changed", async () => {
+  it("history works after a schema change", async () => {
     const before = (await read(["history", seeded.vault, "--json"])).stdout;
     await seeded.project.put(
       "vault.ts",
@@ -148,13 +148,13 @@ describe("reading without a loadable graph", () => {
     ["do not load", every("syntax error")],
     ["throw", every("throw new Error('at import');")],
     [
-      "are gone",
+      "are missing",
       () => Promise.all(FILES.map((name) => rm(join(seeded.project.dir, name)))).then(() => undefined),
     ],
-    ["changed their schemas", every(changed)],
+    ["have changed schemas", every(changed)],
     ["are not configured", () => rm(join(seeded.project.dir, "graph-server.config.json"))],
-  ])("when the graphs %s", (_, spoil) => {
-    it("every reading command goes on", async () => {
+  ])("graphs that %s", (_, spoil) => {
+    it("every read command works", async () => {
       await spoil();
       const threads = [seeded.chat, seeded.asking, seeded.failed];
       for (const argv of [...threads.flatMap(readingOne), ...readingMore()]) {
@@ -169,7 +169,7 @@ describe("reading without a loadable graph", () => {
       }
     });
 
-    it("what needs the graph says which, and why", async () => {
+    it("commands that need the graph work or exit with code 2, without a stack trace", async () => {
       await spoil();
       const needs = [
         ["graph", "--thread", seeded.chat],
@@ -188,7 +188,7 @@ describe("reading without a loadable graph", () => {
     });
   });
 
-  it("threads can be changed and deleted", async () => {
+  it("threads can be patched and deleted if no graph loads", async () => {
     for (const name of ["graph.ts", "ask.ts", "fail.ts", "vault.ts"])
       await seeded.project.put(name, "syntax error");
     expect((await read(["threads", "patch", seeded.chat, "--metadata", "seen=true"])).code).toBe(0);
@@ -198,7 +198,7 @@ describe("reading without a loadable graph", () => {
 });
 
 describe("the output filter", () => {
-  it("hides what clients do not see", async () => {
+  it("keys outside the output schema are hidden", async () => {
     for (const argv of [
       ["threads", "list"],
       ["inspect", "thread", seeded.vault],
@@ -214,7 +214,7 @@ describe("the output filter", () => {
     }
   });
 
-  it("--raw opens it offline", async () => {
+  it("--raw shows keys outside the output schema offline", async () => {
     const { stdout, stderr } = await read(["inspect", "state", seeded.vault, "--raw"]);
     expect(JSON.parse(stdout)).toEqual({ n: 2, secret: "classified" });
     expect(stderr).toContain("--raw");

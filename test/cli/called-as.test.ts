@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { asCalled, COMMAND_NAMES } from "../../src/cli/called-as.js";
+import { withCommandPrefix, COMMAND_NAMES } from "../../src/cli/called-as.js";
 import { COMMAND_GROUPS } from "../../src/cli/commands.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
 
-// What these package managers set, as seen of each of them.
+// Environment variables as observed from each package manager.
 const npm = { npm_config_user_agent: "npm/11.19.1 node/v20.20.2 linux x64 workspaces/false" };
 const pnpm = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
 const yarn = { npm_config_user_agent: "yarn/1.22.22 npm/? node/v20.20.2 linux x64" };
@@ -11,7 +11,7 @@ const bun = { npm_config_user_agent: "bun/1.4.5 npm/? node/v26.3.0 linux x64" };
 const script = (name: string, line: string) => ({ npm_lifecycle_event: name, npm_lifecycle_script: line });
 const LOCAL = "/project/node_modules/graph-serve/bin/graph-serve.js";
 
-describe("a command that is shown begins as the program was called", () => {
+describe("the command prefix in messages", () => {
   it.each([
     ["npx", { ...npm, ...script("npx", "'graph-serve'") }, LOCAL, "npx graph-serve"],
     ["npm run dev", { ...npm, ...script("dev", "graph-serve dev") }, LOCAL, "npx graph-serve"],
@@ -28,40 +28,40 @@ describe("a command that is shown begins as the program was called", () => {
     ["yarn dlx", yarn, "/tmp/xfs-1/dlx-24/node_modules/.bin/graph-serve", "yarn dlx graph-serve"],
     ["bunx", { ...bun, ...script("bunx", "graph-serve") }, LOCAL, "bunx graph-serve"],
     ["bun run gs", { ...bun, ...script("gs", "graph-serve") }, LOCAL, "bun run gs"],
-    ["its path alone", { PATH: "/nowhere" }, LOCAL, "npx graph-serve"],
+    ["a file path", { PATH: "/nowhere" }, LOCAL, "npx graph-serve"],
     ["a test", {}, undefined, "graph-serve"],
-  ])("%s", (_, env, program, call) => {
-    expect(asCalled("see graph-serve run --help", { env, program })).toBe(`see ${call} run --help`);
+  ])("the prefix matches a call through %s", (_, env, program, call) => {
+    expect(withCommandPrefix("see graph-serve run --help", { env, program })).toBe(`see ${call} run --help`);
   });
 
-  it("a program on the path is called by its name", async () => {
+  it("a program on the PATH is shown by its name", async () => {
     const project = await createProject({ "bin/graph-serve": "" });
     const env = { PATH: `/nowhere:${project.dir}/bin` };
-    expect(asCalled("graph-serve dev", { env, program: `${project.dir}/bin/graph-serve` })).toBe(
+    expect(withCommandPrefix("graph-serve dev", { env, program: `${project.dir}/bin/graph-serve` })).toBe(
       "graph-serve dev",
     );
     await project.remove();
   });
 
-  it("the name in a sentence, and a command that has its caller, stay", () => {
+  it("the name in a sentence and a command with a prefix stay unchanged", () => {
     const text =
       "graph-serve needs it: npx graph-serve dev, pnpm exec graph-serve run, graph-serve ready in 3 ms";
-    expect(asCalled(text, { env: npm, program: LOCAL })).toBe(text);
+    expect(withCommandPrefix(text, { env: npm, program: LOCAL })).toBe(text);
   });
 
-  it("options of the program follow it too", () => {
-    expect(asCalled("see graph-serve --help", { env: npm, program: LOCAL })).toBe(
+  it("a command with only program options gets the prefix", () => {
+    expect(withCommandPrefix("see graph-serve --help", { env: npm, program: LOCAL })).toBe(
       "see npx graph-serve --help",
     );
   });
 
-  it("every command is known", () => {
+  it("COMMAND_NAMES lists every command", () => {
     const names = Object.values(COMMAND_GROUPS).flatMap((entries) => entries.map(({ name }) => name));
     expect([...COMMAND_NAMES].sort()).toEqual(names.sort());
   });
 });
 
-describe("under pnpm", () => {
+describe("messages under pnpm", () => {
   let project: Project;
   const run = (...argv: string[]) => cli(argv, { cwd: project.dir, env: pnpm });
 
@@ -70,7 +70,7 @@ describe("under pnpm", () => {
   });
   afterAll(() => project.remove());
 
-  it("what comes next, fixes, notes and examples say so", async () => {
+  it("next steps, fixes, notes and examples start with pnpm", async () => {
     expect((await run("run", "./graph.ts", "--message", "hi")).stderr).toContain(
       "next    pnpm exec graph-serve run",
     );

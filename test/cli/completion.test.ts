@@ -23,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 
-/** What bash offers for the last of these words. */
+/** The completions that bash offers for the last word. */
 function offered(...words: string[]): string[] {
   const line = ["graph-serve", ...words];
   const quoted = line.map((word) => `'${word}'`).join(" ");
@@ -32,7 +32,7 @@ function offered(...words: string[]): string[] {
   return execFileSync("bash", ["--norc", "-c", program], { encoding: "utf8" }).split("\n").filter(Boolean);
 }
 
-describe("bash", () => {
+describe("bash completion", () => {
   it.each([
     [["sch"], ["schemas"]],
     [
@@ -60,11 +60,11 @@ describe("bash", () => {
     [["run", "--stream", "messages-t"], ["messages-tuple"]],
     [["--vers"], ["--version"]],
     [["dev", "--vers"], []],
-  ])("%j is completed", (words, expected) => {
+  ])("bash completes %j", (words, expected) => {
     expect(offered(...words)).toEqual(expected);
   });
 
-  it("every command of the help is offered", async () => {
+  it("bash completes every command in the help", async () => {
     const { stdout } = await cli(["--help"]);
     const commands = /\nDevelop:\n([\s\S]*?)\n\n(?:Commands|Help|Examples):/.exec(stdout)?.[1] ?? "";
     const names = [...commands.matchAll(/^ {2}([a-z]+)/gm)]
@@ -75,7 +75,7 @@ describe("bash", () => {
   });
 });
 
-describe("what the project has", () => {
+describe("completion of project names and ids", () => {
   let project: Project;
   let thread: string;
   beforeAll(async () => {
@@ -90,14 +90,14 @@ describe("what the project has", () => {
   });
   afterAll(() => project.remove());
 
-  it.each(["graph", "thread", "run"])("a %s is listed", async (kind) => {
+  it.each(["graph", "thread", "run"])("completion --list %s prints names or ids", async (kind) => {
     const { code, stdout, stderr } = await cli(["completion", "--list", kind], { cwd: project.dir });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(kind === "graph" ? /^agent\n$/ : /^[0-9a-f-]{36}\n$/);
     if (kind === "thread") expect(stdout.trim()).toBe(thread);
   });
 
-  it("nothing is said where nothing can be read", async () => {
+  it("completion --list prints nothing if the project cannot be read", async () => {
     await project.put("broken/graph-server.config.json", "{");
     for (const kind of ["graph", "thread", "run"]) {
       const argv = ["completion", "--list", kind];
@@ -109,14 +109,14 @@ describe("what the project has", () => {
     }
   });
 
-  it("a name that a shell would expand is not listed", async () => {
+  it("names that a shell would expand are not listed", async () => {
     const graphs = { "$(touch${IFS}x)": "./graph.ts", "`id`": "./graph.ts", "team/agent-2": "./graph.ts" };
     await project.put("odd/graph-server.config.json", JSON.stringify({ graphs }));
     const { stdout } = await cli(["completion", "--list", "graph"], { cwd: join(project.dir, "odd") });
     expect(stdout).toBe("team/agent-2\n");
   });
 
-  it("bash offers threads and graphs", () => {
+  it("bash completes thread ids and graph names", () => {
     const words = (...line: string[]) => {
       const quoted = [join(project.dir, "bin/graph-serve"), ...line].map((word) => `'${word}'`).join(" ");
       const program = `cd '${project.dir}'; source '${fileOf("bash")}'; COMP_WORDS=(${quoted})
@@ -131,8 +131,8 @@ describe("what the project has", () => {
   });
 });
 
-describe("other shells", () => {
-  it.each(["zsh", "fish"])("%s finds no fault in its script", (shell) => {
+describe("zsh and fish completion", () => {
+  it.each(["zsh", "fish"])("%s accepts its script without errors", (shell) => {
     if (isInstalled(shell)) {
       const { status, stderr } = spawnSync(shell, ["-n", fileOf(shell)], { encoding: "utf8" });
       expect([status, stderr]).toEqual([0, ""]);
@@ -142,7 +142,7 @@ describe("other shells", () => {
     expect(scripts[shell]).toMatch(/origin/);
   });
 
-  it("fish completes in its own way", (context) => {
+  it("fish completes subcommands", (context) => {
     if (!isInstalled("fish")) context.skip();
     const program = `source '${fileOf("fish")}'; complete -C 'graph-serve config p'`;
     const { stdout } = spawnSync("fish", ["--no-config", "-c", program], { encoding: "utf8" });
@@ -152,13 +152,13 @@ describe("other shells", () => {
   });
 });
 
-describe("the command", () => {
-  it("json holds the script", async () => {
+describe("the completion command", () => {
+  it("--json prints the script in a document", async () => {
     const { stdout } = await cli(["completion", "bash", "--json"]);
     expect(JSON.parse(stdout)).toEqual({ shell: "bash", script: scripts.bash?.replace(/\n$/, "\n") });
   });
 
-  it.each([[["completion"]], [["completion", "tcsh"]]])("%j is bad usage", async (argv) => {
+  it.each([[["completion"]], [["completion", "tcsh"]]])("%j is a usage error", async (argv) => {
     const { code, stdout } = await cli([...argv, "--json"]);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "invalid_request" } });

@@ -18,7 +18,7 @@ const run = (argv: string[], env: Record<string, string> = {}) =>
   cli(["config", ...argv], { cwd: project.dir, env });
 
 describe("config print", () => {
-  it("masks secrets unless asked", async () => {
+  it("secrets are masked unless --show-secrets is set", async () => {
     const { code, stdout } = await run(["print"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/checkpointer_uri +sqlite:\/\/user:\*+@host\/threads\.db/);
@@ -26,21 +26,21 @@ describe("config print", () => {
     expect((await run(["print", "--show-secrets"])).stdout).toMatch(/hunter2[\s\S]*sk-123/);
   });
 
-  it("shows where each setting comes from", async () => {
+  it("--origin shows the source of each setting", async () => {
     const { stdout } = await run(["print", "--origin"], { GRAPH_SERVE_PORT: "4000" });
     expect(stdout).toMatch(/checkpointer_scheme +sqlite +graph-server\.config\.json:5/);
     expect(stdout).toMatch(/port +4000 +GRAPH_SERVE_PORT/);
     expect(stdout).toMatch(/host +127\.0\.0\.1 +default/);
   });
 
-  it("prints one document with --json", async () => {
+  it("--json prints one document", async () => {
     const { stdout } = await run(["print", "--origin", "--json"]);
     const document = JSON.parse(stdout) as { settings: object; origins: object };
     expect(document.settings).toMatchObject({ graphs: { agent: "./graph.ts:graph" }, port: 2024 });
     expect(document.origins).toMatchObject({ port: { kind: "default" } });
   });
 
-  it("a fault shows the line and exits 2", async () => {
+  it("an invalid configuration exits with code 2 and shows the line", async () => {
     await project.put("graph-server.config.json", '{\n  "prot": 1\n}\n');
     const { code, stdout, stderr } = await run(["print"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -58,7 +58,7 @@ describe("config print", () => {
     );
   });
 
-  it("a fault is a document with --json", async () => {
+  it("an invalid configuration with --json prints an error document", async () => {
     const file = await project.put("graph-server.config.json", '{\n  "port": "x"\n}\n');
     const { code, stdout } = await run(["print", "--json"]);
     expect(code).toBe(2);
@@ -66,15 +66,15 @@ describe("config print", () => {
   });
 });
 
-describe("config path, validate, schema", () => {
-  it("path prints the file", async () => {
+describe("config path, validate and schema", () => {
+  it("config path prints the file path", async () => {
     expect(await run(["path"])).toMatchObject({
       code: 0,
       stdout: `${project.dir}/graph-server.config.json\n`,
     });
   });
 
-  it("--config and --cwd choose the file", async () => {
+  it("--config and --cwd select the file", async () => {
     await project.put("other/conf.yaml", "port: 4001\n");
     const { stdout } = await cli(["config", "path", "--cwd", "other", "-c", "conf.yaml"], {
       cwd: project.dir,
@@ -82,20 +82,20 @@ describe("config path, validate, schema", () => {
     expect(stdout).toBe(`${project.dir}/other/conf.yaml\n`);
   });
 
-  it("validate names the graphs", async () => {
+  it("config validate lists the graphs", async () => {
     expect((await cli(["validate", "--config-only"], { cwd: project.dir })).stdout).toBe(
       "  ok    config  graph-server.config.json\n  ok    graphs  agent, not loaded\n",
     );
   });
 
-  it("warnings go to stderr", async () => {
+  it("config validate prints warnings to stderr", async () => {
     await project.put("graph-server.config.json", { checkpointer_uri: "./x.db" });
     const { code, stderr } = await cli(["validate", "--config-only"], { cwd: project.dir });
     expect(code).toBe(0);
     expect(stderr).toContain("warn  checkpointer_uri is ignored");
   });
 
-  it("schema is a JSON schema with descriptions", async () => {
+  it("config schema prints a JSON schema with descriptions", async () => {
     const schema = JSON.parse((await run(["schema"])).stdout) as {
       properties: Record<string, { description: string }>;
     };

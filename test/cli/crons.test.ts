@@ -1,4 +1,4 @@
-/** `crons` and `webhooks`: on the storage itself, where no setting and no graph is known, and by a server. */
+/** `crons` and `webhooks`: directly on the storage, without settings or graphs, and through a server. */
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Cron } from "../../src/models/cron.js";
@@ -11,7 +11,7 @@ import { cli, createProject } from "./harness.js";
 
 const NOBODY = "0198c0de-0000-7000-8000-000000000000";
 
-/** A server on a file in a folder without a configuration, a cron there, and a webhook that was given up. */
+/** A server on a SQLite file in a folder without a configuration, with a cron and a failed webhook. */
 async function open() {
   const project = await createProject();
   onTestFinished(() => project.remove());
@@ -37,7 +37,7 @@ async function open() {
   return { project, service, places, cron_id, run_id, receiver };
 }
 
-describe.each(["db", "url"] as const)("with --%s", (place) => {
+describe.each(["db", "url"] as const)("crons and webhooks with --%s", (place) => {
   it("crons are listed, shown, paused, resumed and deleted", async () => {
     const { project, service, places, cron_id } = await open();
     const crons = async (...argv: string[]) => {
@@ -60,7 +60,7 @@ describe.each(["db", "url"] as const)("with --%s", (place) => {
     expect([gone.code, gone.stderr]).toEqual([4, expect.stringContaining("does not exist")]);
   });
 
-  it("webhooks that failed are listed, sent again and deleted", async () => {
+  it("failed webhooks are listed, resent and deleted", async () => {
     const { project, service, places, run_id, receiver } = await open();
     const call = (...argv: string[]) => cli(["webhooks", ...argv, ...places[place]], { cwd: project.dir });
     const { stdout } = await call("list", "--status", "failed", "--json");
@@ -69,7 +69,7 @@ describe.each(["db", "url"] as const)("with --%s", (place) => {
     await receiver.next();
     receiver.answers.push(410);
     expect((await call("send", run_id)).code).toBe(0);
-    // What was put into the database beside it, a server sees at its next round.
+    // The server sees rows written directly to the database in its next poll.
     await service.fireDue(new Date().toISOString());
     expect((await receiver.next()).run.run_id).toBe(run_id);
     const status = async () => (await call("list")).stdout;
@@ -80,7 +80,7 @@ describe.each(["db", "url"] as const)("with --%s", (place) => {
   });
 });
 
-it("says so where the server has no crons", async () => {
+it("crons list fails against a server without crons", async () => {
   const server = await serve(await openTestService({ graphs }));
   const { code, stderr } = await cli(["crons", "list", "--url", server.url]);
   expect(code).not.toBe(0);

@@ -1,4 +1,4 @@
-/** `runs dead` and `runs redrive`: on the storage itself, where no graph is known, and by a server. */
+/** `runs dead` and `runs redrive`: directly on the storage, without graphs, and through a server. */
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { DeadRun } from "../../src/models/dead-run.js";
@@ -11,7 +11,7 @@ import { cli, createProject } from "./harness.js";
 
 const NOBODY = "0198c0de-0000-7000-8000-000000000000";
 
-/** A server on a file in a folder without a configuration, and runs there that died. */
+/** A server on a SQLite file in a folder without a configuration, with dead runs. */
 async function open(count: number) {
   const project = await createProject();
   onTestFinished(() => project.remove());
@@ -28,14 +28,14 @@ async function open(count: number) {
   return { project, service, left, places: { db: ["--db", db], url: ["--url", url] } };
 }
 
-describe.each(["db", "url"] as const)("with --%s", (place) => {
+describe.each(["db", "url"] as const)("dead runs with --%s", (place) => {
   async function opened(count: number) {
     const { project, places, ...rest } = await open(count);
     const runs = (...argv: string[]) => cli(["runs", ...argv, ...places[place]], { cwd: project.dir });
     return { ...rest, runs };
   }
 
-  it("dead runs are listed in pages, and one that is named goes on", async () => {
+  it("dead runs are listed in pages, and a single run is redriven", async () => {
     const { service, left, runs } = await opened(2);
     const [first, second] = left as [LeftRun, LeftRun];
     const { code, stdout } = await runs("dead", "--limit", "1", "--json");
@@ -56,7 +56,7 @@ describe.each(["db", "url"] as const)("with --%s", (place) => {
     expect(rest.items).toMatchObject([second]);
   });
 
-  it("all go on, but for those that say why not", async () => {
+  it("runs redrive --all redrives all possible runs and reports the others", async () => {
     const { service, left, runs } = await opened(3);
     const [one, two, three] = left as [LeftRun, LeftRun, LeftRun];
     await service.runs.create(two.thread_id, { assistant_id: "trail", input: INPUT });
@@ -74,7 +74,7 @@ describe.each(["db", "url"] as const)("with --%s", (place) => {
     expect([again.code, again.stderr]).toEqual([5, expect.stringContaining("written to its thread since")]);
   });
 
-  it("what cannot go on is refused with the reason", async () => {
+  it("a run that cannot be redriven is refused with the reason", async () => {
     const { service, runs } = await opened(0);
     expect((await runs("redrive", "--all")).stderr).toContain("no dead runs in");
     const done = await service.runs.createStateless({

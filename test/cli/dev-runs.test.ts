@@ -1,11 +1,11 @@
-/** `dev` shows on its terminal what runs do. */
+/** Runs as `dev` shows them on its terminal. */
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { askingGraph, cli, createProject, startCli, type Project, type RunningCli } from "./harness.js";
 
 const AGENT = join(process.cwd(), "test/fixtures/graphs/agent.ts");
 
-/** An agent with a tool as a node of a graph. */
+/** A graph with a tool-calling agent as a node. */
 const teamGraph = `
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { graph as agent } from ${JSON.stringify(AGENT)};
@@ -66,7 +66,7 @@ async function startDevWith(options: { isTTY?: boolean }, ...flags: string[]): P
 
 const sum = { messages: [{ role: "user", content: "2 + 3" }] };
 
-it("a run is a line for each node and each tool, those of subgraphs indented, and one for its end", async () => {
+it("a run prints a line per node and tool, indented for subgraphs, and a final line", async () => {
   const { post, stderr } = await startDev();
   const { thread_id } = await post("/threads", {});
   const { run_id } = await post(`/threads/${thread_id}/runs`, { assistant_id: "team", input: sum });
@@ -87,7 +87,7 @@ it("a run is a line for each node and each tool, those of subgraphs indented, an
   ]);
 });
 
-it("a run that asks shows the question, and the command that answers it", async () => {
+it("an interrupted run prints the question and the command that answers it", async () => {
   const { post, stderr } = await startDev();
   const { thread_id } = await post("/threads", {});
   await post(`/threads/${thread_id}/runs`, { assistant_id: "ask", input: { topic: "cats" } });
@@ -100,7 +100,7 @@ it("a run that asks shows the question, and the command that answers it", async 
   await stderr.until(/success in/);
 });
 
-it("a run without a thread of its client says so, and offers no command", async () => {
+it("a stateless run is marked and prints no answer command", async () => {
   const { post, stderr } = await startDev();
   await post("/runs/wait", { assistant_id: "ask", input: { topic: "dogs" } });
   await stderr.until(/interrupted in/);
@@ -109,7 +109,7 @@ it("a run without a thread of its client says so, and offers no command", async 
   expect(stderr.text).not.toContain("graph-serve run --url");
 });
 
-it("a tool that throws is shown as such, its arguments cut, control characters written out", async () => {
+it("a failing tool is shown with its error, truncated arguments and escaped control characters", async () => {
   const { post, stderr } = await startDev();
   const { thread_id } = await post("/threads", {});
   await post(`/threads/${thread_id}/runs`, { assistant_id: "look", input: { n: 1 } });
@@ -121,7 +121,7 @@ it("a tool that throws is shown as such, its arguments cut, control characters w
   expect(stderr.text.split("\n").filter((line) => /^error .*RangeError/.test(line))).toHaveLength(1);
 });
 
-it("a terminal gets short ids, in a colour for each run", async () => {
+it("a terminal shows short run ids, with a colour per run", async () => {
   const { post, stderr } = await startDevWith({ isTTY: true });
   const ids: string[] = [];
   for (const _ of [1, 2]) {
@@ -136,7 +136,7 @@ it("a terminal gets short ids, in a colour for each run", async () => {
   expect(stderr.text).not.toContain(ids[0]);
 });
 
-it.each([[["--log-level", "warn"]], [["--quiet"]]])("nothing of it is shown with %j", async (flags) => {
+it.each([[["--log-level", "warn"]], [["--quiet"]]])("runs are not shown with %j", async (flags) => {
   const running = startCli(["dev", "-p", "0", "--json", ...flags], { cwd: project.dir });
   dev = running;
   const [, url = ""] = await running.stdout.until(/"url": "(http.+?)"[\s\S]*\}\n$/);

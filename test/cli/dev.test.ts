@@ -34,7 +34,7 @@ async function startDev(argv: string[] = ["./graph.ts", "-p", "0"], options: Cli
   running.push(cli);
   const ready = cli.stderr.until(/at (http:\S+)|API +(http:\S+)/);
   const failed = cli.exit.then((code) => {
-    throw new Error(`dev ended with ${code}: ${cli.stderr.text}`);
+    throw new Error(`dev exited with code ${code}: ${cli.stderr.text}`);
   });
   const match = await Promise.race([ready, failed]);
   return Object.assign(cli, { url: (match[1] ?? match[2]) as string });
@@ -68,7 +68,7 @@ const occupy = async (): Promise<{ server: Server; port: number }> => {
 };
 
 describe("dev", () => {
-  it("serves the Studio and says where, unless it is told not to", async () => {
+  it("dev serves the Studio and prints its URL unless --no-studio is set", async () => {
     const dev = await startDev();
     expect(dev.stderr.text).toContain(`studio ${dev.url}/studio`);
     expect((await fetch(`${dev.url}/studio/`)).status).toBe(200);
@@ -77,7 +77,7 @@ describe("dev", () => {
     expect((await fetch(`${plain.url}/studio/`)).status).toBe(404);
   });
 
-  it("serves a graph file and stops in order", async () => {
+  it("dev serves a graph file and shuts down gracefully", async () => {
     const dev = await startDev();
     expect(await say(dev.url, "hi")).toBe("echo: hi");
     const marker = JSON.parse(await readFile(join(project.dir, ".graph-serve/dev.json"), "utf8")) as object;
@@ -90,7 +90,7 @@ describe("dev", () => {
     expect(dev.stdout.text).toBe("");
   });
 
-  it("a terminal gets the banner in 12 lines", async () => {
+  it("the banner on a terminal has 12 lines", async () => {
     const dev = await startDev(undefined, { isTTY: true, env: { NO_COLOR: "1" } });
     await dev.stderr.until(/quit\n/);
     const lines = dev.stderr.text.trimEnd().split("\n");
@@ -102,7 +102,7 @@ describe("dev", () => {
     expect(await dev.exit).toBe(0);
   });
 
-  it("shows requests with --verbose alone", async () => {
+  it("requests are shown only with --verbose", async () => {
     const quiet = await startDev();
     await fetch(`${quiet.url}/ok`);
     quiet.stop();
@@ -115,7 +115,7 @@ describe("dev", () => {
     expect(dev.stderr.text).not.toContain("secret");
   });
 
-  it("--json prints one document when ready", async () => {
+  it("--json prints one document when the server is ready", async () => {
     const dev = await startDev(["./graph.ts", "-p", "0", "--json"]);
     await dev.stdout.until(/\}\n$/);
     expect(JSON.parse(dev.stdout.text)).toMatchObject({
@@ -134,13 +134,13 @@ describe("dev", () => {
     expect(thread).toMatchObject({ metadata: { kept: true } });
   });
 
-  it("scheme memory leaves no database", async () => {
+  it("scheme memory creates no database", async () => {
     const dev = await startDev(["./graph.ts", "-p", "0", "--checkpointer-scheme", "memory"]);
     expect(await say(dev.url, "hi")).toBe("echo: hi");
     await expect(access(join(project.dir, ".graph-serve/dev.db"))).rejects.toThrow("ENOENT");
   });
 
-  it("a port that was asked for and is taken is an error", async () => {
+  it("a requested port that is taken is an error", async () => {
     const { server, port } = await occupy();
     try {
       const dev = startCli(["dev", "./graph.ts", "-p", String(port)], { cwd: project.dir });
@@ -152,9 +152,9 @@ describe("dev", () => {
     }
   });
 
-  it.each([false, true])("says loudly that the usual port is taken (on a terminal: %s)", async (isTTY) => {
+  it.each([false, true])("dev warns if the default port is taken (on a terminal: %s)", async (isTTY) => {
     const holder = createServer();
-    // Another program of this machine may have it.
+    // Another program on this machine may already use it.
     await new Promise<void>((resolve) =>
       holder.once("error", () => resolve()).listen(2024, "127.0.0.1", resolve),
     );
@@ -171,7 +171,7 @@ describe("dev", () => {
     }
   });
 
-  it("a port that is changed in the configuration is moved to, or said to be taken", async () => {
+  it("a port changed in the configuration is used, or reported as taken", async () => {
     const config = (port: number) => ({ graphs: { agent: "./graph.ts" }, port });
     const [first, second] = [await occupy(), await occupy()];
     await new Promise((resolve) => first.server.close(resolve));
@@ -189,12 +189,12 @@ describe("dev", () => {
     expect((await fetch(`${url}/ok`)).status).toBe(200);
   });
 
-  it("a public address is warned about", async () => {
+  it("a public address causes a warning", async () => {
     const dev = await startDev(["./graph.ts", "-p", "0", "--host", "0.0.0.0"]);
     expect(dev.stderr.text).toContain("warn  0.0.0.0 is reachable from other machines");
   });
 
-  it("without any graph says what to do", async () => {
+  it("dev without a graph exits with code 2 and a next step", async () => {
     await rm(join(project.dir, "graph.ts"));
     await project.put("graph-server.config.json", {});
     const dev = startCli(["dev"], { cwd: project.dir });
@@ -204,8 +204,8 @@ describe("dev", () => {
   });
 });
 
-describe("dev reloads", () => {
-  it("a saved graph serves at once", async () => {
+describe("hot reload in dev", () => {
+  it("a saved graph is served immediately", async () => {
     const dev = await startDev();
     expect(await say(dev.url, "hi")).toBe("echo: hi");
     await project.put("graph.ts", echoGraph("again"));
@@ -213,7 +213,7 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("again: hi");
   });
 
-  it("a broken save keeps the last good graph", async () => {
+  it("a graph with a syntax error keeps the last working graph", async () => {
     const dev = await startDev();
     await project.put("graph.ts", "export const graph = ;\n");
     await dev.stderr.until(/error {2}[\s\S]*last working graphs are still served/);
@@ -224,7 +224,7 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("mended: hi");
   });
 
-  it("a factory that throws since the save keeps the last good graph", async () => {
+  it("a factory that now throws keeps the last working graph", async () => {
     const dev = await startDev();
     await project.put("graph.ts", 'export function graph() {\n  throw new Error("no key");\n}\n');
     await dev.stderr.until(
@@ -233,7 +233,7 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("echo: hi");
   });
 
-  it("a graph that does not load is shown, served as what it is, and taken when it is mended", async () => {
+  it("a graph that does not load is reported, answers 409, and loads once it is fixed", async () => {
     await project.put("other.ts", echoGraph("other"));
     await project.put("graph.ts", "export const graph = missing;\n");
     const dev = await startDev(["./graph.ts", "./other.ts", "-p", "0"]);
@@ -259,7 +259,7 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("mended: hi");
   });
 
-  it("a graph file that is not there is taken when it is written", async () => {
+  it("a missing graph file is loaded once it exists", async () => {
     await rm(join(project.dir, "graph.ts"));
     const dev = await startDev();
     await dev.stderr.until(/graph file \.\/graph\.ts not found[\s\S]*loaded again/);
@@ -268,7 +268,7 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("written: hi");
   });
 
-  it("a file that a graph imports and that is not there is taken when it is written", async () => {
+  it("a missing import of a graph is loaded once it exists", async () => {
     await project.put("graph.ts", `import { word } from "./words.js";\n${echoGraph()}\nexport { word };\n`);
     const dev = await startDev();
     await dev.stderr.until(/file \.\/words\.js not found, imported by \.\/graph\.ts:1[\s\S]*loaded again/);
@@ -277,7 +277,7 @@ describe("dev reloads", () => {
     expect((await fetch(`${dev.url}/assistants/agent/schemas`)).status).toBe(200);
   });
 
-  it("new settings whose graph does not load leave the last good ones", async () => {
+  it("settings with a graph that does not load keep the last working settings", async () => {
     const config = (graph: string) => ({ graphs: { agent: graph }, welcome_message: graph });
     await project.put("graph-server.config.json", config("./graph.ts"));
     const dev = await startDev(["-p", "0"]);
@@ -287,7 +287,7 @@ describe("dev reloads", () => {
     expect(message).toMatchObject({ message: "./graph.ts" });
   });
 
-  it("a changed config restarts at the same address", async () => {
+  it("a changed configuration is applied at the same address", async () => {
     await project.put("graph-server.config.json", {
       graphs: { agent: "./graph.ts" },
       welcome_message: "one",
@@ -304,7 +304,7 @@ describe("dev reloads", () => {
     expect((await fetch(`${dev.url}/threads/${thread_id}`)).status).toBe(200);
   });
 
-  it("a broken config keeps the old settings", async () => {
+  it("an invalid configuration keeps the last working settings", async () => {
     await project.put("graph-server.config.json", {
       graphs: { agent: "./graph.ts" },
       welcome_message: "one",
@@ -316,7 +316,7 @@ describe("dev reloads", () => {
     expect(message).toMatchObject({ message: "one" });
   });
 
-  it("an edited env file reaches the graph", async () => {
+  it("a changed env file reaches the graph", async () => {
     await project.put(".env", "GREETING_WORD=hello\n");
     await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
     await project.put(
@@ -331,7 +331,7 @@ describe("dev reloads", () => {
     expect(await say(dev.url, "hi")).toBe("ciao: hi");
   });
 
-  it("--no-reload has no watcher, r reloads", async () => {
+  it("--no-reload disables the watcher, and the r key reloads", async () => {
     const dev = await startDev(["./graph.ts", "-p", "0", "--no-reload"], {
       isTTY: true,
       env: { NO_COLOR: "1" },

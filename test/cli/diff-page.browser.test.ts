@@ -1,4 +1,4 @@
-/** The page of a difference as a real browser shows it, opened from a file. */
+/** The HTML page of `diff` in a real browser, opened from a file. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
@@ -9,7 +9,7 @@ import { createThreadProject, type ThreadProject } from "./thread-fixture.js";
 const HOSTILE =
   "</script><script>document.title = 'owned'</script><img src=http://127.0.0.1:9/x onerror='alert(1)'>";
 
-describeWithChromium("a difference in Chromium", () => {
+describeWithChromium("the diff page in Chromium", () => {
   let project: ThreadProject;
   const show = useChromium();
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describeWithChromium("a difference in Chromium", () => {
 
   const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
 
-  /** Neither complaints nor requests, but for the page itself, and nothing that the data brought along. */
+  /** Expects no errors, no requests except for the page itself, and no elements injected by the data. */
   async function expectQuiet({ page, faults, requests }: Tab): Promise<void> {
     expect(faults).toEqual([]);
     expect(requests).toEqual([pathToFileURL(join(project.dir, "page.html")).href]);
@@ -36,7 +36,7 @@ describeWithChromium("a difference in Chromium", () => {
     expect(await texts(page, "img, iframe, object, embed")).toEqual([]);
   }
 
-  it.each([1280, 360])("is not cut off at %i pixels, light or dark", async (width) => {
+  it.each([1280, 360])("the page fits %i pixels in light and dark mode", async (width) => {
     const tab = await open({ width });
     const colours = new Set<string>();
     for (const colorScheme of ["light", "dark"] as const) {
@@ -49,14 +49,14 @@ describeWithChromium("a difference in Chromium", () => {
     await expectQuiet(tab);
   });
 
-  it("is read without a script", async () => {
+  it("the page works without JavaScript", async () => {
     const tab = await open();
     expect((await texts(tab.page, "td:nth-child(3)")).join()).toContain("echo: pay 5");
     expect(await texts(tab.page, "script")).toEqual([]);
     await expectQuiet(tab);
   });
 
-  it("cannot ask anybody: the console is told", async () => {
+  it("the page cannot send requests: the CSP blocks them", async () => {
     const { page, faults } = await open();
     await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=http://127.0.0.1:9/x>')");
     await expect.poll(() => faults.join()).toContain("Content Security Policy");

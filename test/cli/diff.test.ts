@@ -10,7 +10,7 @@ import { type Seeded, seedProject } from "./seeded.js";
 const lines = (before: unknown, after: unknown): string[] =>
   changeLines(changesBetween(before, after)).map(({ mark, place, text }) => `${mark} ${place}: ${text}`);
 
-/** RFC 6902, as far as `diff` writes it. */
+/** Applies the subset of RFC 6902 that `diff` writes. */
 function applied(document: unknown, patch: readonly PatchOperation[]): unknown {
   const root = { "": structuredClone(document) } as Record<string, unknown>;
   for (const { op, path, value } of patch) {
@@ -22,14 +22,14 @@ function applied(document: unknown, patch: readonly PatchOperation[]): unknown {
     if (Array.isArray(parent))
       parent.splice(Number(last), op === "add" ? 0 : 1, ...(op === "remove" ? [] : [value]));
     else if (op === "remove") delete parent[last];
-    // A plain assignment of `__proto__` would set no key.
+    // A plain assignment to `__proto__` would not create a key.
     else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true });
   }
   return root[""];
 }
 
-describe("changes", () => {
-  it("messages are matched by their id", () => {
+describe("changes between two values", () => {
+  it("messages are matched by id", () => {
     const before = {
       messages: [
         { id: "1", type: "human", content: "a" },
@@ -47,7 +47,7 @@ describe("changes", () => {
     expect(lines(after, before)).toEqual(["- messages[0]: system: s", '~ messages[1].content: "c" -> "b"']);
   });
 
-  it("keys come, go and change", () => {
+  it("added, removed and changed keys are listed", () => {
     expect(lines({ a: 1, b: { c: [1, 2] } }, { b: { c: [1, 3] }, d: null })).toEqual([
       "- a: 1",
       "~ b.c[1]: 2 -> 3",
@@ -57,13 +57,13 @@ describe("changes", () => {
     expect(lines([1], "x")).toEqual(['~ (all): [1] -> "x"']);
   });
 
-  it("an item put into a long list is one change", () => {
+  it("an insertion into a long list is one change", () => {
     const list = Array.from({ length: 500 }, (_, index) => `item ${index}`);
     expect(lines(list, list.toSpliced(250, 0, "new"))).toEqual(['+ [250]: "new"']);
     expect(lines(list.toSpliced(250, 0, "new"), list)).toEqual(['- [250]: "new"']);
   });
 
-  it("the patch makes the second of the first", () => {
+  it("the JSON patch turns the first value into the second", () => {
     const message = fc.record({
       id: fc.constantFrom("1", "2", "3", "4"),
       content: fc.constantFrom("a", "b"),
@@ -97,7 +97,7 @@ describe("diff", () => {
   const diff = (argv: string[], options: CliOptions = {}) =>
     cli(["diff", ...argv], { cwd: seeded.project.dir, ...options });
 
-  it("two checkpoints differ by the messages since", async () => {
+  it("two checkpoints differ by the messages between them", async () => {
     const { chat, fork } = seeded;
     const { code, stdout } = await diff([`${chat}@${fork}`, chat]);
     expect(code).toBe(0);
@@ -109,7 +109,7 @@ describe("diff", () => {
     expect(stdout).toMatch(new RegExp(`^--- ${chat}@${fork}\n\\+\\+\\+ ${chat}@`));
   });
 
-  it("--exit-code tells by the exit code", async () => {
+  it("--exit-code exits with code 1 if there are differences", async () => {
     const { chat, fork } = seeded;
     expect((await diff([`${chat}@0`, chat, "--exit-code"])).code).toBe(1);
     expect(await diff([`${chat}@${fork}`, `${chat}@1`, "--exit-code"])).toMatchObject({
@@ -118,7 +118,7 @@ describe("diff", () => {
     });
   });
 
-  it("a file stands for a state", async () => {
+  it("a JSON file can be compared with a thread", async () => {
     const { chat, project } = seeded;
     const state = await cli(["inspect", "checkpoint", chat, "--json"], { cwd: project.dir });
     await project.put("state.json", state.stdout);
@@ -130,7 +130,7 @@ describe("diff", () => {
     expect((await diff(["state.json", "values.json"], { cwd: project.dir })).code).toBe(0);
   });
 
-  it("--path and --ignore narrow it", async () => {
+  it("--path and --ignore limit the comparison", async () => {
     const { chat, fork } = seeded;
     const sides = [`${chat}@${fork}`, chat];
     const last = await diff([...sides, "--path", "messages[-1].content"]);
@@ -141,7 +141,7 @@ describe("diff", () => {
     expect((await diff([...sides, "--path", "a["])).code).toBe(2);
   });
 
-  it("forms for programs parse", async () => {
+  it("--format json-patch and --json print valid JSON", async () => {
     const sides = [`${seeded.chat}@0`, seeded.chat];
     const patch = JSON.parse((await diff([...sides, "--format", "json-patch"])).stdout) as PatchOperation[];
     expect(patch.map(({ op, path }) => `${op} ${path}`)).toEqual(
@@ -155,7 +155,7 @@ describe("diff", () => {
     expect(JSON.parse(equal.stdout)).toMatchObject({ equal: true, changes: [] });
   });
 
-  it("the page needs nothing and obeys no data", () => {
+  it("the HTML page is self-contained and escapes its data", () => {
     const hostile = `</td><script>alert(1)</script>"'&\u001b[2J`;
     const page = diffPage([hostile, "b"], [{ mark: "+", place: hostile, text: hostile }]);
     expect(page).not.toMatch(/<script|\u001b|https?:|src=|href=/);

@@ -19,7 +19,7 @@ afterEach(() => project.remove());
 const make = (...flags: string[]) => cli(["dockerfile", ...flags], { cwd: project.dir });
 const read = (path: string) => readFile(join(project.dir, path), "utf8");
 
-/** All that the linter has to say, warnings too. */
+/** All messages of the linter, including warnings. */
 const problems = (text: string) => validate(text).map(({ message }) => message);
 
 describe("dockerfile", () => {
@@ -34,7 +34,7 @@ describe("dockerfile", () => {
     ["yarn 1", { "yarn.lock": "# yarn lockfile v1\n" }, ["yarn.lock"], "--frozen-lockfile --production\n"],
     ["yarn 4", { "yarn.lock": "__metadata:\n  version: 8\n" }, ["yarn.lock"], "focus --all --production\n"],
     ["bun", { "bun.lock": "{}" }, ["bun.lock"], "RUN bun install --frozen-lockfile --production\n"],
-  ])("for %s passes the linter, and installs by the lock file", async (_, files, copied, step) => {
+  ])("the Dockerfile for %s passes the linter and installs from the lock file", async (_, files, copied, step) => {
     for (const [path, text] of Object.entries(files)) await project.put(path, text);
     expect(await make()).toEqual({ code: 0, stdout: "", stderr: "wrote Dockerfile\nwrote .dockerignore\n" });
     const text = await read("Dockerfile");
@@ -49,11 +49,11 @@ describe("dockerfile", () => {
     );
   });
 
-  it("leaves secrets and databases of every folder out of the image, and examples in", async () => {
+  it(".dockerignore excludes secrets and databases in every folder, but not examples", async () => {
     await project.put("package-lock.json", "{}");
     await make();
     const patterns = (await read(".dockerignore")).split("\n").filter(Boolean);
-    /** By Docker's rules for these patterns: from the root on, and the last one that fits decides. */
+    /** Docker's rules: patterns are relative to the root, and the last match wins. */
     const isIgnored = (path: string): boolean => {
       const last = patterns.findLast((pattern) => matchesGlob(path, pattern.replace(/^!/, "")));
       return last !== undefined && !last.startsWith("!");
@@ -65,7 +65,7 @@ describe("dockerfile", () => {
       expect([path, isIgnored(path)]).toEqual([path, false]);
   });
 
-  it("is what the guide to deployment shows", async () => {
+  it("the Dockerfile matches the one in docs/deployment.md", async () => {
     await project.put("package-lock.json", "{}");
     const shown = markedBlocks("docs/deployment.md").find(({ name }) => name === "Dockerfile");
     const { stdout } = await make("--stdout");
@@ -73,7 +73,7 @@ describe("dockerfile", () => {
     await expect(read("Dockerfile")).rejects.toThrow();
   });
 
-  it("serves the graphs and the port that were named, and builds SQLite only for what uses it", async () => {
+  it("the Dockerfile serves the named graphs and port, and builds SQLite only if it is used", async () => {
     await project.put("package-lock.json", "{}");
     expect((await make("--stdout")).stdout).toContain("better-sqlite3");
     const config = { port: 8080, checkpointer_scheme: "postgres", checkpointer_uri: "postgresql://db/app" };
@@ -85,7 +85,7 @@ describe("dockerfile", () => {
     expect(stdout).not.toContain("better-sqlite3");
   });
 
-  it("--compose adds PostgreSQL, whose password the environment gives", async () => {
+  it("--compose adds PostgreSQL with a password from the environment", async () => {
     await project.put("package-lock.json", "{}");
     const { code, stderr } = await make("--compose");
     expect([code, stderr]).toEqual([
@@ -108,7 +108,7 @@ describe("dockerfile", () => {
     });
   });
 
-  it("writes over nothing unless it is told to, and leaves an ignore file as it is", async () => {
+  it("files are overwritten only with --force, and an existing .dockerignore is kept", async () => {
     await project.put("package-lock.json", "{}");
     await project.put("Dockerfile", "mine");
     await project.put(".dockerignore", "mine");
@@ -130,13 +130,13 @@ describe("dockerfile", () => {
       { "package-lock.json": "{}", "graph-server.config.json": "{}" },
       "graph-serve dockerfile ./graph.ts:graph",
     ],
-  ])("says what a project with %s needs", async (_, files, hint) => {
+  ])("a project with %s is rejected with a fix", async (_, files, hint) => {
     for (const [path, text] of Object.entries(files)) await project.put(path, text);
     const { code, stderr } = await make();
     expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
   });
 
-  it("says when the server would be left out of the image", async () => {
+  it("graph-serve in devDependencies is reported", async () => {
     await project.put("package-lock.json", "{}");
     await project.put("package.json", { devDependencies: { "graph-serve": "0.1.0" } });
     expect((await make()).stderr).toContain(

@@ -29,7 +29,7 @@ async function checks(
 }
 
 describe("a healthy project", () => {
-  it("every check is ok", async () => {
+  it("every check passes", async () => {
     const { code, items, of } = await checks();
     expect(code).toBe(0);
     expect(items.filter(({ status }) => status !== "ok")).toEqual([]);
@@ -49,7 +49,7 @@ describe("a healthy project", () => {
     expect(of("graph agent").detail).toContain("1 node");
   });
 
-  it("a database is looked into", async () => {
+  it("an existing database is checked", async () => {
     await cli(["run", "--message", "hi"], { cwd: project.dir });
     const { of } = await checks();
     expect(of("storage").detail).toMatch(/^sqlite .*\.graph-serve\/dev\.db$/);
@@ -58,7 +58,7 @@ describe("a healthy project", () => {
     expect(of("stale runs")).toMatchObject({ status: "ok", detail: "none" });
   });
 
-  it("lines stand aligned and uncoloured in a pipe", async () => {
+  it("lines in a pipe are aligned and uncoloured", async () => {
     const { stdout, stderr } = await cli(["doctor"], { cwd: project.dir });
     expect(stdout).toMatch(/^ok {4}node {29}Node\.js /);
     expect(stdout + stderr).not.toContain("\u001b");
@@ -66,7 +66,7 @@ describe("a healthy project", () => {
   });
 });
 
-it.each([40, 80])("lines fit into %i columns", async (columns) => {
+it.each([40, 80])("lines fit %i columns", async (columns) => {
   await project.put("graph-server.config.json", {
     graphs: { agent: "./nowhere/at/all/to/be/found.ts:graph" },
   });
@@ -78,8 +78,8 @@ it.each([40, 80])("lines fit into %i columns", async (columns) => {
   expect(stdout.text).toMatch(/fix /);
 });
 
-describe("faults", () => {
-  it("a broken configuration is told with the rest", async () => {
+describe("problems in the project", () => {
+  it("an invalid configuration is reported with the other checks", async () => {
     await project.put("graph-server.config.json", '{ "prot": 1 }');
     const { code, of } = await checks();
     expect(code).toBe(1);
@@ -88,7 +88,7 @@ describe("faults", () => {
     expect(of("node").status).toBe("ok");
   });
 
-  it("each graph that does not load is told", async () => {
+  it("each graph that does not load is reported", async () => {
     await project.put("wrapper.ts", "export const graph = { graph: 'later' };");
     await project.put("broken.ts", "export const graph = ;");
     await project.put("graph-server.config.json", {
@@ -106,14 +106,14 @@ describe("faults", () => {
     expect(of("graph broken").fix).not.toBe("");
   });
 
-  it("an unreachable storage is told", async () => {
-    await project.put("notes.db", "this is no database".repeat(100));
+  it("an unreadable storage is reported", async () => {
+    await project.put("notes.db", "this is not a database".repeat(100));
     const { code, of } = await checks("--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./notes.db");
     expect(code).toBe(1);
     expect(of("storage")).toMatchObject({ status: "fail", fix: expect.any(String) as string });
   });
 
-  it("warnings do not fail", async () => {
+  it("warnings exit with code 0", async () => {
     await project.put("graph-server.config.json", {
       graphs: { agent: "./own.ts:graph" },
       checkpointer_scheme: "memory",
@@ -130,7 +130,7 @@ describe("faults", () => {
     ]);
   });
 
-  it("tracing by the environment is a warning", async () => {
+  it("tracing enabled by the environment is a warning", async () => {
     const { code, stdout, stderr } = await cli(["doctor"], {
       cwd: project.dir,
       env: { LANGSMITH_TRACING: "true" },
@@ -143,8 +143,8 @@ describe("faults", () => {
   });
 });
 
-describe("single checks", () => {
-  it("an old Node.js fails", () => {
+describe("individual checks", () => {
+  it("an old Node.js version fails", () => {
     expect(nodeCheck("20.19.0", ">=20.19").status).toBe("ok");
     expect(nodeCheck("20.9.1", ">=20.19")).toMatchObject({
       status: "fail",
@@ -162,7 +162,7 @@ describe("single checks", () => {
     ["1.7.3", ">=0.4 <2", true],
     ["0.3.12", ">=0.4 <2", false],
     ["2.0.0", ">=0.4 <2", false],
-  ])("%s against %s is %s", (version, range, expected) => {
+  ])("version %s in range %s is %s", (version, range, expected) => {
     expect(isInRange(version, range)).toBe(expected);
   });
 
@@ -170,7 +170,7 @@ describe("single checks", () => {
     [{ LANGCHAIN_TRACING_V2: "TRUE" }, "warn"],
     [{ LANGSMITH_TRACING: "false" }, "ok"],
     [{}, "ok"],
-  ])("tracing of %j", (env, expected) => {
+  ])("the tracing check of %j is %s", (env, expected) => {
     expect(tracingCheck(env).status).toBe(expected);
   });
 });

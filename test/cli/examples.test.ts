@@ -1,4 +1,4 @@
-/** The examples that the help of the debugging commands ends with are run as they stand. */
+/** Runs the help examples of the debugging commands. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCli } from "./harness.js";
 import { createThreadProject, type ThreadProject } from "./thread-fixture.js";
@@ -49,7 +49,7 @@ async function examplesOf(command: string): Promise<string[]> {
     .map((line) => line.trim());
 }
 
-/** The words of an example; where its output goes, and what stands for a real id, replaced. */
+/** Splits an example into arguments and output file, and replaces placeholder ids and URLs with real ones. */
 function wordsOf(example: string): { argv: string[]; out: string | undefined } {
   const [command = "", out] = example.split(/ > /);
   const words = command.match(/'[^']*'|\S+/g) ?? [];
@@ -61,7 +61,7 @@ function wordsOf(example: string): { argv: string[]; out: string | undefined } {
 }
 
 describe.each(COMMANDS)("%s", (command) => {
-  it("has examples that run", async () => {
+  it("the help examples work", async () => {
     const examples = await examplesOf(command);
     expect(examples.length).toBeGreaterThan(0);
     await project.run(["export", project.threadId, "--out", "thread.json"]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RunOutcome } from "../../src/cli/run/outcome.js";
+import type { RunReport } from "../../src/cli/run/outcome.js";
 import type { ThreadState } from "../../src/models/state.js";
 import type { Thread } from "../../src/models/thread.js";
 import { startCli } from "./harness.js";
@@ -15,7 +15,7 @@ interface ForkDocument {
   thread_id: string;
   checkpoint_id: string | null;
   thread: Thread;
-  run: RunOutcome | null;
+  run: RunReport | null;
 }
 
 const fork = (...argv: string[]) => project.json<ForkDocument>(["fork", project.threadId, ...argv]);
@@ -25,7 +25,7 @@ const texts = (values: unknown) =>
   (values as { messages: { content: string }[] }).messages.map(({ content }) => content);
 
 describe("fork", () => {
-  it("the latest state goes on, question and all", async () => {
+  it("the latest state is forked with its open question", async () => {
     const { code, document } = await fork();
     expect(code).toBe(0);
     expect(document.thread_id).not.toBe(project.threadId);
@@ -35,7 +35,7 @@ describe("fork", () => {
     expect(state?.interrupts.map(({ value }) => value)).toEqual([{ question: "how much?" }]);
   });
 
-  it("an earlier checkpoint keeps the values of then", async () => {
+  it("an earlier checkpoint is forked with its values", async () => {
     const before = await history(project.threadId);
     const { document } = await fork("--checkpoint", "1");
     const states = await history(document.thread_id);
@@ -44,7 +44,7 @@ describe("fork", () => {
     expect(await history(project.threadId)).toEqual(before);
   });
 
-  it("run goes on from there", async () => {
+  it("--run runs the fork from its checkpoint", async () => {
     const [, , input] = (await history(project.threadId)).filter(
       ({ metadata }) => metadata.source === "input",
     );
@@ -53,7 +53,7 @@ describe("fork", () => {
     expect(texts(document.run?.values)).toEqual(["hello", "echo: hello"]);
   });
 
-  it("values are written before the run", async () => {
+  it("--values are written before the run", async () => {
     const { document } = await fork(
       "--checkpoint",
       "1",
@@ -66,7 +66,7 @@ describe("fork", () => {
     expect(document.run?.values).toMatchObject({ count: 41 });
   });
 
-  it("a branch stays on the thread", async () => {
+  it("--branch creates a branch on the same thread", async () => {
     const before = await history(project.threadId);
     const { document } = await fork(
       "--branch",
@@ -84,7 +84,7 @@ describe("fork", () => {
     expect(after[0]?.values).toMatchObject({ count: 7 });
   });
 
-  it("people get the id and the next command", async () => {
+  it("text output has the id and the next command", async () => {
     const { stdout, stderr } = await project.run(["fork", project.threadId]);
     expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
     expect(stderr).toContain(`--thread ${stdout.trim()} --resume true`);
@@ -100,7 +100,7 @@ describe("fork", () => {
     [["state", "set", "0198c0de-0000-7000-8000-00000000dead", "--values", "{}"], 4, "thread_not_found"],
     [["replay", "THREAD", "--execute", "--exit-code"], 2, "invalid_request"],
     [["replay", "THREAD", "--execute", "--against", "./none.ts"], 2, "graph_load_failed"],
-  ])("%j exits with %i", async (argv, exit, code) => {
+  ])("%j exits with code %i", async (argv, exit, code) => {
     const words = argv.map((word) => (word === "THREAD" ? project.threadId : word));
     const result = await project.json<{ error: { code: string } }>(words);
     expect([result.code, result.document.error.code]).toEqual([exit, code]);
@@ -109,7 +109,7 @@ describe("fork", () => {
   it.each<[string, string[]]>([
     ["fork --run", ["fork", "THREAD", "--run"]],
     ["replay --execute", ["replay", "THREAD", "--execute"]],
-  ])("%s runs no other graph where that of the thread is gone", async (_, argv) => {
+  ])("%s runs no other graph if the thread's graph is not configured", async (_, argv) => {
     await project.put("graph-server.config.json", { graphs: { other: "./graph.ts:graph" } });
     const threads = async () => (await project.run(["threads", "list"])).stdout;
     const before = await threads();
@@ -123,7 +123,7 @@ describe("fork", () => {
     expect(await threads()).toBe(before);
   });
 
-  it("refused values leave no copy behind", async () => {
+  it("rejected values leave no copy", async () => {
     const count = async () =>
       (await project.json<{ items: unknown[] }>(["threads", "list"])).document.items.length;
     const before = await count();
@@ -132,32 +132,32 @@ describe("fork", () => {
   });
 });
 
-describe("what would do nothing is said", () => {
+describe("calls that would have no effect", () => {
   const idle = async () =>
     (await project.json<{ thread_id: string }>(["run", "--message", "hello"])).document.thread_id;
 
   it.each<[string, string[], number, RegExp]>([
-    ["an answer to no question", ["run", "--thread", "IDLE", "--resume", "1"], 2, /waits for nothing/],
+    ["an answer without a question", ["run", "--thread", "IDLE", "--resume", "1"], 2, /waits for nothing/],
     [
-      "input of unknown keys",
+      "input with unknown keys",
       ["run", "--input", '{"zz":1}'],
       2,
       /input has no key zz[^]*its keys are: .*messages/,
     ],
     [
-      "a namespace of nothing",
+      "an unknown namespace",
       ["inspect", "state", "IDLE", "--ns", "none:1"],
       2,
       /in the namespace "none:1"/,
     ],
     [
-      "a folder that is not there",
+      "a missing folder",
       ["threads", "list", "--cwd", "./nowhere"],
       2,
       /--cwd names no folder: .*nowhere/,
     ],
-    ["files that are not there", ["diff", "one.json", "two.json"], 2, /there is no file .*one\.json/],
-  ])("%s", async (_, argv, code, message) => {
+    ["a missing file", ["diff", "one.json", "two.json"], 2, /there is no file .*one\.json/],
+  ])("%s is rejected", async (_, argv, code, message) => {
     const thread = await idle();
     const ended = await project.run(argv.map((word) => (word === "IDLE" ? thread : word)));
     expect(ended).toMatchObject({ code, stdout: "" });
@@ -165,15 +165,15 @@ describe("what would do nothing is said", () => {
     expect(ended.stderr).not.toMatch(/^ +at /m);
   });
 
-  it("input of which one key is unknown runs, and the key is named", async () => {
+  it("input with one unknown key runs and causes a warning", async () => {
     const { code, stderr } = await project.run(["run", "--input", '{"messages":["hi"],"zz":1}']);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^warn {2}the graph's input has no key zz, which is left out; its keys are: .*$/m);
   });
 });
 
-describe("a key that the graph does not have", () => {
-  it.each([[["state", "set"]], [["fork"]]])("is refused by %j, and nothing is written", async (command) => {
+describe("a key outside the graph's state", () => {
+  it.each([[["state", "set"]], [["fork"]]])("%j rejects the key and writes nothing", async (command) => {
     const stored = async () => [
       (await project.run(["history", project.threadId, "--json"])).stdout,
       (await project.run(["threads", "list", "--json"])).stdout,
@@ -190,7 +190,7 @@ describe("a key that the graph does not have", () => {
 });
 
 describe("state set", () => {
-  it("values go through the reducers", async () => {
+  it("values pass through the reducers", async () => {
     const { code, document } = await project.json<{ checkpoint_id: string }>([
       "state",
       "set",
@@ -228,7 +228,7 @@ describe("state set", () => {
 
 interface ExecuteDocument {
   thread_id: string;
-  run: RunOutcome;
+  run: RunReport;
   equal?: boolean;
   steps?: { old: string | null; new: string | null; equal: boolean; changes: object[] }[];
   items?: ThreadState[];
@@ -236,8 +236,8 @@ interface ExecuteDocument {
 const execute = (...argv: string[]) =>
   project.json<ExecuteDocument>(["replay", project.threadId, "--execute", ...argv]);
 
-describe("replay with execution", () => {
-  it("the last run is run again on a copy", async () => {
+describe("replay --execute", () => {
+  it("the last run is repeated on a copy", async () => {
     const before = await history(project.threadId);
     const { code, document } = await execute();
     expect([code, document.run.status]).toEqual([0, "interrupted"]);
@@ -246,20 +246,20 @@ describe("replay with execution", () => {
     expect(await history(project.threadId)).toEqual(before);
   });
 
-  it("in place it makes a branch", async () => {
+  it("--in-place creates a branch on the thread", async () => {
     const before = await history(project.threadId);
     const { document } = await execute("--in-place");
     expect(document.thread_id).toBe(project.threadId);
     expect((await history(project.threadId)).length).toBeGreaterThan(before.length);
   });
 
-  it("the same graph gives the same steps", async () => {
+  it("the same graph produces equal steps", async () => {
     const { code, document } = await execute("--compare", "--exit-code");
     expect([code, document.equal]).toEqual([0, true]);
     expect(document.steps?.every(({ equal, changes }) => equal && changes.length === 0)).toBe(true);
   });
 
-  it("an edited graph shows where it differs", async () => {
+  it("--compare shows the steps that an edited graph changes", async () => {
     await project.put("edited.ts", chatGraph("loud"));
     const { code, document } = await execute("--against", "./edited.ts:graph", "--compare", "--exit-code");
     expect([code, document.equal]).toEqual([1, false]);
@@ -278,7 +278,7 @@ describe("replay with execution", () => {
     expect(stdout).toContain('"echo: pay 5" -> "loud: pay 5"');
   });
 
-  it("a run that fails now is shown and told", async () => {
+  it("a run that now fails exits with code 1", async () => {
     const failing = chatGraph().replace("count: (state.count ?? 0) + 1", 'count: JSON.parse("{")');
     await project.put("failing.ts", failing);
     const { code, document } = await execute("--against", "./failing.ts:graph");
@@ -288,7 +288,7 @@ describe("replay with execution", () => {
   });
 });
 
-it("fork forks and branches through a server as well", async () => {
+it("fork copies and branches through a server", async () => {
   const server = startCli(
     ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
     { cwd: project.dir },

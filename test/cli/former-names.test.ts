@@ -1,4 +1,4 @@
-/** Names of commands and flags of the release before: they work, stand in no help, and say what to use. */
+/** Commands and flags renamed since the previous release: they work, are hidden in the help, and name their replacement. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningServer } from "../../src/http/server.js";
 import { cli } from "./harness.js";
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const run = (...argv: string[]) => cli(argv, { cwd: seeded.project.dir });
 
-/** What a former command prints as JSON, and what its line on stderr says. */
+/** The JSON document that a former command prints, and its note on stderr. */
 async function former(...argv: string[]) {
   const { code, stdout, stderr } = await run(...argv, "--json");
   expect({ argv, code }).toEqual({ argv, code: 0 });
@@ -26,14 +26,14 @@ async function former(...argv: string[]) {
 }
 
 describe("a former command", () => {
-  it("threads get prints the thread alone", async () => {
+  it("threads get prints only the thread", async () => {
     const { document, note } = await former("threads", "get", seeded.chat);
     const { stdout } = await run("inspect", "thread", seeded.chat, "--json");
     expect(document).toEqual((JSON.parse(stdout) as { thread: unknown }).thread);
     expect(note).toContain("graph-serve inspect thread");
   });
 
-  it("runs get prints the run alone", async () => {
+  it("runs get prints only the run", async () => {
     const { document, note } = await former("runs", "get", seeded.chat, seeded.run);
     expect(document).toMatchObject({ run_id: seeded.run, thread_id: seeded.chat, kwargs: {} });
     expect(note).toContain("graph-serve inspect run");
@@ -48,21 +48,21 @@ describe("a former command", () => {
     expect(note).toContain("graph-serve fork");
   });
 
-  it("pull prints what export --url does", async () => {
+  it("pull prints the same as export --url", async () => {
     const { document, note } = await former("pull", server.url, seeded.chat);
     const { stdout } = await run("export", seeded.chat, "--url", server.url);
     expect(document).toEqual(JSON.parse(stdout));
     expect(note).toContain("graph-serve export THREAD --url URL");
   });
 
-  it("config validate checks what validate --config-only does", async () => {
+  it("config validate prints the same as validate --config-only", async () => {
     const { document, note } = await former("config", "validate");
     const { stdout } = await run("validate", "--config-only", "--json");
     expect(document).toEqual(JSON.parse(stdout));
     expect(note).toContain("graph-serve validate --config-only");
   });
 
-  it("says nothing with --quiet", async () => {
+  it("--quiet hides the note", async () => {
     expect((await run("threads", "get", seeded.chat, "-q")).stderr).toBe("");
   });
 });
@@ -73,14 +73,14 @@ describe("a former flag", () => {
     ["inspect state THREAD --at -1", "inspect state THREAD@-1"],
     ["replay THREAD --from 1", "replay THREAD --checkpoint 1"],
     ["replay THREAD --from 1", "replay THREAD@1"],
-  ])("%s is %s", async (before, now) => {
+  ])("%s works like %s", async (before, now) => {
     const wordsOf = (line: string) => line.replace("THREAD", seeded.chat).split(" ");
     const [old, current] = [await run(...wordsOf(before), "--json"), await run(...wordsOf(now), "--json")];
     expect(old.stdout).toBe(current.stdout);
     expect(old.stderr).toMatch(/^note {2}--(at|from) is --checkpoint now\n/);
   });
 
-  it("--env-file is --env", async () => {
+  it("--env-file works like --env", async () => {
     await seeded.project.put("other.env", "GRAPH_SERVE_PORT=3456\n");
     const [old, current] = [
       await run("config", "print", "--env-file", "other.env", "--json"),
@@ -91,7 +91,7 @@ describe("a former flag", () => {
     expect(old).toMatchObject({ stdout: current.stdout, stderr: "note  --env-file is --env now\n" });
   });
 
-  it("says where fork and state set begin", async () => {
+  it("fork and state set accept --at", async () => {
     for (const argv of [
       ["fork", seeded.chat, "--at", "0"],
       ["state", "set", seeded.chat, "--values", "{}", "--at", "0"],
@@ -103,7 +103,7 @@ describe("a former flag", () => {
   });
 });
 
-it("former names stand in no help", async () => {
+it("former names are not listed in the help", async () => {
   const helps = await Promise.all(
     [["threads"], ["runs"], ["config"], ["inspect", "state"], ["fork"], ["replay"], []].map(async (path) => {
       const { stdout } = await run(...path, "--help");

@@ -1,4 +1,4 @@
-/** A graph whose node says that it is running and then waits until the run is aborted. */
+/** A graph with a node that reports that it is running, then waits until the run is aborted. */
 export const gateGraphSource = `
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 

@@ -30,7 +30,7 @@ const child = new StateGraph(State)
 export const graph = new StateGraph(State).addNode("child", child).addEdge(START, "child").addEdge("child", END).compile();
 `;
 
-/** Each input goes another way; the way of 2 asks first. */
+/** Each input takes a different path; the path of input 2 interrupts first. */
 const waysGraph = `
 import { Annotation, interrupt, START, StateGraph } from "@langchain/langgraph";
 
@@ -60,8 +60,8 @@ afterAll(() => project.remove());
 
 const IDS = ["__start__", "plan", "ask", "work", "__end__"];
 
-describe("ascii", () => {
-  it("boxes and lines say what the graph is", async () => {
+describe("graph in ASCII", () => {
+  it("the drawing shows the nodes and edges", async () => {
     const { code, stdout } = await run("graph");
     expect(code).toBe(0);
     expect(traceDrawing(stdout.split("\n\n")[0] ?? "", IDS)).toEqual([
@@ -74,20 +74,20 @@ describe("ascii", () => {
     expect(stdout).toContain("work ╌▶ plan   on more");
   });
 
-  it("xray opens subgraphs", async () => {
+  it("--xray expands subgraphs", async () => {
     expect((await run("graph", "nested")).stdout).not.toContain("child:inner");
     expect((await run("graph", "nested", "--xray")).stdout).toContain("│ child:inner │");
   });
 
-  it("a terminal's width is kept and nothing is coloured", async () => {
+  it("the drawing fits the terminal and is uncoloured with NO_COLOR", async () => {
     const { stdout } = await cli(["graph"], { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } });
     expect(Math.max(...stdout.split("\n").map(textWidth))).toBeLessThanOrEqual(80);
     expect(stdout).not.toContain("\u001b");
   });
 });
 
-describe("other forms", () => {
-  it("mermaid quotes names and labels", async () => {
+describe("other formats", () => {
+  it("mermaid output quotes names and labels", async () => {
     expect((await run("graph", "--format", "mermaid")).stdout.split("\n")).toEqual([
       "flowchart TD",
       '  n0(["__start__"])',
@@ -104,13 +104,13 @@ describe("other forms", () => {
     ]);
   });
 
-  it("dot is a digraph", async () => {
+  it("dot output is a digraph", async () => {
     const { stdout } = await run("graph", "--format", "dot");
     expect(stdout).toMatch(/^digraph \{\n/);
     expect(stdout).toContain('  "work" -> "__end__" [style=dashed, label="enough"];');
   });
 
-  it("json is the drawing of the interface", async () => {
+  it("json output has the nodes and edges of the API", async () => {
     const { stdout } = await run("graph", "--format", "json");
     expect(JSON.parse(stdout)).toMatchObject({
       nodes: IDS.map((id) => ({ id })),
@@ -124,7 +124,7 @@ describe("other forms", () => {
   });
 });
 
-describe("a thread's progress", () => {
+describe("progress of a thread", () => {
   it("done and next nodes are marked", async () => {
     const id = "0198c0de-0000-7000-8000-000000000001";
     const started = await run("run", ...STORAGE, "--thread", "new", "-i", '{"n":0}', "--json");
@@ -152,8 +152,8 @@ describe("a thread's progress", () => {
   });
 });
 
-describe("a thread of several runs", () => {
-  it("has marks of what ran in all of them, none of what new input passed by", async () => {
+describe("a thread with several runs", () => {
+  it("nodes of all runs are marked, except those skipped by new input", async () => {
     const first = await run("run", "ways", ...STORAGE, "-i", '{"n":1}', "--json");
     const { thread_id } = JSON.parse(first.stdout) as { thread_id: string };
     for (const n of [2, 3]) await run("run", ...STORAGE, "--thread", thread_id, "-i", `{"n":${n}}`, "--json");
@@ -164,9 +164,9 @@ describe("a thread of several runs", () => {
   });
 });
 
-describe("checking", () => {
+describe("graph --check", () => {
   it.each(["graph.mmd", "graph.dot", "graph.json", "graph.txt"])(
-    "%s is compared in its form",
+    "%s is compared in its format",
     async (file) => {
       const format = { mmd: "mermaid", dot: "dot", json: "json", txt: "ascii" }[file.slice(6)] ?? "";
       await project.put(file, (await run("graph", "--format", format)).stdout);
@@ -187,7 +187,7 @@ describe("checking", () => {
     [["graph", "--check", "none.mmd"], 2, "make it first"],
     [["graph", "--format", "svg"], 2, "graph-serve graph --help"],
     [["graph", "agnt"], 2, 'did you mean "agent"?'],
-  ])("%j is refused with a hint", async (argv, exit, hint) => {
+  ])("%j is rejected with a hint", async (argv, exit, hint) => {
     const { code, stdout } = await run(...argv, "--json");
     expect(code).toBe(exit);
     expect((JSON.parse(stdout) as { error: { hint: string } }).error.hint).toContain(hint);

@@ -1,4 +1,4 @@
-/** The command line in this process: arguments in, exit code and captured streams out. */
+/** Runs the command line in this process: takes arguments, returns the exit code and captured streams. */
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -23,7 +23,7 @@ export class Capture implements Output {
     return true;
   }
 
-  /** Resolves once the text from `offset` on matches. */
+  /** Resolves when the text after `offset` matches. */
   async until(pattern: RegExp, offset = 0): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.text.slice(offset));
@@ -38,7 +38,7 @@ export interface CliOptions {
   stdin?: string;
   env?: Record<string, string>;
   isTTY?: boolean;
-  /** Width of the terminal. */
+  /** Width of the terminal in columns. */
   columns?: number;
 }
 
@@ -46,12 +46,12 @@ export interface RunningCli {
   stdout: Capture;
   stderr: Capture;
   stdin: Input & { push(chunk: string | null): boolean };
-  /** Send the process a signal. */
+  /** Sends a signal to the command. */
   stop(signal?: string): void;
   exit: Promise<number>;
 }
 
-/** Start a command that runs until it is stopped. */
+/** Starts a command that runs until it is stopped. */
 export function startCli(
   argv: string[],
   { cwd, stdin, env, isTTY = false, columns }: CliOptions = {},
@@ -90,13 +90,13 @@ export interface CliResult {
   stderr: string;
 }
 
-/** Run a command to its end. */
+/** Runs a command to completion. */
 export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
   const { exit, stdout, stderr } = startCli(argv, options);
   return { code: await exit, stdout: stdout.text, stderr: stderr.text };
 }
 
-/** Text and bytes as they are, anything else as JSON. */
+/** Strings and bytes are written unchanged, anything else as JSON. */
 type Content = string | Uint8Array | object;
 
 export interface Project {
@@ -105,7 +105,7 @@ export interface Project {
   remove(): Promise<void>;
 }
 
-/** A folder of its own, in which graphs find the packages of this checkout. */
+/** Creates a temporary folder in which graphs resolve the packages of this checkout. */
 export async function createProject(files: Record<string, Content> = {}): Promise<Project> {
   const dir = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-cli-")));
   await symlink(join(process.cwd(), "node_modules"), join(dir, "node_modules"), "junction");
@@ -120,7 +120,7 @@ export async function createProject(files: Record<string, Content> = {}): Promis
   return { dir, put, remove: () => rm(dir, { recursive: true, force: true }) };
 }
 
-/** Projects that all start with the same threads: `fill` works on the first, the others are its copies. */
+/** Projects with the same threads: `fill` runs on the first project, the others are copies of it. */
 export function projectsWith<Details>(
   files: Record<string, Content>,
   fill: (project: Project) => Promise<Details>,
@@ -149,7 +149,7 @@ async function readProject({ dir }: Project): Promise<Record<string, Uint8Array>
   );
 }
 
-/** A graph that answers the last message with `prefix` before it. */
+/** A graph that echoes the last message with a prefix. */
 export const echoGraph = (prefix = "echo"): string => `
 import { AIMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -163,7 +163,7 @@ export const graph = new StateGraph(MessagesAnnotation)
   .compile();
 `;
 
-/** A graph that asks before it does anything. */
+/** A graph that interrupts with a question first. */
 export const askingGraph = `
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 

@@ -1,4 +1,4 @@
-/** The examples that `--help` shows are run as they stand, on a template, with the ids of a thread that is there. */
+/** Runs the examples in `--help` on a template, with the ids of an existing thread. */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -26,7 +26,7 @@ const COMMANDS = [
   "inspect state",
   "history",
   "diff",
-  // Last: it takes the thread away.
+  // Last, because it deletes the thread.
   "threads delete",
 ];
 
@@ -73,7 +73,7 @@ async function examplesOf(command: string): Promise<string[]> {
     .filter(Boolean);
 }
 
-/** The words of a shell line, quotes taken off, redirection left out. */
+/** The words of a shell line: quotes removed, redirection dropped. */
 function wordsOf(line: string): string[] {
   const [command = ""] = line.split(" > ");
   const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
@@ -96,7 +96,7 @@ it.each(COMMANDS)("the examples of %s work", async (command) => {
   }
 });
 
-it("every command says what it does and its flags' variables", async () => {
+it("the help of every command has a usage line and environment variables", async () => {
   for (const command of COMMANDS.filter((name) => name.includes(" "))) {
     const { stdout } = await cli([...command.split(" "), "--help"]);
     expect(stdout).toMatch(/^Usage: graph-serve /);

@@ -23,7 +23,7 @@ const items = async (...argv: string[]): Promise<Item[]> => {
 };
 const idsOf = (list: Item[]): string[] => list.map(({ checkpoint }) => checkpoint.checkpoint_id);
 
-/** Ids, times and durations taken out. */
+/** The lines without ids, times and durations. */
 const outline = (text: string): string[] =>
   text
     .trimEnd()
@@ -36,7 +36,7 @@ const outline = (text: string): string[] =>
     );
 
 describe("history", () => {
-  it("draws the branches of time travel", async () => {
+  it("branches of time travel are drawn", async () => {
     expect(outline((await history([seeded.chat])).stdout)).toEqual([
       "* ID  step 4  loop",
       "│   ran reply  changed messages  N ms",
@@ -57,14 +57,14 @@ describe("history", () => {
     ]);
   });
 
-  it("tells questions and errors", async () => {
+  it("questions and errors are shown", async () => {
     expect((await history([seeded.asking])).stdout).toContain("next ask  asked a question");
     expect((await history([seeded.failed])).stdout).toMatch(
       / {2}failed at \S+fail\.ts:6:11: RangeError: kaboom$/m,
     );
   });
 
-  it("--oneline is a line a checkpoint", async () => {
+  it("--oneline prints one line per checkpoint", async () => {
     const { stdout } = await history([seeded.chat, "--oneline"]);
     expect(outline(stdout)).toHaveLength(9);
     expect(outline(stdout)[0]).toBe("ID step 4  loop  ran reply  changed messages  N ms");
@@ -72,26 +72,26 @@ describe("history", () => {
     expect(outline(drawn.stdout).at(-1)).toBe("│ * ID step 4  loop  ran reply  changed messages  N ms");
   });
 
-  it("--reverse begins with the oldest", async () => {
+  it("--reverse starts with the oldest checkpoint", async () => {
     expect(idsOf(await items(seeded.chat, "--reverse"))).toEqual(idsOf(await items(seeded.chat)).reverse());
     const { stdout } = await history([seeded.chat, "--reverse", "--oneline"]);
     expect(outline(stdout)[0]).toContain("step -1  input");
   });
 
-  it("--run keeps the checkpoints of one run", async () => {
+  it("--run selects the checkpoints of one run", async () => {
     const found = await items(seeded.chat, "--run", seeded.run);
     expect(found.map(({ metadata }) => metadata.step)).toEqual([1, 0, -1]);
     expect(new Set(found.map(({ metadata }) => metadata.run_id))).toEqual(new Set([seeded.run]));
   });
 
-  it("--node keeps what the node led to", async () => {
+  it("--node selects the checkpoints that the node produced", async () => {
     expect((await items(seeded.chat, "--node", "reply")).map(({ metadata }) => metadata.step)).toEqual([
       4, 4, 1,
     ]);
     expect(await items(seeded.chat, "--node", "nobody")).toEqual([]);
   });
 
-  it("pages with --limit and --before", async () => {
+  it("--limit and --before page through the checkpoints", async () => {
     const all = idsOf(await items(seeded.chat));
     const { stdout } = await history([seeded.chat, "--limit", "4", "--json"]);
     const first = JSON.parse(stdout) as { items: Item[]; next: string };
@@ -104,7 +104,7 @@ describe("history", () => {
     });
   });
 
-  it("--jsonl prints a state a line", async () => {
+  it("--jsonl prints one state per line", async () => {
     const { stdout } = await history([seeded.chat, "--jsonl"]);
     const lines = stdout
       .trimEnd()
@@ -113,13 +113,13 @@ describe("history", () => {
     expect(lines).toEqual(await items(seeded.chat));
   });
 
-  it.each([["--reverse"], ["--node", "reply"]])("--graph excludes %s", async (...flags) => {
+  it.each([["--reverse"], ["--node", "reply"]])("--graph cannot be combined with %s", async (...flags) => {
     const { code, stderr } = await history([seeded.chat, "--graph", ...flags]);
     expect(code).toBe(2);
     expect(stderr).toContain("exclude each other");
   });
 
-  it("a state edit is told as such", async () => {
+  it("a state edit is shown as an update", async () => {
     const service = await openSeeded(seeded.project);
     const { thread_id } = await service.threads.copy(seeded.asking);
     await service.state.update(thread_id, { values: { topic: "dogs" } });
@@ -145,7 +145,7 @@ describe("history", () => {
   });
 });
 
-describe("lanes", () => {
+describe("branch lanes", () => {
   const drawn = (nodes: Node[]): string[] => {
     const lanes = new Lanes();
     return nodes.flatMap((node) => {
@@ -155,21 +155,21 @@ describe("lanes", () => {
   };
   const node = (id: string, parent?: string): Node => ({ id, parent });
 
-  it("a line of checkpoints is one lane", () => {
+  it("a linear history uses one lane", () => {
     expect(drawn([node("c", "b"), node("b", "a"), node("a")])).toEqual(["c", "b", "a"]);
   });
 
-  it("three branches meet in one checkpoint", () => {
+  it("three branches join in one checkpoint", () => {
     const nodes = [node("e", "a"), node("d", "a"), node("c", "a"), node("a")];
     expect(drawn(nodes)).toEqual(["e", "│ d", "│ │ c", "├─┴─╯", "a"]);
   });
 
-  it("a branch crosses another", () => {
+  it("a branch crosses another branch", () => {
     const nodes = [node("f", "a"), node("e", "b"), node("d", "a"), node("c", "b"), node("b", "a"), node("a")];
     expect(drawn(nodes)).toEqual(["f", "│ e", "│ │ d", "│ │ │ c", "│ ├─┼─╯", "│ b │", "├─┴─╯", "a"]);
   });
 
-  it("a lane that ended is used again", () => {
+  it("a finished lane is reused", () => {
     const nodes = [node("e", "d"), node("x"), node("d", "c"), node("y", "c"), node("c")];
     expect(drawn(nodes)).toEqual(["e", "│ x", "d", "│ y", "├─╯", "c"]);
   });

@@ -1,4 +1,4 @@
-/** The package in a project whose root has another commander, as npm lays it out with --legacy-peer-deps, and Yarn 1 too. */
+/** The package next to another hoisted version of commander, as npm with --legacy-peer-deps and Yarn 1 install it. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, realpath, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   for (const name of await readdir(MODULES))
     if (!name.startsWith(".") && !name.startsWith("commander") && name !== SCOPE)
       await symlink(join(MODULES, name), join(root, name), "junction");
-  // Copies: a link would resolve what it imports from this checkout.
+  // Copied: symlinked packages would resolve their imports from this checkout.
   await cp(join(MODULES, "commander-9"), join(root, "commander"), { recursive: true });
   await cp(join(MODULES, SCOPE), join(root, SCOPE), { recursive: true });
   const installed = join(root, "graph-serve");
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 it.each(["--help", "dev --help", "config print"])(
-  "graph-serve %s runs beside commander 9.5.0",
+  "graph-serve %s works next to commander 9.5.0",
   async (line) => {
     const argv = [cli, ...line.split(" ")];
     const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: project });

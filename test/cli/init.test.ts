@@ -16,7 +16,7 @@ const read = (path: string) => readFile(join(project.dir, path), "utf8");
 
 describe("init", () => {
   it.each(["chat", "agent-tools", "hitl", "minimal"])(
-    "%s becomes a project that validates",
+    "template %s creates a valid project",
     async (template) => {
       expect(await init("My App!", "-t", template)).toMatchObject({ code: 0 });
       const manifest = JSON.parse(await read("My App!/package.json")) as {
@@ -32,13 +32,13 @@ describe("init", () => {
     },
   );
 
-  it("says what it made and what comes next", async () => {
+  it("the output lists the files and the next steps", async () => {
     const { stdout } = await init("bot", "-t", "minimal", "--pm", "pnpm");
     expect(stdout).toContain("  graph.ts\n");
     expect(stdout).toMatch(/next\n {2}cd bot\n {2}pnpm install\n {2}pnpm dev\n$/);
   });
 
-  it("pnpm gets its own settings, and its words", async () => {
+  it("a pnpm project has pnpm settings and commands", async () => {
     const env = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
     expect(await cli(["init", "bot", "-t", "chat"], { cwd: project.dir, env })).toMatchObject({ code: 0 });
     const manifest = JSON.parse(await read("bot/package.json")) as Record<string, unknown>;
@@ -60,7 +60,7 @@ describe("init", () => {
     expect(parse(workflow)).toMatchObject({ name: "graphs" });
   });
 
-  it("yarn and bun may build what has to be built", async () => {
+  it("yarn and bun projects allow the build of native packages", async () => {
     await init("yarned", "-t", "chat", "--pm", "yarn");
     const yarned = JSON.parse(await read("yarned/package.json")) as Record<string, unknown>;
     expect(yarned).toMatchObject({
@@ -79,12 +79,12 @@ describe("init", () => {
     expect(await read("bunned/README.md")).toContain("bunx graph-serve");
   });
 
-  it("the calling package manager is noticed", async () => {
+  it("the calling package manager is detected", async () => {
     const env = { npm_config_user_agent: "yarn/4.1.0 npm/? node/v20.0.0" };
     expect((await cli(["init", "bot"], { cwd: project.dir, env })).stdout).toContain("yarn install");
   });
 
-  it("keeps files that are there", async () => {
+  it("existing files are not overwritten", async () => {
     await project.put("bot/graph.ts", "mine");
     const { code, stderr } = await init("bot", "-t", "minimal");
     expect(code).toBe(2);
@@ -93,7 +93,7 @@ describe("init", () => {
     expect(await readdir(join(project.dir, "bot"))).toEqual(["graph.ts"]);
   });
 
-  it("a project that is there is offered its configuration alone", async () => {
+  it("an existing project gets a hint to use --config-only", async () => {
     await project.put("bot/package.json", {});
     const asked = await cli(["init", "bot"], { cwd: project.dir, isTTY: true });
     expect([asked.code, asked.stderr]).toEqual([
@@ -106,13 +106,13 @@ describe("init", () => {
     expect((await init("--config-only")).stderr).not.toContain("--config-only");
   });
 
-  it("--force writes over them", async () => {
+  it("--force overwrites existing files", async () => {
     await project.put("bot/graph.ts", "mine");
     expect(await init("bot", "-t", "minimal", "--force")).toMatchObject({ code: 0 });
     expect(await read("bot/graph.ts")).toContain("StateGraph");
   });
 
-  it("--config-only points at the graph found", async () => {
+  it("--config-only configures the graph file it finds", async () => {
     await project.put("src/agent.ts", "export const graph = 1;");
     const { code, stdout } = await init("--config-only", "--json");
     expect(code).toBe(0);

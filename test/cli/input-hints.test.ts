@@ -1,4 +1,4 @@
-/** What is shown of a graph's input: a message where it takes messages, its own keys where it does not. */
+/** Suggested input for a graph: a message if it takes messages, otherwise its own keys. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inputFlag } from "../../src/cli/graph-keys.js";
 import { askingGraph, cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 describe("a graph without messages", () => {
-  it("refuses a message with its own keys", async () => {
+  it("--message is rejected with the keys of the graph", async () => {
     const { code, stderr } = await run("run", "./typed.ts", "--message", "hello");
     expect([code, stderr]).toEqual([2, expect.stringContaining("has no messages")]);
     expect(stderr).toContain("its keys are: topic, count, style");
@@ -28,7 +28,7 @@ describe("a graph without messages", () => {
     expect(await run("run", "./typed.ts", "--input", input)).toMatchObject({ code: 0 });
   });
 
-  it("is asked by its keys in what comes next", async () => {
+  it("the next command suggests the keys of the graph", async () => {
     const ended = await run("run", "./typed.ts", "--input", '{"topic":"cats"}');
     expect(ended.stderr).toContain(`--input '{"topic":"...","count":1,"style":"short"}'`);
     const { thread_id } = JSON.parse(
@@ -37,7 +37,7 @@ describe("a graph without messages", () => {
     expect((await run("fork", thread_id)).stderr).toContain(`--input '{"topic":"...",`);
   });
 
-  it("is tried by its keys in the banner of dev", async () => {
+  it("the banner of dev suggests the keys of the graph", async () => {
     const dev = startCli(["dev", "./ask.ts", "-p", "0"], { cwd: project.dir, isTTY: true });
     await dev.stderr.until(/try.*--input '\{"topic":"\.\.\.","answer":"\.\.\."\}'/);
     dev.stop();
@@ -45,7 +45,7 @@ describe("a graph without messages", () => {
   });
 });
 
-it("a graph with messages is asked by one", async () => {
+it("the next command for a graph with messages suggests --message", async () => {
   expect((await run("run", "./chat.ts", "--message", "hi")).stderr).toContain('--message "..."');
 });
 
@@ -59,6 +59,6 @@ it.each([
   ],
   [{ properties: { a: {}, b: { type: "object" } }, required: ["b"] }, `--input '{"b":{}}'`],
   [{ properties: { a: { default: "it's" } } }, `--input '{"a":"it'\\''s"}'`],
-])("%j is asked by %s", (schema, flag) => {
+])("input schema %j suggests %s", (schema, flag) => {
   expect(inputFlag(schema)).toBe(flag);
 });

@@ -12,7 +12,7 @@ const inspect = (argv: string[], options: CliOptions = {}) =>
   cli(["inspect", ...argv], { cwd: seeded.project.dir, ...options });
 
 describe("inspect thread", () => {
-  it("shows the command that answers the question", async () => {
+  it("the command that answers the question is shown", async () => {
     const { stdout } = await inspect(["thread", seeded.asking]);
     expect(stdout).toContain('waits for  {"question":"about cats?"}');
     const [, line = ""] = /^answer +graph-serve (.+)$/m.exec(stdout) ?? [];
@@ -24,7 +24,7 @@ describe("inspect thread", () => {
     expect(JSON.parse(answered)).toMatchObject({ status: "success", values: { answer: "true" } });
   });
 
-  it("the command leads to the same storage", async () => {
+  it("the answer command uses the same storage", async () => {
     const storage = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", ".graph-serve/dev.db"];
     const { stdout } = await inspect(["thread", seeded.asking, ...storage]);
     expect(stdout).toContain(
@@ -32,14 +32,14 @@ describe("inspect thread", () => {
     );
   });
 
-  it("tells the error and where it arose", async () => {
+  it("the error and its node are shown", async () => {
     const { stdout } = await inspect(["thread", seeded.failed]);
     expect(stdout).toMatch(/^status +error$/m);
     expect(stdout).toMatch(/^runs +1, 1 failed, 0 tokens$/m);
     expect(stdout).toMatch(/^failed +burst: RangeError: kaboom$/m);
   });
 
-  it("folds values unless --full is given", async () => {
+  it("values are folded unless --full is set", async () => {
     const folded = (await inspect(["thread", seeded.chat, "--values"])).stdout;
     expect(folded).toBe(
       "messages: [4 items]\n  - human: one\n  - ai: echo: one\n  - human: other two\n  - ai: echo: other two\n",
@@ -50,7 +50,7 @@ describe("inspect thread", () => {
 });
 
 describe("inspect run", () => {
-  it("shows it superstep by superstep", async () => {
+  it("the supersteps are listed in order", async () => {
     const { stdout } = await inspect(["run", seeded.run]);
     expect(stdout).toMatch(/^status +success$/m);
     expect(stdout).toMatch(/^input +{"messages":\[{"role":"user","content":"one"}]}$/m);
@@ -62,7 +62,7 @@ describe("inspect run", () => {
     ]);
   });
 
-  it("takes the beginning of a run's id, as a terminal cuts it", async () => {
+  it("an abbreviated run id is accepted", async () => {
     const whole = (await inspect(["run", seeded.run])).stdout;
     const part = seeded.run.slice(0, 30);
     for (const argv of [[part], [`${part}…`], [part, "--thread", seeded.chat.slice(0, 30)]])
@@ -74,7 +74,7 @@ describe("inspect run", () => {
     expect((await inspect(["run", "nonsense"])).stderr).toContain("neither an id nor the beginning of one");
   });
 
-  it("durations begin where the run began", async () => {
+  it("the durations of supersteps do not exceed the duration of the run", async () => {
     const { stdout } = await inspect(["run", seeded.run, "--thread", seeded.chat, "--json"]);
     const { run, supersteps } = JSON.parse(stdout) as {
       run: { created_at: string; updated_at: string };
@@ -88,7 +88,7 @@ describe("inspect run", () => {
 });
 
 describe("inspect checkpoint", () => {
-  it("is found by id, its beginning, step and place", async () => {
+  it("a checkpoint is found by id, id prefix, step and index", async () => {
     const { chat, fork } = seeded;
     const idOf = async (at: string) => {
       const { stdout } = await inspect(["checkpoint", chat, at, "--json"]);
@@ -101,7 +101,7 @@ describe("inspect checkpoint", () => {
     expect(await idOf("-7")).toBe(fork);
   });
 
-  it("--writes shows what its tasks wrote", async () => {
+  it("--writes shows the writes of each task", async () => {
     const { stdout } = await inspect(["checkpoint", seeded.vault, "0", "--writes"]);
     expect(stdout).toMatch(/^tasks\n {2}hide {2}\S+\n {4}n: 2\nvalues\n {2}n: 1$/m);
     expect((await inspect(["checkpoint", seeded.vault, "0"])).stdout).not.toContain("n: 2");
@@ -109,12 +109,12 @@ describe("inspect checkpoint", () => {
 });
 
 describe("inspect state", () => {
-  it("a text is printed alone", async () => {
+  it("a string is printed without quotes", async () => {
     const { stdout } = await inspect(["state", seeded.chat, "--path", "messages[-1].content"]);
     expect(stdout).toBe("echo: other two\n");
   });
 
-  it("other values are JSON", async () => {
+  it("other values are printed as JSON", async () => {
     expect((await inspect(["state", seeded.vault])).stdout).toBe('{\n  "n": 2\n}\n');
     expect((await inspect(["state", seeded.vault, "--path", "n", "--checkpoint", "0"])).stdout).toBe("1\n");
   });
@@ -122,22 +122,22 @@ describe("inspect state", () => {
   it.each([
     ["nothing", "leads to nothing in this state"],
     ["messages[", "cannot be read"],
-  ])("the path %s is a usage fault", async (path, message) => {
+  ])("the path %s is a usage error", async (path, message) => {
     const { code, stderr } = await inspect(["state", seeded.chat, "--path", path]);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });
 });
 
-describe("runs", () => {
-  it("the table has a row a run", async () => {
+describe("runs list", () => {
+  it("the table has one row per run", async () => {
     const { stdout } = await cli(["runs", "list", seeded.failed], { cwd: seeded.project.dir });
     const [head = "", row = ""] = stdout.split("\n");
     expect(head.split(/ {2,}/)).toEqual(["RUN", "STATUS", "STRATEGY", "STARTED", "MS", "TOKENS", "ERROR"]);
     expect(row).toMatch(/^[0-9a-f-]{36} {2}error +enqueue +\S+Z +\d+ +0 +kaboom$/);
   });
 
-  it("pages until the end", async () => {
+  it("--limit and --offset page through the runs", async () => {
     const list = async (...argv: string[]) =>
       JSON.parse(
         (await cli(["runs", "list", seeded.chat, "--json", ...argv], { cwd: seeded.project.dir })).stdout,

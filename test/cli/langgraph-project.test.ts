@@ -1,4 +1,4 @@
-/** An existing LangGraph project, served and looked at as it stands. */
+/** An existing LangGraph project, served and inspected without changes. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tmpdir } from "node:os";
 import { stripVTControlCharacters } from "node:util";
@@ -35,7 +35,7 @@ const THREAD = "11111111-1111-4111-8111-111111111111";
 const RUN = JSON.stringify({ assistant_id: "agent", if_not_exists: "create", input: { messages: ["hi"] } });
 const AUTH = { auth: { path: "./auth.ts:auth" } };
 
-/** Start a command that serves, and wait for its address. */
+/** Starts a server command and waits for its URL. */
 async function serving(...argv: string[]): Promise<{ url: string; stderr: string }> {
   running = startCli([...argv, "-p", "0"], { cwd: project.dir });
   const [, url = ""] = await running.stderr.until(/(http:\/\/[\w.]+:\d+)/);
@@ -43,14 +43,14 @@ async function serving(...argv: string[]): Promise<{ url: string; stderr: string
 }
 
 describe.each([["start"], ["dev"]])("%s", (command) => {
-  it("puts the project's app in front of the routes", async () => {
+  it("the project's http.app runs in front of the routes", async () => {
     await put({ http: { app: "./app.ts:app" } });
     const { url } = await serving(command);
     expect((await fetch(`${url}/info`)).status).toBe(403);
     expect((await fetch(`${url}/info`, { headers: { "x-door": "open" } })).status).toBe(200);
   });
 
-  it("leaves out the routes that are switched off", async () => {
+  it("disabled routes answer 404", async () => {
     await put({ http: { disable_store: true, disable_meta: true } });
     const { url } = await serving(command);
     const statuses = ["/ok", "/info", "/openapi.json", "/docs/", "/store/items?key=k", "/assistants/agent"];
@@ -58,7 +58,7 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     expect(found).toEqual([200, 404, 404, 404, 404, 200]);
   });
 
-  it("serves with LangGraph's defaults, and says so", async () => {
+  it("LangGraph's defaults apply and are reported", async () => {
     await put({});
     const { url, stderr } = await serving(command);
     expect(stderr).toContain(
@@ -69,7 +69,7 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     expect(await run.json()).toMatchObject({ status: "pending", multitask_strategy: "reject" });
   });
 
-  it("serves by the specification when told to", async () => {
+  it("--compat specification applies the defaults of the specification", async () => {
     await put({});
     const { url, stderr } = await serving(command, "--compat", "specification");
     expect(stderr).not.toContain("compat langgraph");
@@ -77,7 +77,7 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     expect(await run.json()).toMatchObject({ status: "success", multitask_strategy: "enqueue" });
   });
 
-  it("does not serve what its author has closed", async () => {
+  it("a project with an unsupported auth setting is not served", async () => {
     await put(AUTH);
     const { code, stderr } = await cli([command, "-p", "0"], { cwd: project.dir });
     expect(code).toBe(2);
@@ -86,7 +86,7 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     expect(stderr).toContain("GRAPH_SERVE_AUTH");
   });
 
-  it("names what it does not apply", async () => {
+  it("unsupported settings are reported", async () => {
     await put({ ui: { agent: "./ui.tsx" }, store: { index: {} } });
     const { stderr } = await serving(command);
     expect(stderr).toMatch(/langgraph\.json:\d+: \\?"ui\\?" is not applied/);
@@ -95,7 +95,7 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
 });
 
 describe("the banner of dev", () => {
-  it("has a line for the defaults that hold", async () => {
+  it("the banner shows the compat mode", async () => {
     await put({});
     running = startCli(["dev", "-p", "0"], { cwd: project.dir, isTTY: true });
     await running.stderr.until(/quit\S*\n/);
@@ -105,8 +105,8 @@ describe("the banner of dev", () => {
   });
 });
 
-describe("commands that serve nobody", () => {
-  it("tell whose defaults hold, and why", async () => {
+describe("commands that do not serve the project", () => {
+  it("config print and doctor show the compat mode and its origin", async () => {
     await put({});
     const { stdout } = await cli(["config", "print", "--origin"], { cwd: project.dir });
     expect(stdout).toMatch(/^compat +langgraph +default of a langgraph\.json$/m);
@@ -119,7 +119,7 @@ describe("commands that serve nobody", () => {
     );
   });
 
-  it("call a run that asks interrupted, and write a case that passes", async () => {
+  it("an interrupted run can be saved as a test case that passes", async () => {
     await put({});
     await project.put("graph.ts", askingGraph);
     const at = { cwd: project.dir };
@@ -137,13 +137,13 @@ describe("commands that serve nobody", () => {
     expect(code).toBe(0);
   });
 
-  it("look at the project all the same", async () => {
+  it("commands work in a project with unsupported settings", async () => {
     await put({ ...AUTH, http: { app: "./nowhere.ts:app" } });
     for (const argv of [["graph"], ["run", "--input", '{"messages":["hi"]}', "--json"], ["threads", "list"]])
       expect(await cli(argv, { cwd: project.dir })).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("validate says what would keep it from being served", async () => {
+  it("validate reports settings that prevent serving", async () => {
     await put({ ...AUTH, http: { app: "./nowhere.ts:app" } });
     const { code, stdout, stderr } = await cli(["validate"], { cwd: project.dir });
     expect(code).toBe(2);
@@ -155,7 +155,7 @@ describe("commands that serve nobody", () => {
     expect(await cli(["validate"], { cwd: project.dir })).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("validate and doctor say it too", async () => {
+  it("validate --config-only and doctor report unsupported settings", async () => {
     await put(AUTH);
     expect((await cli(["validate", "--config-only"], { cwd: project.dir })).code).toBe(2);
     const { code, stdout } = await cli(["doctor"], { cwd: project.dir });

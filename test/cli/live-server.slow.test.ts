@@ -1,4 +1,4 @@
-/** Reading and changing a storage while a server in another process works on it. */
+/** Reads and changes a storage while a server in another process uses it. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
@@ -45,7 +45,7 @@ async function post<T>(path: string, body: object): Promise<T> {
 
 const read = (argv: string[]) => cli([...argv, "--json"], { cwd: project.dir });
 
-/** Works until told to stop; every run must succeed. */
+/** Creates threads and runs until the signal aborts. */
 async function client(signal: AbortSignal, done: { threads: string[]; statuses: string[] }): Promise<void> {
   while (!signal.aborted) {
     const { thread_id } = await post<Thread>("/threads", {});
@@ -56,7 +56,7 @@ async function client(signal: AbortSignal, done: { threads: string[]; statuses: 
 }
 
 describe("a storage in use", () => {
-  it("is read under load without disturbing it", async () => {
+  it("read commands under load do not disturb the server", async () => {
     const done = { threads: [] as string[], statuses: [] as string[] };
     const stop = new AbortController();
     const clients = Array.from({ length: CLIENTS }, () => client(stop.signal, done));
@@ -85,7 +85,7 @@ describe("a storage in use", () => {
     }
   });
 
-  it("keeps its busy threads from being changed", async () => {
+  it("changes to busy threads are rejected", async () => {
     const { thread_id } = await post<Thread>("/threads", {});
     await post<Run>(`/threads/${thread_id}/runs`, { assistant_id: "steps", input: { n: 0 } });
     const begun = await fetch(`${url}/threads/${thread_id}/runs/stream`, {

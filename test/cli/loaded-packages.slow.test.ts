@@ -1,4 +1,4 @@
-/** Commands load what they need: a process each, its modules written down as they are loaded. */
+/** Commands load only the packages they need. Each command runs in a process that records its loaded modules. */
 import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { installPackage } from "../helpers/installed.js";
 import { createThreadProject, type ThreadProject } from "./thread-fixture.js";
 
 const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];
-/** What serves, watches, logs and asks. */
+/** Packages for serving, watching files, logging and prompts. */
 const OF_SERVERS = ["express", "cors", "pino", "chokidar", "@clack/prompts"];
 const OF_OTHER_STORAGES = ["pg", "mongodb", "redis"];
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const inModule = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
 
-/** The packages that a command loads. */
+/** The names of the packages that a command loads. */
 async function packagesOf(argv: string[]): Promise<Set<string>> {
   const list = await project.put("loaded.txt", "");
   const hooks = inModule(`import { appendFileSync } from "node:fs";
@@ -41,7 +41,7 @@ async function packagesOf(argv: string[]): Promise<Set<string>> {
   return new Set(urls.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []));
 }
 
-it.each(["--version", "--help", "inspect thread --help"])("%s loads no graph", async (words) => {
+it.each(["--version", "--help", "inspect thread --help"])("%s loads no server, storage or graph packages", async (words) => {
   const packages = await packagesOf(words.split(" "));
   for (const name of [...OF_SERVERS, ...OF_OTHER_STORAGES, "better-sqlite3", "jiti", "yaml"])
     expect(packages).not.toContain(name);
@@ -49,7 +49,7 @@ it.each(["--version", "--help", "inspect thread --help"])("%s loads no graph", a
 });
 
 it.each(["threads list", "inspect thread THREAD", "history THREAD", "replay THREAD"])(
-  "%s loads no server and no other storage",
+  "%s loads no server packages and only its own storage",
   async (words) => {
     const packages = await packagesOf([...words.replace("THREAD", project.threadId).split(" "), ...STORAGE]);
     expect(packages).toContain("better-sqlite3");

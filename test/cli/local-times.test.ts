@@ -1,4 +1,4 @@
-/** Times are local for people at a terminal, and UTC for whoever else reads. */
+/** Times are local on a terminal, and UTC in all other output. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cli, type CliOptions } from "./harness.js";
 import { seedProject, type Seeded } from "./seeded.js";
@@ -32,7 +32,7 @@ interface Card {
 const cardOf = async (): Promise<Card> =>
   JSON.parse((await run(["inspect", "thread", seeded.chat, "--json"])).stdout) as Card;
 
-it("a terminal gets local ones, and is told once of which zone", async () => {
+it("a terminal shows local times and names the time zone once", async () => {
   const { thread, runs } = await cardOf();
   const { stdout, stderr } = await onTerminal("inspect", "thread", seeded.chat);
   expect(stdout).toContain(`created    ${local(thread.created_at)}\n`);
@@ -49,14 +49,14 @@ it.each([
   ["history", "CHAT"],
   ["inspect", "state", "CHAT", "--checkpoint", "-1"],
   ["inspect", "checkpoint", "CHAT"],
-])("%s %s shows no time of UTC on a terminal", async (...argv) => {
+])("%s %s shows no UTC times on a terminal", async (...argv) => {
   const { thread } = await cardOf();
   const { stdout } = await onTerminal(...argv.map((word) => (word === "CHAT" ? seeded.chat : word)));
   expect(stdout).not.toContain(thread.created_at.slice(0, 13));
   expect(stdout).not.toContain(thread.created_at.slice(0, 13).replace("T", " "));
 });
 
-it("pipes and JSON get UTC", async () => {
+it("pipes and JSON contain UTC times", async () => {
   const { thread } = await cardOf();
   expect(thread.created_at).toMatch(/Z$/);
   const { stdout, stderr } = await run(["inspect", "thread", seeded.chat]);
@@ -67,7 +67,7 @@ it("pipes and JSON get UTC", async () => {
   expect(json.stderr).toBe("");
 });
 
-it("a date that a flag takes is a local one", async () => {
+it("a date in a flag is a local date", async () => {
   const listed = async (since: string): Promise<number> => {
     const { stdout } = await run(["threads", "list", "--since", since, "--json"]);
     return (JSON.parse(stdout) as { items: object[] }).items.length;

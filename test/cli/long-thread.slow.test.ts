@@ -1,4 +1,4 @@
-/** Long threads are read page by page: what is held depends on the reader of stdout, not on the thread. */
+/** Long threads are read page by page: memory use depends on the reader of stdout, not on the length of the thread. */
 import { Readable } from "node:stream";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it, vi } from "vitest";
@@ -8,7 +8,7 @@ import { startTestServer } from "../helpers/app.js";
 import { Capture } from "./harness.js";
 
 const CHECKPOINTS = 200;
-/** States that a command may have asked for before its first line is taken: the first pages of a walk. */
+/** Maximum number of states that a command may request before its first line is read. */
 const MOST_HELD = 90;
 
 const State = Annotation.Root({ n: Annotation<number>() });
@@ -18,7 +18,7 @@ const loop = new StateGraph(State)
   .addConditionalEdges("step", ({ n }) => (n < CHECKPOINTS - 2 ? "step" : END), ["step", END])
   .compile();
 
-/** A reader who takes nothing more after some first bytes, until `resume` is called. */
+/** A reader that pauses after the first bytes until `resume` is called. */
 class SlowReader implements Output {
   text = "";
   writableNeedDrain = true;
@@ -46,7 +46,7 @@ class SlowReader implements Output {
   }
 }
 
-/** How many states a server was asked for. */
+/** Counts the states requested from a server. */
 function countStates(): { asked: number } {
   const count = { asked: 0 };
   const send = globalThis.fetch;
@@ -88,7 +88,7 @@ describe(`a thread of ${CHECKPOINTS} checkpoints`, () => {
     ["replay --jsonl", ({ thread }) => ["replay", thread, "--jsonl"]],
     ["replay --format html", ({ thread }) => ["replay", thread, "--format", "html"]],
     ["export", ({ thread }) => ["export", thread]],
-  ])("%s shows its first line before the last page is read", async (_, argv) => {
+  ])("%s prints its first line before the last page is read", async (_, argv) => {
     const place = await startLongThread();
     const states = countStates();
     const stdout = new SlowReader();
@@ -102,7 +102,7 @@ describe(`a thread of ${CHECKPOINTS} checkpoints`, () => {
     expect(stdout.text.split("\n").length).toBeGreaterThan(CHECKPOINTS);
   });
 
-  it("inspect run prints its card first, then a page of rows at a time", async () => {
+  it("inspect run prints the summary first, then a page of rows at a time", async () => {
     const place = await startLongThread();
     const states = countStates();
     const stdout = new Capture();

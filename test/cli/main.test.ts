@@ -6,17 +6,17 @@ import { Capture, cli } from "./harness.js";
 const COMMANDS = ["dev", "start", "run", "validate", "init", "config", "config print", "openapi"];
 
 describe("version and help", () => {
-  it.each([["--version"], ["-V"]])("%s prints the version alone", async (flag) => {
+  it.each([["--version"], ["-V"]])("%s prints only the version", async (flag) => {
     expect(await cli([flag])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
   });
 
-  it("help lists every command on stdout", async () => {
+  it("the help lists every command on stdout", async () => {
     const { code, stdout, stderr } = await cli(["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     for (const command of COMMANDS) expect(stdout).toContain(`  ${command.split(" ")[0]}`);
   });
 
-  it.each(COMMANDS)("%s has purpose, usage and examples", async (command) => {
+  it.each(COMMANDS)("%s prints a description, usage and examples", async (command) => {
     const { code, stdout } = await cli([...command.split(" "), "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain(`Usage: graph-serve ${command}`);
@@ -24,23 +24,23 @@ describe("version and help", () => {
     expect(stdout).toContain("--json");
   });
 
-  it("the help command helps too", async () => {
+  it("the help command prints the same as --help", async () => {
     expect((await cli(["help", "dev"])).stdout).toBe((await cli(["dev", "--help"])).stdout);
   });
 
-  it("settings name their variable in help", async () => {
+  it("the help of a setting names its environment variable", async () => {
     const { stdout } = await cli(["dev", "--help"]);
     expect(stdout.replace(/\s+/g, " ")).toContain("env GRAPH_SERVE_PORT");
   });
 
-  it("no command at all is a usage fault", async () => {
+  it("a call without a command is a usage error", async () => {
     const { code, stdout, stderr } = await cli([]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("Commands:");
   });
 });
 
-describe("usage faults", () => {
+describe("usage errors", () => {
   it.each([
     [["strat"], 'unknown command "strat"', "did you mean start?"],
     [["config", "prnt"], 'unknown command "prnt"', "did you mean print?"],
@@ -53,7 +53,7 @@ describe("usage faults", () => {
       "graph-serve init --help",
     ],
     [["validate", "--zzzzzzzz"], 'unknown option "--zzzzzzzz"', "see graph-serve validate --help"],
-  ])("%j exits 2 with a suggestion", async (argv, message, hint) => {
+  ])("%j exits with code 2 and a suggestion", async (argv, message, hint) => {
     const { code, stdout, stderr } = await cli(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^error {2}/);
@@ -62,7 +62,7 @@ describe("usage faults", () => {
     expect(stderr).toContain(hint);
   });
 
-  it("with --json the error is a document", async () => {
+  it("a usage error with --json is a document", async () => {
     const { code, stdout, stderr } = await cli(["dev", "--prot", "1", "--json"]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: "" });
     expect(JSON.parse(stdout)).toEqual({
@@ -78,7 +78,7 @@ describe("usage faults", () => {
 describe("help", () => {
   const help = async (...argv: string[]) => (await cli([...argv, "--help"])).stdout;
 
-  it("says the options of every command once, and in each command where they are", async () => {
+  it("global options are listed once, and each command refers to them", async () => {
     expect(await help()).toContain("--log-level <level>");
     for (const argv of [["dev"], ["inspect", "run"], ["config", "print"]]) {
       const text = await help(...argv);
@@ -99,7 +99,7 @@ describe("the error boundary", () => {
     cwd: process.cwd(),
   });
 
-  it("a reader that goes away ends quietly", async () => {
+  it("a closed stdout ends the command without an error", async () => {
     const stdout = new Capture();
     const stderr = new Capture();
     stdout.write = () => {
@@ -109,7 +109,7 @@ describe("the error boundary", () => {
     expect(stderr.text).toBe("");
   });
 
-  it("a fault of ours exits 70 and hides its stack", async () => {
+  it("an internal error exits with code 70 and hides its stack trace", async () => {
     const stdout = new Capture();
     stdout.write = () => {
       throw new TypeError("broken pipe organ");
@@ -131,12 +131,12 @@ describe("colours", () => {
   const red = "\u001b[31m";
 
   it.each([
-    ["a terminal has them", [], {}, true, true],
-    ["a pipe has none", [], {}, false, false],
-    ["NO_COLOR takes them away", [], { NO_COLOR: "1" }, true, false],
-    ["CI takes them away", [], { CI: "true" }, true, false],
-    ["FORCE_COLOR gives them", [], { FORCE_COLOR: "1" }, false, true],
-    ["--no-color wins", ["--no-color"], { FORCE_COLOR: "1" }, true, false],
+    ["a terminal gets colours", [], {}, true, true],
+    ["a pipe gets no colours", [], {}, false, false],
+    ["NO_COLOR disables colours", [], { NO_COLOR: "1" }, true, false],
+    ["CI disables colours", [], { CI: "true" }, true, false],
+    ["FORCE_COLOR enables colours", [], { FORCE_COLOR: "1" }, false, true],
+    ["--no-color overrides FORCE_COLOR", ["--no-color"], { FORCE_COLOR: "1" }, true, false],
   ])("%s", async (_title, argv, env, isTTY, coloured) => {
     expect((await stderrOf(argv, env, isTTY)).includes(red)).toBe(coloured);
   });

@@ -7,7 +7,7 @@ import { withRedis } from "../helpers/redis.js";
 import { cli, createProject, type CliResult, type Project } from "./harness.js";
 import { goOn, makeTravellers, onStorage, portraits, type Travellers } from "./travellers.js";
 
-/** Four storages are opened and read whole. */
+/** Timeout in milliseconds of tests that open four storages and read them completely. */
 const TRIP_MS = 120_000;
 
 let project: Project;
@@ -47,7 +47,7 @@ async function copied(
 let files = 0;
 const freshFile = () => sqlite(`file-${(files += 1)}.db`);
 
-/** A storage with the travellers, and what it shows of them. */
+/** Creates a storage with the test threads, and returns what it shows of them. */
 async function depart(): Promise<{ from: StoragePlace; ids: Travellers; shown: unknown }> {
   const from = freshFile();
   return onStorage(from, async (service) => {
@@ -58,9 +58,9 @@ async function depart(): Promise<{ from: StoragePlace; ids: Travellers; shown: u
 
 const show = (place: StoragePlace, ids: Travellers) => onStorage(place, (service) => portraits(service, ids));
 
-/** Versions of branches are made unique on the way, which only their own checkpoints can tell. */
+/** Copying makes the channel versions of branches unique; only the branches' own checkpoints show the difference. */
 function roundTrips(to: () => StoragePlace): void {
-  it("threads go there and come back as they were", { timeout: TRIP_MS }, async () => {
+  it("threads are unchanged after a copy there and back", { timeout: TRIP_MS }, async () => {
     const { from, ids, shown } = await depart();
     const report = await copied(from, to());
     expect(report).toMatchObject({
@@ -76,7 +76,7 @@ function roundTrips(to: () => StoragePlace): void {
     await onStorage(back, (service) => goOn(service, ids));
   });
 
-  it("crons and runs that wait for their time go along, and begin there", { timeout: TRIP_MS }, async () => {
+  it("crons and delayed runs are copied and fire in the target", { timeout: TRIP_MS }, async () => {
     const from = freshFile();
     const timed = { crons: true, delayed_runs: true };
     const request = { assistant_id: "chat", input: { messages: [{ role: "user", content: "later" }] } };
@@ -110,7 +110,7 @@ function roundTrips(to: () => StoragePlace): void {
     );
   });
 
-  it("runs go on over there", { timeout: TRIP_MS }, async () => {
+  it("interrupted and failed runs resume in the target", { timeout: TRIP_MS }, async () => {
     const { from, ids } = await depart();
     await copied(from, to());
     await onStorage(to(), (service) => goOn(service, ids));
@@ -137,9 +137,9 @@ withMongodb("migrate copy to mongodb", (mongodb) => {
   }));
 });
 
-withPostgres("migrate copy from sqlite over postgres to mongodb", (postgres) => {
-  withMongodb("and back", (mongodb) => {
-    it("four storages show the same", { timeout: TRIP_MS }, async () => {
+withPostgres("migrate copy from sqlite via postgres to mongodb", (postgres) => {
+  withMongodb("and a second file", (mongodb) => {
+    it("all four storages show the same threads", { timeout: TRIP_MS }, async () => {
       const { from, ids, shown } = await depart();
       const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options();
       const second = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
@@ -161,7 +161,7 @@ withPostgres("migrate copy from sqlite over postgres to mongodb", (postgres) => 
 withRedis("migrate copy to redis", (redis) => {
   afterEach(() => redis.empty());
 
-  it("checkpoints go there, rows do not", async () => {
+  it("checkpoints are copied, rows are not", async () => {
     const { from, ids } = await depart();
     const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = redis.options();
     const to = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
@@ -178,7 +178,7 @@ withRedis("migrate copy to redis", (redis) => {
 });
 
 describe("migrate copy", () => {
-  it("again it finds all there", async () => {
+  it("a second copy finds everything up to date", async () => {
     const [{ from }, to] = [await depart(), freshFile()];
     await copied(from, to);
     expect(await copied(from, to)).toMatchObject({
@@ -189,7 +189,7 @@ describe("migrate copy", () => {
     });
   });
 
-  it("again it brings over what came since", async () => {
+  it("a second copy transfers only the changes", async () => {
     const [{ from, ids }, to] = [await depart(), freshFile()];
     await copied(from, to);
     const shown = await onStorage(from, async (service) => {
@@ -206,7 +206,7 @@ describe("migrate copy", () => {
     expect(await show(to, ids)).toEqual(shown);
   });
 
-  it("a thread that has another life in the target stays", async () => {
+  it("a thread that changed in the target is kept unless --overwrite is set", async () => {
     const [{ from, ids, shown }, to] = [await depart(), freshFile()];
     await copied(from, to);
     await onStorage(to, ({ threads }) => threads.update(ids.chat, { metadata: { title: "mine" } }));
@@ -220,7 +220,7 @@ describe("migrate copy", () => {
     expect(await show(to, ids)).toEqual(shown);
   });
 
-  it("a busy thread is named, the others are copied", async () => {
+  it("a busy thread is skipped and reported, and the others are copied", async () => {
     const [{ from, ids }, to] = [await depart(), freshFile()];
     const { openStorage } = await import("../../src/storage/open.js");
     const storage = await openStorage({ ...from, max_queued_runs: 1 });
@@ -240,7 +240,7 @@ describe("migrate copy", () => {
     expect(await show(from, ids)).toEqual(shown);
   });
 
-  it("wrong sides are told apart", async () => {
+  it("an invalid source or target is rejected with its own error", async () => {
     const at = async (...argv: string[]) => {
       const { code, stdout } = await cli(["migrate", "copy", "--json", ...argv], { cwd: project.dir });
       const { error } = JSON.parse(stdout) as { error: { code: string; message: string } };
@@ -272,7 +272,7 @@ describe("migrate copy", () => {
     ]);
   });
 
-  it("a terminal gets a bar, which leaves nothing behind", async () => {
+  it("a terminal shows a progress bar and clears it at the end", async () => {
     const [{ from }, to] = [await depart(), freshFile()];
     const argv = ["migrate", "copy", ...flagsOf("from", from), ...flagsOf("to", to)];
     const { code, stderr, stdout } = await cli(argv, {

@@ -1,4 +1,4 @@
-/** A copy that is broken off, at every checkpoint in turn, run the same command again to continue. */
+/** A copy that is interrupted at every checkpoint in turn, and resumed with the same command. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { StoragePlace } from "../../src/migration.js";
 import { cli, createProject, startCli, type Project } from "./harness.js";
 import { makeTravellers, onStorage, portraits, type Travellers } from "./travellers.js";
 
-/** Each child loads the whole program from its sources. */
+/** Timeout in milliseconds: each child process loads the whole program from its sources. */
 const CHILDREN_MS = 180_000;
 
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
@@ -58,8 +58,8 @@ async function countOf(uri: string): Promise<{ threads: number; checkpoints: num
   return { threads, checkpoints };
 }
 
-describe("migrate copy that was killed", () => {
-  it("goes on, and nothing is there twice", { timeout: CHILDREN_MS }, async () => {
+describe("a killed migrate copy", () => {
+  it("the same command resumes the copy without duplicates", { timeout: CHILDREN_MS }, async () => {
     const to = join(project.dir, "killed.db");
     const whole = await countOf(from);
     const seen = [];
@@ -67,7 +67,7 @@ describe("migrate copy that was killed", () => {
       await dieAt(n, to);
       seen.push((await countOf(to)).checkpoints);
     }
-    // Each went on where the one before was killed.
+    // Each process resumed where the previous one was killed.
     expect(seen).toEqual([0, 3, 5]);
     const { code, stdout } = await cli(["migrate", "copy", "--from", from, "--to", to, "--json"]);
     expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -78,7 +78,7 @@ describe("migrate copy that was killed", () => {
     expect(await onStorage(at(to), (service) => portraits(service, ids))).toEqual(shown);
   });
 
-  it("a signal stops it, and says so", async () => {
+  it("a signal stops the copy and prints how to continue", async () => {
     const to = join(project.dir, "stopped.db");
     const running = startCli(["migrate", "copy", "--from", from, "--to", to], {
       cwd: project.dir,

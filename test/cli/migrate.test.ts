@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SCHEMA_VERSION as MONGODB_VERSION } from "../../src/storage/mongodb/schema.js";
-import { SCHEMA_VERSION as POSTGRES_VERSION } from "../../src/storage/postgres/schema.js";
-import { SCHEMA_VERSION as SQLITE_VERSION } from "../../src/storage/sqlite/schema.js";
+import { MONGODB_SCHEMA_VERSION as MONGODB_VERSION } from "../../src/storage/mongodb/schema.js";
+import { POSTGRES_SCHEMA_VERSION as POSTGRES_VERSION } from "../../src/storage/postgres/schema.js";
+import { SQLITE_SCHEMA_VERSION as SQLITE_VERSION } from "../../src/storage/sqlite/schema.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
@@ -33,7 +33,7 @@ describe("migrate on sqlite", () => {
   const at = ["--checkpointer-uri", "./threads.db"];
   const file = () => join(project.dir, "threads.db");
 
-  it("a file that is not there is made by up, not by status", async () => {
+  it("a missing file is created by up and not by status", async () => {
     expect(await asked("status", ...at)).toMatchObject([
       1,
       {
@@ -52,14 +52,14 @@ describe("migrate on sqlite", () => {
     expect(readdirSync(project.dir)).toEqual(expect.not.arrayContaining(["threads.db-wal"]));
   });
 
-  it("people get a table", async () => {
+  it("text output is a table", async () => {
     const { stdout, stderr } = await migrate("status", ...at);
     expect(stdout).toMatch(/^PART +VERSION +OF THIS RELEASE +UP WOULD\ntables +not there +\d+ +make it\n/);
     expect(stderr).toContain("graph-serve migrate up does it");
     expect((await migrate("up", ...at)).stdout).toMatch(/BEFORE\ntables +\d+ +\d+ +0\n/);
   });
 
-  it("a later release's file is refused", async () => {
+  it("a file from a later release is rejected", async () => {
     await migrate("up", ...at);
     const db = new Database(file());
     db.exec(`UPDATE gs_schema SET version = ${SQLITE_VERSION + 1}`);
@@ -69,7 +69,7 @@ describe("migrate on sqlite", () => {
     expect((await migrate("up", ...at)).code).toBe(3);
   });
 
-  it("a server that starts does it too", async () => {
+  it("a command that opens the storage migrates it", async () => {
     await project.put("graph.ts", echoGraph());
     await cli(["run", "./graph.ts", "--message", "hi", "--checkpointer-scheme", "sqlite", ...at], {
       cwd: project.dir,
@@ -77,7 +77,7 @@ describe("migrate on sqlite", () => {
     expect((await migrate("status", ...at)).code).toBe(0);
   });
 
-  it("memory has nothing to bring up", async () => {
+  it("scheme memory has nothing to migrate", async () => {
     const { code, stderr } = await migrate("status", "--checkpointer-scheme", "memory");
     expect([code, stderr]).toEqual([0, "memory\nthis storage has no versions: there is nothing to do\n"]);
   });
@@ -93,7 +93,7 @@ withOwnSchema("migrate on postgres", (postgres) => {
     part("checkpoints", 5, 5, "current"),
   ];
 
-  it("several at once make the tables once", async () => {
+  it("concurrent migrations create the tables once", async () => {
     await configure();
     expect(await asked("status")).toMatchObject([
       1,
@@ -106,14 +106,14 @@ withOwnSchema("migrate on postgres", (postgres) => {
     expect(await asked("status")).toMatchObject([0, { items: current }]);
   });
 
-  it("a server that is away is exit code 3", async () => {
+  it("an unreachable server exits with code 3", async () => {
     const away = ["--checkpointer-uri", "postgresql://postgres@127.0.0.1:1/test"];
     for (const command of ["status", "up"]) expect((await migrate(command, ...away)).code).toBe(3);
   });
 });
 
 withMongodb("migrate on mongodb", (mongodb) => {
-  it("status changes nothing, up makes it", async () => {
+  it("status changes nothing, and up creates the documents", async () => {
     const at = ["--checkpointer-uri", mongodb().uri];
     expect(await asked("status", ...at)).toMatchObject([
       1,

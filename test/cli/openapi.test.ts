@@ -13,25 +13,25 @@ afterEach(() => project.remove());
 const openapi = (...argv: string[]) => cli(["openapi", ...argv], { cwd: project.dir });
 
 describe("openapi", () => {
-  it("prints the document on stdout", async () => {
+  it("the document is printed on stdout", async () => {
     const { code, stdout } = await openapi();
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ openapi: "3.1.0" });
   });
 
-  it("YAML says the same", async () => {
+  it("--yaml prints the same document", async () => {
     const { stdout } = await openapi("--yaml");
     expect(parse(stdout)).toEqual(JSON.parse((await openapi()).stdout));
   });
 
-  it("what --out wrote passes --check", async () => {
+  it("a file written by --out passes --check", async () => {
     expect(await openapi("--out", "openapi.json")).toMatchObject({ code: 0, stdout: "" });
     expect(await openapi("--check", "openapi.json")).toMatchObject({ code: 0 });
     expect(await openapi("--yaml", "--out", "openapi.yaml")).toMatchObject({ code: 0 });
     expect(await openapi("--check", "openapi.yaml")).toMatchObject({ code: 0 });
   });
 
-  it("--check names what differs", async () => {
+  it("--check lists the differences", async () => {
     const document = JSON.parse((await openapi()).stdout) as {
       paths: Record<string, unknown>;
       info: { title: string };
@@ -47,7 +47,7 @@ describe("openapi", () => {
     expect(stdout).toContain("/paths/~1extra is only in the file");
   });
 
-  it("a file that is not there exits 2", async () => {
+  it("a missing file exits with code 2", async () => {
     const { code, stderr } = await openapi("--check", "nowhere.json");
     expect(code).toBe(2);
     expect(stderr).toContain("nowhere.json cannot be read");

@@ -40,17 +40,17 @@ function hasLsof(): boolean {
 }
 
 describe("the port", () => {
-  it("moves on when the default is taken", async () => {
+  it("the next free port is used if the default port is taken", async () => {
     server = await listenAt(service, { host: HOST, port: taken, mayMove: true });
     expect(server.port).toBeGreaterThan(taken);
     expect((await fetch(`${server.url}/ok`)).status).toBe(200);
   });
 
-  it("stays when it was asked for", async () => {
+  it("a requested port that is taken is an error", async () => {
     await expect(listenAt(service, { host: HOST, port: taken, mayMove: false })).rejects.toThrow(ConfigError);
   });
 
-  it.skipIf(!hasLsof())("names the process that has it", async () => {
+  it.skipIf(!hasLsof())("the error names the process that uses the port", async () => {
     await expect(listenAt(service, { host: HOST, port: taken, mayMove: false })).rejects.toThrow(
       new RegExp(`port ${taken} of ${HOST} is taken by \\S.* \\(pid ${process.pid}\\)`),
     );

@@ -12,25 +12,25 @@ describe("tables", () => {
     [
       "0198c0de-0000-7000-8000-000000000000",
       "idle",
-      "a message that goes on for quite a while and then some",
+      "a message that is much too long for the width of its row",
     ],
     ["0198c0de-0000-7000-8000-000000000001", "busy", "short"],
   ];
 
-  it("a pipe gets every id in full", () => {
+  it("a pipe gets full ids", () => {
     const text = formatTable(["ID", "STATUS", "LAST"], rows, { width: Infinity, colors });
     expect(text).toContain(rows[0]?.[0]);
     expect(text).toContain(rows[0]?.[2]);
     expect(text.split("\n")).toHaveLength(3);
   });
 
-  it.each([40, 60, 80])("lines fit into %i columns", (width) => {
+  it.each([40, 60, 80])("lines fit %i columns", (width) => {
     const text = formatTable(["ID", "STATUS", "LAST"], rows, { width, colors });
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(width);
     expect(text).toContain("idle");
   });
 
-  it("control characters are shown escaped", () => {
+  it("control characters are escaped", () => {
     const text = formatTable(["A"], [["\u001b[31mred\u0007\nnext"]], { width: 80, colors });
     expect(text).toContain("\\u001b[31mred\\u0007\\nnext");
   });
@@ -41,7 +41,7 @@ describe("escaping", () => {
     ["\u001b]0;title\u0007", "\\u001b]0;title\\u0007"],
     ["a\rb\u009bc\u2028d\u202ee", "a\\u000db\\u009bc\\u2028d\\u202ee"],
     ["plain\n\ttext äöü 你好", "plain\n\ttext äöü 你好"],
-  ])("%j is safe to print", (text, expected) => {
+  ])("%j is escaped", (text, expected) => {
     expect(escapeControl(text)).toBe(expected);
   });
 });
@@ -50,7 +50,7 @@ describe("error text", () => {
   const text = (error: unknown, verbose = false) =>
     errorText(error, { colors, io: { cwd: "/project", env: {} }, verbose });
 
-  it("says what, where and how to fix it", () => {
+  it("the text has message, location and fix", () => {
     const error = new ConfigError('unknown setting "prot"\nsecond line', {
       hint: 'did you mean "port"?',
       location: { file: "/project/conf.json", line: 3, column: 5, frame: "> 3 | x" },
@@ -67,7 +67,7 @@ describe("error text", () => {
     );
   });
 
-  it("lists the other faults too", () => {
+  it("all issues are listed", () => {
     const issues = [
       { loc: ["a"], msg: "first", type: "x" },
       { loc: ["b"], msg: "second", type: "x" },
@@ -75,13 +75,13 @@ describe("error text", () => {
     expect(text(new InvalidRequestError("first", issues))).toContain("       also: second");
   });
 
-  it("passwords and control characters stay hidden", () => {
+  it("passwords are masked and control characters are escaped", () => {
     const error = new ConfigError("cannot reach postgres://u:secret@db\u001b[2J");
     expect(text(error)).toContain("postgres://u:********@db\\u001b[2J");
     expect(JSON.stringify(errorDocument(error))).not.toContain("secret");
   });
 
-  it("verbose adds stack and causes", () => {
+  it("verbose output adds stack trace and causes", () => {
     const error = new ConfigError("outer", { cause: new Error("inner") });
     expect(text(error)).not.toContain("inner");
     expect(text(error, true)).toMatch(/outer[\s\S]*caused by Error: inner/);

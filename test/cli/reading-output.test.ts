@@ -1,4 +1,4 @@
-/** The same results for a terminal, for a pipe, for another program; hostile data is shown, not obeyed. */
+/** Output for a terminal, a pipe and a program; control characters in data are escaped. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
 import { cli, createProject, echoGraph, startCli, type CliOptions, type Project } from "./harness.js";
@@ -38,7 +38,7 @@ const readings = (thread: string): string[][] => [
 ];
 
 describe("a pipe", () => {
-  it("gets no escape byte", async () => {
+  it("output contains no control characters", async () => {
     for (const argv of readings(hostile)) {
       const { code, stdout, stderr } = await read(argv);
       expect({ argv, code, control: CONTROL.test(stdout + stderr) }).toEqual({
@@ -49,13 +49,13 @@ describe("a pipe", () => {
     }
   });
 
-  it("gets ids and times in full", async () => {
+  it("ids and times are printed in full", async () => {
     const { stdout } = await read(["threads", "list"]);
     expect(stdout).toContain(seeded.chat);
     expect(stdout).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/);
   });
 
-  it("gets JSON without control characters", async () => {
+  it("JSON contains no control characters", async () => {
     for (const argv of readings(hostile)) {
       const { stdout } = await read([...argv, "--json"]);
       expect({ argv, control: CONTROL.test(stdout) }).toEqual({ argv, control: false });
@@ -66,7 +66,7 @@ describe("a pipe", () => {
 });
 
 describe("a terminal", () => {
-  it.each([40, 80, 120])("of %i columns is not left", async (columns) => {
+  it.each([40, 80, 120])("lines fit %i columns", async (columns) => {
     for (const argv of [...readings(seeded.chat), ...readings(hostile)]) {
       if (argv.includes("html") || argv.includes("state") || argv.includes("--full")) continue;
       const { stdout } = await read(argv, { isTTY: true, columns, env: { NO_COLOR: "1" } });
@@ -75,14 +75,14 @@ describe("a terminal", () => {
     }
   });
 
-  it("gets colours, none with NO_COLOR", async () => {
+  it("colours are disabled by NO_COLOR and --no-color", async () => {
     const argv = ["history", seeded.chat];
     expect((await read(argv, { isTTY: true })).stdout).toMatch(ESCAPE);
     expect((await read(argv, { isTTY: true, env: { NO_COLOR: "1" } })).stdout).not.toMatch(ESCAPE);
     expect((await read([...argv, "--no-color"], { isTTY: true })).stdout).not.toMatch(ESCAPE);
   });
 
-  it("gets short ids that lead back", async () => {
+  it("short ids are accepted as arguments", async () => {
     const { stdout } = await read(["threads", "list"], { isTTY: true, env: { NO_COLOR: "1" } });
     expect(stdout).not.toContain(seeded.asking);
     const short = seeded.asking.slice(0, 13);
@@ -103,7 +103,7 @@ describe("an empty storage", () => {
   });
   afterAll(() => project.remove());
 
-  it("lists nothing", async () => {
+  it("lists are empty", async () => {
     const list = ["threads", "list", "--status", "busy"];
     const { code, stdout, stderr } = await cli(list, { cwd: project.dir });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
@@ -113,7 +113,7 @@ describe("an empty storage", () => {
     expect((await cli([...list, "--jsonl"], { cwd: project.dir })).stdout).toBe("");
   });
 
-  it("a thread that never ran is shown", async () => {
+  it("a thread without runs is shown", async () => {
     const { stdout } = await cli(["threads", "list", "--json"], { cwd: project.dir });
     const [thread = { thread_id: "" }] = (JSON.parse(stdout) as { items: { thread_id: string }[] }).items;
     for (const argv of [["inspect", "thread"], ["history"], ["runs", "list"], ["inspect", "checkpoint"]]) {
@@ -126,7 +126,7 @@ describe("an empty storage", () => {
 });
 
 describe("a slow reader", () => {
-  it("is waited for after every item", async () => {
+  it("output pauses after every item until the reader is ready", async () => {
     let taken: (() => void) | undefined;
     let held = "";
     const stdout = {

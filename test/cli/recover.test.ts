@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
-/** A run whose server died: its owner never sent word. */
+/** Inserts a run with a dead server as its owner, and returns the run's id. */
 async function leaveRun(folder: string, thread: string): Promise<string> {
   const storage = await openStorage({
     checkpointer_scheme: "sqlite",
@@ -37,13 +37,13 @@ async function leaveRun(folder: string, thread: string): Promise<string> {
 }
 
 describe("recover", () => {
-  it("nothing to settle is an empty list", async () => {
+  it("recover prints an empty list if no run is unfinished", async () => {
     const { code, stdout } = await run("recover", "--json");
     expect([code, JSON.parse(stdout)]).toEqual([0, { items: [], next: null, applied: false }]);
     expect((await run("recover")).stderr).toBe("no run was left unfinished\n");
   });
 
-  it("a list leaves runs as they are", async () => {
+  it("recover without --apply changes no runs", async () => {
     const run_id = await leaveRun(project.dir, threadId);
     for (let time = 0; time < 2; time += 1) {
       const { stdout } = await run("recover", "--json");
@@ -57,7 +57,7 @@ describe("recover", () => {
     expect(shown.stderr).toContain("graph-serve recover --apply");
   });
 
-  it("a thread left busy is not written to, and the error names recover", async () => {
+  it("writes to a busy thread are rejected with a hint to use recover", async () => {
     const run_id = await leaveRun(project.dir, threadId);
     await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
     const set = ["state", "set", threadId, "--values", '{"messages":[]}', "--as-node", "reply"];
@@ -85,7 +85,7 @@ describe("recover", () => {
     expect((await run(...set)).code).toBe(0);
   });
 
-  it("apply settles them, with a broken graph too", async () => {
+  it("--apply settles unfinished runs even if the graph does not load", async () => {
     const run_id = await leaveRun(project.dir, threadId);
     await project.put("graph.ts", "export const graph = ;");
     await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
@@ -103,7 +103,7 @@ describe("recover", () => {
     await storage.close();
   });
 
-  it("memory and a missing file are told apart", async () => {
+  it("scheme memory and a missing file have different errors", async () => {
     const memory = await cli(["recover", "--checkpointer-scheme", "memory", "--json"], { cwd: project.dir });
     expect([memory.code, JSON.parse(memory.stdout)]).toMatchObject([
       2,

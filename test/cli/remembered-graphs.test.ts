@@ -1,4 +1,4 @@
-/** Threads of graphs that a file had, and no configuration: commands of the same folder know the file. */
+/** Graphs loaded from a file without a configuration: later commands in the same folder find the file. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ afterEach(() => project.remove());
 
 const call = (line: string, cwd = project.dir) => cli(line.split(" "), { cwd });
 
-/** The thread of a run that waits for an answer. */
+/** Starts a run that waits for an answer, and returns its thread id. */
 async function asked(...flags: string[]): Promise<string> {
   const argv = ["run", "./src/ask.ts:graph", "--input", '{"topic":"cats"}', "--json", ...flags];
   const { stdout } = await cli(argv, { cwd: project.dir });
@@ -22,8 +22,8 @@ async function asked(...flags: string[]): Promise<string> {
 
 const answerLine = (stdout: string) => /answer +graph-serve (.+)/.exec(stdout)?.[1] ?? "";
 
-describe("a graph that dev serves from a file", () => {
-  it("shows its values while it is served, and the answer line works as it stands", async () => {
+describe("a graph file served by dev", () => {
+  it("values are shown while dev runs, and the printed answer command works afterwards", async () => {
     const dev = startCli(["dev", "./src/ask.ts:graph", "-p", "0"], { cwd: project.dir });
     const [, url] = await dev.stderr.until(/at (http:\S+)/);
     const sdk = new Client({ apiUrl: url, apiKey: null });
@@ -44,15 +44,15 @@ describe("a graph that dev serves from a file", () => {
   });
 });
 
-describe("a graph that run had from a file", () => {
-  it("is shown, and named as it was called", async () => {
+describe("a graph file used by run", () => {
+  it("values are shown, and the answer command names the file", async () => {
     const thread = await asked();
     const { stdout, stderr } = await call(`inspect thread ${thread}`);
     expect([stderr, stdout]).toEqual(["", expect.stringContaining("cats")]);
     expect(answerLine(stdout)).toContain("run ./src/ask.ts:graph --thread");
   });
 
-  it("goes on without being named", async () => {
+  it("run and fork find the graph of the thread", async () => {
     const thread = await asked();
     expect(await call(`run --thread ${thread} --resume true`)).toMatchObject({ code: 0 });
     const again = await asked();
@@ -60,7 +60,7 @@ describe("a graph that run had from a file", () => {
     expect((await call("run --message hello")).stderr).toContain("there is no graph");
   });
 
-  it("is no more than hidden once the file is gone", async () => {
+  it("values are hidden if the file no longer loads", async () => {
     const thread = await asked();
     await project.put("src/ask.ts", "export const graph = ;");
     const { code, stderr } = await call(`inspect thread ${thread}`);
@@ -70,7 +70,7 @@ describe("a graph that run had from a file", () => {
     expect(await call("run --message hello")).toMatchObject({ code: 0 });
   });
 
-  it("gives way to one of the configuration", async () => {
+  it("a configured graph with the same id takes precedence", async () => {
     const thread = await asked();
     await project.put("graph-server.config.json", { graphs: { ask: "./agent.ts" } });
     await project.put("agent.ts", echoGraph());
@@ -79,7 +79,7 @@ describe("a graph that run had from a file", () => {
     expect((await call("config print --json")).stdout).not.toContain("src/ask.ts");
   });
 
-  it("leaves nothing in the folder when nothing is kept", async () => {
+  it("nothing is written to the folder with --db memory", async () => {
     await project.put("fresh/.keep", "");
     const argv = ["run", "../src/ask.ts:graph", "--input", '{"topic":"cats"}', "--db", "memory"];
     await cli(argv, { cwd: join(project.dir, "fresh") });

@@ -1,4 +1,4 @@
-/** `replay --execute` begins where the run began that is repeated, with the answer that it got. */
+/** `replay --execute` starts where the original run started, with the answer it received. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, createProject, startCli, type Project } from "./harness.js";
 
@@ -70,7 +70,7 @@ afterEach(() => project.remove());
 async function json<T>(...argv: string[]): Promise<T> {
   const { stdout, stderr } = await cli([...argv, "--json"], { cwd: project.dir });
   const document = JSON.parse(stdout) as T & { error?: unknown; thread_id?: string };
-  // A run that failed has a thread; a command that was refused has none.
+  // A failed run has a thread, a rejected command does not.
   expect(document.thread_id, stdout + stderr).toBeDefined();
   return document;
 }
@@ -81,8 +81,8 @@ const answered = (thread: string, answer: unknown) =>
 const executed = (thread: string, ...argv: string[]) =>
   json<Executed>("replay", thread, "--execute", ...argv);
 
-describe("after an answer", () => {
-  it("the run is repeated from its question, with its answer", async () => {
+describe("a run after an answer", () => {
+  it("the run is repeated from its question with the same answer", async () => {
     const { thread_id } = await started("one");
     await answered(thread_id, "blue");
     const { run, items } = await executed(thread_id);
@@ -91,7 +91,7 @@ describe("after an answer", () => {
     expect((await executed(thread_id, "--compare")).equal).toBe(true);
   });
 
-  it("so it is on the thread itself", async () => {
+  it("--in-place repeats the run on the same thread", async () => {
     const { thread_id } = await started("one");
     await answered(thread_id, "blue");
     const { run, thread_id: target } = await executed(thread_id, "--in-place");
@@ -99,7 +99,7 @@ describe("after an answer", () => {
     expect(run).toMatchObject({ status: "success", values: { log: ["planned", "colour=blue", "done"] } });
   });
 
-  it("a checkpoint that is named counts, with the answer that it got", async () => {
+  it("the run from a named checkpoint is repeated with the answer it received", async () => {
     const { thread_id } = await started("one");
     await answered(thread_id, "blue");
     await json("run", "--thread", thread_id, "-i", '{"topic":"y"}');
@@ -115,7 +115,7 @@ describe("after an answer", () => {
     expect(before.run).toMatchObject({ status: "interrupted", interrupts: [{ value: "colour" }] });
   });
 
-  it("several answers of one node are given in their order", async () => {
+  it("several answers of one node are replayed in order", async () => {
     const { thread_id } = await started("two");
     expect((await answered(thread_id, "a")).status).toBe("interrupted");
     const waiting = await executed(thread_id);
@@ -138,7 +138,7 @@ describe("after an answer", () => {
     });
   });
 
-  it("questions inside of a subgraph are answered again", async () => {
+  it("questions inside a subgraph are answered again", async () => {
     const { thread_id } = await started("nested");
     await answered(thread_id, "yes");
     await answered(thread_id, "no");
@@ -147,7 +147,7 @@ describe("after an answer", () => {
     expect(run.values.log.slice(-3)).toEqual(["inside=yes", "again=no", "done"]);
   });
 
-  it("an answer that a failed run got reaches the run that went on after it", async () => {
+  it("an answer received by a failed run is replayed in its retry", async () => {
     const { thread_id } = await started("brittle");
     expect((await answered(thread_id, "blue")).status).toBe("error");
     expect((await json<Outcome>("run", "--thread", thread_id)).status).toBe("error");
@@ -157,7 +157,7 @@ describe("after an answer", () => {
     expect(run).toMatchObject({ status: "success", values: { log: ["planned", "colour=blue", "done"] } });
   });
 
-  it("a server repeats it as well", async () => {
+  it("a server repeats the run with its answer", async () => {
     const { thread_id } = await started("one");
     await answered(thread_id, "blue");
     const server = startCli(["dev", "-p", "0"], { cwd: project.dir });
@@ -172,8 +172,8 @@ describe("after an answer", () => {
   });
 });
 
-describe("a run that is named", () => {
-  it("is repeated with its answers, and compared with what came of it alone", async () => {
+describe("a run selected with --run", () => {
+  it("the run is repeated with its answer and compared only with its own steps", async () => {
     const { thread_id } = await started("one");
     await answered(thread_id, "blue");
     await json("run", "--thread", thread_id, "-i", '{"topic":"y"}');
@@ -200,7 +200,7 @@ describe("a run that is named", () => {
     ]);
   });
 
-  it("is repeated with its graph, though another one ran on the thread since", async () => {
+  it("the run is repeated with its own graph, even if another graph ran on the thread later", async () => {
     const { thread_id } = await started("one");
     const { stdout } = await cli(["runs", "list", thread_id, "--json"], { cwd: project.dir });
     const [run] = (JSON.parse(stdout) as { items: { run_id: string }[] }).items;
@@ -219,13 +219,13 @@ describe("a run that is named", () => {
     ["--against", "one"],
     ["--compare"],
     ["--exit-code"],
-  ])("%s is refused where nothing is executed", async (...flag) => {
+  ])("%s is rejected without --execute", async (...flag) => {
     const refused = await cli(["replay", "0198c0de", ...flag], { cwd: project.dir });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(`${flag[0]} goes with --execute`);
   });
 
-  it("says by itself where to begin", async () => {
+  it("--run cannot be combined with a checkpoint", async () => {
     const refused = await cli(["replay", "0198c0de@1", "--execute", "--run", "0198c0de"], {
       cwd: project.dir,
     });
@@ -234,8 +234,8 @@ describe("a run that is named", () => {
   });
 });
 
-describe("without an answer", () => {
-  it("a run that went on after a failure is repeated from there", async () => {
+describe("a run without an answer", () => {
+  it("a run that continued after a failure is repeated from there", async () => {
     const { thread_id } = await started("shaky");
     await project.put("mended", "yes");
     await json("fork", thread_id, "--branch", "--run");
@@ -244,7 +244,7 @@ describe("without an answer", () => {
     expect(items.map(({ metadata }) => metadata.step)).toEqual([2, 3]);
   });
 
-  it("a run that failed at once is repeated from the checkpoint before it", async () => {
+  it("a run that failed in its first step is repeated from the checkpoint before it", async () => {
     const { thread_id } = await started("shaky");
     await json("fork", thread_id, "--branch", "--run");
     await project.put("mended", "yes");
@@ -253,7 +253,7 @@ describe("without an answer", () => {
     expect(items.map(({ metadata }) => metadata.step)).toEqual([2, 3]);
   });
 
-  it("a run from values that were written is repeated from them", async () => {
+  it("a run that started from written values is repeated from them", async () => {
     const { thread_id } = await started("one");
     await answered(thread_id, "blue");
     await cli(["state", "set", thread_id, "--values", '{"log":["edited"]}', "--as-node", "ask"], {
@@ -265,7 +265,7 @@ describe("without an answer", () => {
     expect(items).toHaveLength(1);
   });
 
-  it("a command that went elsewhere is repeated", async () => {
+  it("a run with --goto is repeated", async () => {
     const { thread_id } = await started("steered");
     await json("run", "--thread", thread_id, "--goto", "side");
     const { run } = await executed(thread_id);

@@ -14,8 +14,8 @@ type Frame = ThreadState & { nodes: string[]; changes: unknown[] };
 const frames = async (...argv: string[]) =>
   (await project.json<{ items: Frame[] }>(["replay", project.threadId, ...argv])).document.items;
 
-describe("text", () => {
-  it("steps read as a chat, oldest first", async () => {
+describe("text output", () => {
+  it("steps are printed as a chat, oldest first", async () => {
     const { code, stdout, stderr } = await project.run(["replay", project.threadId]);
     expect(code).toBe(0);
     expect(stderr).toContain(`thread ${project.threadId}  interrupted  sqlite `);
@@ -28,20 +28,20 @@ describe("text", () => {
     expect(stdout).toContain("  next pay\n");
   });
 
-  it("a branch names where it began", async () => {
+  it("a branch names the checkpoint it starts from", async () => {
     const { stdout } = await project.run(["replay", project.threadId]);
     const ids = (await frames()).map(({ checkpoint }) => checkpoint?.checkpoint_id);
     expect(stdout).toContain(`  from ${ids[2]}\n`);
   });
 
-  it("hidden keys stay hidden without raw", async () => {
+  it("hidden keys are shown only with --raw", async () => {
     expect((await project.run(["replay", project.threadId])).stdout).not.toContain("internal");
     const raw = await project.run(["replay", project.threadId, "--raw"]);
     expect(raw.stdout).toContain('+ secret: "internal"');
     expect(raw.stderr).toContain("--raw");
   });
 
-  it("a range and changes alone may be asked for", async () => {
+  it("--checkpoint, --to and --changed-only limit the steps", async () => {
     const all = await frames();
     const some = await frames("--checkpoint", "1", "--to", "-3");
     expect(some.length).toBeGreaterThan(0);
@@ -51,7 +51,7 @@ describe("text", () => {
     expect(news.every(({ changes, interrupts }) => changes.length > 0 || interrupts.length > 0)).toBe(true);
   });
 
-  it.each([40, 80])("lines fit into %i columns", async (columns) => {
+  it.each([40, 80])("lines fit %i columns", async (columns) => {
     const { stdout, exit } = startCli(
       ["replay", project.threadId, "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
       { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } },
@@ -62,7 +62,7 @@ describe("text", () => {
     expect(stdout.text).not.toContain("\u001b");
   });
 
-  it("works with a broken graph, values hidden", async () => {
+  it("values are hidden if the graph does not load", async () => {
     await project.put("broken.json", { graphs: { agent: "./nowhere.ts:graph" } });
     const { code, stdout, stderr } = await project.run(["replay", project.threadId, "-c", "broken.json"]);
     expect(code).toBe(0);
@@ -73,7 +73,7 @@ describe("text", () => {
   });
 });
 
-describe("steps by keys", () => {
+describe("replay --step", () => {
   const start = () =>
     startCli(
       [
@@ -88,7 +88,7 @@ describe("steps by keys", () => {
       { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } },
     );
 
-  it("space goes on, p back, q quits", async () => {
+  it("space shows the next step, p the previous step, q quits", async () => {
     const { stdout, stderr, stdin, exit } = start();
     await stdout.until(/step -1 {2}input/);
     expect(stderr.text).toContain("keys: space next, p back, q quit");
@@ -106,21 +106,21 @@ describe("steps by keys", () => {
   it.each<[string, (running: ReturnType<typeof start>) => unknown, number]>([
     ["Ctrl-C", ({ stdin }) => stdin.push("\u0003"), 130],
     ["Ctrl-D", ({ stdin }) => stdin.push("\u0004"), 0],
-    ["the end of stdin", ({ stdin }) => stdin.push(null), 0],
+    ["end of input", ({ stdin }) => stdin.push(null), 0],
     ["SIGTERM", (running) => running.stop("SIGTERM"), 143],
-  ])("%s ends it and gives the terminal back", async (_, end, code) => {
+  ])("%s ends replay and restores the terminal", async (_, end, code) => {
     const running = start();
     const modes: boolean[] = [];
     running.stdin.setRawMode = (raw) => modes.push(raw);
     await running.stdout.until(/step -1 {2}input/);
-    // A key that is pressed as soon as something is seen counts.
+    // Raw mode is set before the first output, so that a key pressed immediately counts.
     expect(modes).toEqual([true]);
     end(running);
     expect(await running.exit).toBe(code);
     expect(modes).toEqual([true, false]);
   });
 
-  it("the last step ends it", async () => {
+  it("replay ends after the last step", async () => {
     const { stdin, stdout, exit } = start();
     stdin.push("n".repeat(50));
     expect(await exit).toBe(0);
@@ -136,13 +136,13 @@ describe("bad input", () => {
     [["replay", "THREAD", "--step"], 2, "invalid_request"],
     [["replay", "THREAD", "--delay", "soon"], 2, "invalid_request"],
     [["replay", "THREAD", "--format", "pdf"], 2, "invalid_request"],
-  ])("%j exits with %i", async (argv, exit, code) => {
+  ])("%j exits with code %i", async (argv, exit, code) => {
     const words = argv.map((word) => (word === "THREAD" ? project.threadId : word));
     const result = await project.json<{ error: { code: string } }>(words);
     expect([result.code, result.document.error.code]).toEqual([exit, code]);
   });
 
-  it("a thread without checkpoints is empty", async () => {
+  it("a thread without checkpoints prints an empty list", async () => {
     const { document } = await project.json<{ thread_id: string }>(["threads", "create"]);
     expect((await project.json<object>(["replay", document.thread_id])).document).toEqual({
       items: [],
@@ -151,7 +151,7 @@ describe("bad input", () => {
     expect((await project.run(["replay", document.thread_id])).stderr).toContain("nothing to replay");
   });
 
-  it("a delay is cut short by a signal", async () => {
+  it("a signal ends a delay", async () => {
     const running = startCli(
       [
         "replay",
@@ -171,7 +171,7 @@ describe("bad input", () => {
   });
 });
 
-it("replay takes the same steps from a server", async () => {
+it("replay prints the same steps through a server", async () => {
   const server = startCli(
     ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
     { cwd: project.dir },

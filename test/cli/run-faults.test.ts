@@ -1,4 +1,4 @@
-/** A run that fails is shown with its place: by the commands that run it, and by those that read it afterwards. */
+/** The source location of a failed run, in commands that run it and in commands that read it later. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RunFault } from "../../src/support/run-fault.js";
@@ -24,7 +24,7 @@ const inner = new StateGraph(State)
   .addEdge(START, "bill").compile();
 export const graph = new StateGraph(State).addNode("shop", inner).addEdge(START, "shop").compile();
 `;
-/** As it is shown beside the graph. */
+/** The error as printed in the project's folder. */
 const FAULT = `error  Error: could not bill
        in node shop > bill
    at  graph.ts:10:13
@@ -56,14 +56,13 @@ cases:
     expect: { status: success }
 `;
 
-/** A failed run of the project. */
 async function failedRun(): Promise<{ thread_id: string; run_id: string }> {
   const { stdout } = await run("run", "--json", ...INPUT);
   return JSON.parse(stdout) as { thread_id: string; run_id: string };
 }
 
-describe("a run that failed", () => {
-  it("is shown with its place by inspect run, also without its graph", async () => {
+describe("a stored failed run", () => {
+  it("inspect run shows the location, even if the graph does not load", async () => {
     const { run_id } = await failedRun();
     await project.put("helper.ts", "this does not parse(");
     const { code, stdout } = await run("inspect", "run", run_id);
@@ -82,7 +81,7 @@ describe("a run that failed", () => {
     });
   });
 
-  it("is shown with its place by inspect thread, if it was the last", async () => {
+  it("inspect thread shows the location only if the last run failed", async () => {
     const { thread_id } = await failedRun();
     expect((await run("inspect", "thread", thread_id)).stdout).toContain(FAULT);
     const shown = JSON.parse((await run("inspect", "thread", thread_id, "--json")).stdout) as {
@@ -94,7 +93,7 @@ describe("a run that failed", () => {
     expect((await run("inspect", "thread", thread_id)).stdout).not.toContain("graph.ts:10");
   });
 
-  it("has its place beside its message in history and replay", async () => {
+  it("history and replay show the location next to the message", async () => {
     const { thread_id } = await failedRun();
     const line = "failed at graph.ts:10:13: Error: could not bill";
     expect((await run("history", thread_id, "--oneline")).stdout).toContain(line);
@@ -102,7 +101,7 @@ describe("a run that failed", () => {
     expect((await run("replay", thread_id)).stdout).toContain(line);
   });
 
-  it("has its own place in a history, though another run went on from its checkpoint and failed otherwise", async () => {
+  it("history shows two failures from one checkpoint, each with its own location", async () => {
     const { thread_id } = await failedRun();
     await project.put("helper.ts", 'export const totalOf = () => { throw new Error("other"); };');
     await project.put("graph.ts", GRAPH.replace('"could not bill", { cause }', '"still not"'));
@@ -112,7 +111,7 @@ describe("a run that failed", () => {
     expect(stdout).toContain("failed at graph.ts:10:13: Error: could not bill");
   });
 
-  it("has no place in what a server tells", async () => {
+  it("a server does not expose the location", async () => {
     const { run_id } = await failedRun();
     const dev = startCli(["dev", "-p", "0"], { cwd: project.dir });
     try {
@@ -131,10 +130,10 @@ describe("a run that failed", () => {
   });
 });
 
-describe("a test case whose run fails", () => {
+describe("a test case with a failing run", () => {
   beforeEach(() => project.put("shop.graph.yaml", CASES));
 
-  it.each(["list", "junit"])("has the place in the report %s", async (reporter) => {
+  it.each(["list", "junit"])("the %s report has the location", async (reporter) => {
     const { code, stdout } = await run("test", "--reporter", reporter);
     expect(code).toBe(1);
     const text = stdout.replaceAll("&quot;", '"').replaceAll("&#10;", "\n").replaceAll("&gt;", ">");
@@ -142,15 +141,15 @@ describe("a test case whose run fails", () => {
     expect(text).toContain("helper.ts:3:83");
   });
 
-  it("has it in the field fault of the JSON report", async () => {
+  it("the JSON report has the location in the field fault", async () => {
     const { stdout } = await run("test", "--reporter", "json");
     const { cases } = JSON.parse(stdout) as { cases: { failures: { fault?: RunFault }[] }[] };
     expect(cases[0]?.failures[0]?.fault).toMatchObject({ node: "bill", location: { line: 10 } });
   });
 });
 
-describe("a run that fails", () => {
-  it("is shown by run, on stderr, whatever stdout holds", async () => {
+describe("a failing run", () => {
+  it("run prints the location on stderr, with and without --json", async () => {
     const { code, stderr } = await run("run", ...INPUT);
     expect(code).toBe(1);
     expect(stderr).toContain(FAULT);
@@ -161,7 +160,7 @@ describe("a run that fails", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { message: "Error: could not bill" } });
   });
 
-  it("is shown by dev, with the run and its graph", async () => {
+  it("dev prints the location with the run and its graph", async () => {
     const dev = startCli(["dev", "-p", "0"], { cwd: project.dir });
     try {
       const [, url = ""] = await dev.stderr.until(/at (http:\S+)/);
@@ -175,7 +174,7 @@ describe("a run that fails", () => {
     }
   });
 
-  it("has its node, its place and its stack in the log of start", async () => {
+  it("start logs the node, the location and the stack trace", async () => {
     const server = startCli(["start", "-p", "0"], { cwd: project.dir });
     try {
       const [, url = ""] = await server.stderr.until(/"url":"(http:[^"]+)"/);

@@ -1,4 +1,4 @@
-/** `run` on a terminal is a conversation; without one its state is data. */
+/** On a terminal, `run` shows a conversation; otherwise it prints the state as data. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { askingGraph, cli, createProject, echoGraph, type Project } from "./harness.js";
@@ -13,7 +13,7 @@ export const graph = new StateGraph(MessagesAnnotation)
   .addEdge(START, "plan").addEdge("plan", "sums").compile();
 `;
 
-/** Calls a tool that nobody answers: a person has to say yes. */
+/** Calls a tool that waits for a person's approval. */
 const approvalGraph = `
 import { AIMessage } from "@langchain/core/messages";
 import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -43,7 +43,7 @@ const onTerminal = (...argv: string[]) =>
 const withoutTimes = (text: string): string => text.replace(/\d+ ms/g, "N ms");
 
 describe("run on a terminal", () => {
-  it("shows what is said and what tools give, and no state", async () => {
+  it("messages and tool results are shown without the state", async () => {
     const { code, stdout, stderr } = await onTerminal("team", "--message", "2 + 3");
     expect(code).toBe(0);
     expect(stdout).toBe('> 2 + 3\n  add({"a":2,"b":3})  -> 5\nThe sum is 5\n');
@@ -57,25 +57,25 @@ describe("run on a terminal", () => {
     expect(stderr).toMatch(/success in \d+ ms, 11 tokens/);
   });
 
-  it("--state shows the state too", async () => {
+  it("--state also prints the state", async () => {
     const { stdout } = await onTerminal("--message", "hello", "--state");
     const [, state = ""] = stdout.split("> hello\necho: hello\n");
     expect(JSON.parse(state)).toMatchObject({ messages: [{ content: "hello" }, { content: "echo: hello" }] });
   });
 
-  it("--json is one document, as without a terminal", async () => {
+  it("--json prints one document, as without a terminal", async () => {
     const { stdout, stderr } = await onTerminal("--message", "hello", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ status: "success" });
     expect(stderr).toBe("");
   });
 
-  it("a call that waits for a person is shown without an answer", async () => {
+  it("a tool call that waits for approval is shown without a result", async () => {
     const { stdout, stderr } = await onTerminal("approve", "--message", "pay Ada");
     expect(stdout).toBe('> pay Ada\n  pay({"amount":5})\n');
     expect(stderr).toContain('"pay?"');
   });
 
-  it("a graph without messages shows the keys that changed", async () => {
+  it("a graph without messages shows the changed keys", async () => {
     const asked = await onTerminal("ask", "-i", '{"topic":"cats"}');
     expect(asked.stdout).toBe("");
     const thread = /--thread (\S+)/.exec(asked.stderr)?.[1] ?? "";
@@ -99,7 +99,7 @@ describe("--resume", () => {
     ["12", "12", ""],
     ["True", "True", 'warn  --resume is not JSON: "True" is taken as a text\n'],
     ["3 apples", "3 apples", 'warn  --resume is not JSON: "3 apples" is taken as a text\n'],
-  ])("takes %s", async (text, answer, said) => {
+  ])("--resume accepts %s", async (text, answer, said) => {
     const { stdout, stderr } = await resume(text);
     expect(JSON.parse(stdout)).toMatchObject({ status: "success", values: { answer } });
     expect(stderr).toBe(said);
@@ -110,7 +110,7 @@ describe("--resume", () => {
     ["[1, 2", "[1, 2", 5],
     ['{"foo": oops}', '{"foo": oops}', 8],
     ['{"a":\n true,\n  oops}', "  oops}", 2],
-  ])("refuses %j and shows the place", async (text, line, column) => {
+  ])("--resume rejects %j and marks the position", async (text, line, column) => {
     const { code, stderr } = await cli(["run", "--thread", await askedThread(), "--resume", text], {
       cwd: project.dir,
     });

@@ -13,7 +13,7 @@ import {
   type Project,
 } from "./harness.js";
 
-/** Two nodes ask at once, one of them twice. */
+/** Two nodes interrupt in parallel, one of them twice. */
 const severalQuestions = `
 import { Annotation, interrupt, START, StateGraph } from "@langchain/langgraph";
 
@@ -51,7 +51,7 @@ const outcomeOf = (stdout: string): Outcome => JSON.parse(stdout) as Outcome;
 const contents = ({ values }: Outcome): string[] => values.messages.map(({ content }) => content);
 
 describe("run in this process", () => {
-  it("results go to stdout, progress to stderr", async () => {
+  it("results go to stdout and progress to stderr", async () => {
     const { code, stdout, stderr } = await run(["--message", "hello"]);
     expect(code).toBe(0);
     expect((JSON.parse(stdout) as Outcome["values"]).messages.at(-1)?.content).toBe("echo: hello");
@@ -59,7 +59,7 @@ describe("run in this process", () => {
     expect(stderr).toMatch(/success in \d+ ms, 0 tokens, thread [0-9a-f-]{36}/);
   });
 
-  it("the next command goes on with the thread", async () => {
+  it("the printed next command continues the thread", async () => {
     const { stderr } = await run(["--message", "one"]);
     const [, thread = ""] =
       /next +graph-serve run --thread ([0-9a-f-]{36}) --message "\.\.\."/.exec(stderr) ?? [];
@@ -70,7 +70,7 @@ describe("run in this process", () => {
     expect((await run(["--thread", "ffffffff", "--message", "four"])).code).toBe(4);
   });
 
-  it("a thread goes on with its own graph", async () => {
+  it("a thread continues with its own graph", async () => {
     const asked = await run(["ask", "-i", '{"topic":"cats"}', "--json"]);
     const { thread_id, interrupts } = outcomeOf(asked.stdout);
     expect(interrupts).toHaveLength(1);
@@ -84,7 +84,7 @@ describe("run in this process", () => {
     expect(outcomeOf(stdout)).toMatchObject({ status: "success", interrupts: [], error: null });
   });
 
-  it("--jsonl prints the events of the stream", async () => {
+  it("--jsonl prints the stream events", async () => {
     const { stdout } = await run(["--message", "hello", "--jsonl", "--stream", "values,updates"]);
     const events = stdout
       .trimEnd()
@@ -95,7 +95,7 @@ describe("run in this process", () => {
     expect(events.at(-1)?.data).toMatchObject({ status: "success" });
   });
 
-  it("input comes from flag, file and stdin", async () => {
+  it("input is read from a flag, a file and stdin", async () => {
     const input = { messages: [{ role: "user", content: "from json" }] };
     await project.put("input.json", input);
     for (const argv of [
@@ -108,12 +108,12 @@ describe("run in this process", () => {
     }
   });
 
-  it("a file is run without a configuration", async () => {
+  it("a graph file runs without a configuration", async () => {
     const { stdout } = await run(["./graph.ts:graph", "--message", "hi", "--json"]);
     expect(outcomeOf(stdout).status).toBe("success");
   });
 
-  it("an error of the graph exits 1", async () => {
+  it("an error in the graph exits with code 1", async () => {
     const { code, stderr } = await run(["fail", "-i", '{"n":1}']);
     expect(code).toBe(1);
     expect(stderr).toContain("RangeError: kaboom");
@@ -125,7 +125,7 @@ describe("run in this process", () => {
     });
   });
 
-  it("an interrupt shows the line that answers it", async () => {
+  it("an interrupt prints the command that answers it", async () => {
     const first = await run(["ask", "-i", '{"topic":"cats"}']);
     expect(first.code).toBe(0);
     expect(first.stderr).toContain('{"question":"about cats?"}');
@@ -147,7 +147,7 @@ describe("run in this process", () => {
     expect((last.values as unknown as { log: string[] }).log.sort()).toEqual(["one", "two/three"]);
   });
 
-  it("a conversation reads messages and answers", async () => {
+  it("--interactive reads messages and answers", async () => {
     const { code, stderr, stdout } = await run(["ask", "--interactive", "-i", '{"topic":"dogs"}', "--json"], {
       stdin: "yes please\n",
     });
@@ -157,7 +157,7 @@ describe("run in this process", () => {
     expect(outcomeOf(`${documents[1]}\n}`)).toMatchObject({ values: { answer: "yes please" } });
   });
 
-  it("a signal interrupts the run and exits 130", async () => {
+  it("SIGINT interrupts the run and exits with code 130", async () => {
     await project.put("gate.ts", gateGraphSource);
     const running = startCli(["run", "./gate.ts", "-i", '{"n":1}', "--stream", "custom"], {
       cwd: project.dir,
@@ -168,20 +168,20 @@ describe("run in this process", () => {
     expect(running.stderr.text).toContain("interrupted in");
   });
 
-  it("a signal ends a conversation that waits", async () => {
+  it("SIGINT ends a conversation that waits for input", async () => {
     const running = startCli(["run", "--interactive"], { cwd: project.dir });
     await running.stderr.until(/message> /);
     running.stop("SIGINT");
     expect(await running.exit).toBe(130);
   });
 
-  it("control characters of the graph are escaped", async () => {
+  it("control characters from the graph are escaped", async () => {
     const { stdout, stderr } = await run(["--message", "a\u001b[2Jb\u009b"]);
     expect(stdout + stderr).not.toMatch(/[\u001b\u009b]/);
     expect(stderr).toContain("a\\u001b[2Jb");
   });
 
-  it("scheme memory offers no next command", async () => {
+  it("scheme memory prints no next command", async () => {
     const { stderr } = await run(["--message", "hi", "--checkpointer-scheme", "memory"]);
     expect(stderr).toContain("the thread ends with this command");
     expect(stderr).not.toContain("next ");
@@ -199,13 +199,13 @@ describe("run flags", () => {
     [["--message", "a", "--context", "[1]"], "--context must be a JSON object"],
     [["--message", "a", "--stream", "valus"], '--stream does not know "valus"'],
     [["--message", "a", "--url", "ftp://x"], "--url must be an http address"],
-  ])("%j is a usage fault", async (argv, message) => {
+  ])("%j is a usage error", async (argv, message) => {
     const { code, stdout, stderr } = await run(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
   });
 
-  it("an unknown thread exits 4", async () => {
+  it("an unknown thread exits with code 4", async () => {
     const { code, stderr } = await run([
       "--thread",
       "0198c0de-0000-7000-8000-000000000000",
@@ -228,18 +228,18 @@ describe("run on a server", () => {
   });
   afterEach(() => server.close(0));
 
-  it("the server's assistant answers", async () => {
+  it("the server's default assistant answers", async () => {
     const { code, stdout } = await run(["--url", server.url, "--message", "hello", "--json"]);
     expect(code).toBe(0);
     expect(contents(outcomeOf(stdout))).toEqual(["hello", "echo: hello"]);
   });
 
-  it("another assistant is named by its id", async () => {
+  it("the next command names the selected assistant", async () => {
     const { stderr } = await run(["ask", "--url", server.url, "-i", '{"topic":"cats"}']);
     expect(stderr).toContain(`graph-serve run ask --url ${server.url} --thread`);
   });
 
-  it("a thread goes on with its own graph", async () => {
+  it("a thread continues with its own graph", async () => {
     const asked = await run(["ask", "--url", server.url, "-i", '{"topic":"cats"}', "--json"]);
     const { thread_id, interrupts } = outcomeOf(asked.stdout);
     expect(interrupts).toHaveLength(1);
@@ -247,7 +247,7 @@ describe("run on a server", () => {
     expect(outcomeOf((await run(answer)).stdout)).toMatchObject({ status: "success", interrupts: [] });
   });
 
-  it("an error of the graph exits 1", async () => {
+  it("an error in the graph exits with code 1", async () => {
     expect((await run(["fail", "--url", server.url, "-i", "{}"])).code).toBe(1);
   });
 
@@ -255,20 +255,20 @@ describe("run on a server", () => {
     [["--thread", "0198c0de-0000-7000-8000-000000000000", "--message", "a"], 4, "thread_not_found"],
     [["nobody", "--message", "a"], 4, "assistant_not_found"],
     [["--thread", "no-uuid", "--message", "a"], 2, "invalid_request"],
-  ])("a refusal of %j keeps its code", async (argv, code, errorCode) => {
+  ])("an error response for %j keeps its code", async (argv, code, errorCode) => {
     const result = await run([...argv, "--url", server.url, "--json"]);
     expect(result.code).toBe(code);
     expect(JSON.parse(result.stdout)).toMatchObject({ error: { code: errorCode } });
   });
 
-  it("no server there exits 3", async () => {
+  it("an unreachable server exits with code 3", async () => {
     await server.close(0);
     const { code, stderr } = await run(["--url", server.url, "--message", "a"]);
     expect(code).toBe(3);
     expect(stderr).toContain("cannot be reached");
   });
 
-  it("scheme memory asks the dev server", async () => {
+  it("scheme memory uses the running dev server", async () => {
     await project.put(".graph-serve/dev.json", { url: server.url, pid: process.pid });
     const { stdout, stderr } = await run(["--checkpointer-scheme", "memory", "--message", "hi"]);
     expect(stderr).toContain(`asking the dev server at ${server.url}`);

@@ -39,8 +39,8 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-describe("printing", () => {
-  it("all kinds come as one document", async () => {
+describe("schema output", () => {
+  it("all schemas are printed as one document", async () => {
     const { code, document } = await json("schemas");
     expect(code).toBe(0);
     expect(Object.keys(document)).toEqual([
@@ -55,19 +55,19 @@ describe("printing", () => {
     expect(document.context_schema).toBeNull();
   });
 
-  it("one kind is the schema itself", async () => {
+  it("--kind prints a single schema", async () => {
     const { stdout, stderr } = await run("schemas", "agent", "--kind", "output");
     expect(JSON.parse(stdout)).toMatchObject({ type: "object", required: ["answer"] });
     expect(stderr).toBe("");
   });
 
-  it("a broken graph beside it does not matter", async () => {
+  it("a broken graph does not affect the schemas of another", async () => {
     expect((await run("schemas", "agent")).code).toBe(0);
     const broken = await json("schemas", "broken");
     expect([broken.code, broken.document]).toMatchObject([2, { error: { code: "graph_load_failed" } }]);
   });
 
-  it("TypeScript types are printed too", async () => {
+  it("--format ts prints TypeScript types", async () => {
     const { stdout } = await run("schemas", "--format", "ts", "--kind", "input,output");
     expect(stdout).toContain("export type AgentInput = {\n  question?: string;\n};");
     expect(stdout).toContain("export type AgentOutput = ");
@@ -75,7 +75,7 @@ describe("printing", () => {
     expect(document.typescript).toContain("export type AgentInput");
   });
 
-  it("an annotation's gaps are named", async () => {
+  it("missing types of an Annotation are reported", async () => {
     const { code, stdout, stderr } = await run("schemas", "notes", "--kind", "state");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ "x-source": "channels" });
@@ -86,17 +86,17 @@ describe("printing", () => {
   });
 });
 
-describe("types that are not known", () => {
+describe("unknown types", () => {
   const dated = (input: string) => zodGraph(`at: z.date(), ${input}`);
 
-  it("are named with the true reason", async () => {
+  it("unknown types are reported with the reason", async () => {
     await project.put("dated.ts", dated("n: z.number()"));
     const { stdout, stderr } = await run("schemas", "./dated.ts:graph", "--kind", "input,output");
     expect(JSON.parse(stdout)).toMatchObject({ input_schema: { properties: { n: { type: "number" } } } });
     expect(stderr).toBe("note  input: at: z.date() has no JSON schema, so its type is not known\n");
   });
 
-  it("do not hide a breaking change of another key", async () => {
+  it("a breaking change of another key is still reported", async () => {
     await project.put("dated.ts", dated("n: z.number()"));
     await run("schemas", "./dated.ts:graph", "--out", "dated");
     await project.put("dated.ts", dated("n: z.string()"));
@@ -106,7 +106,7 @@ describe("types that are not known", () => {
     expect(stdout).toContain("  unknown     at: z.date() has no JSON schema\n");
   });
 
-  it("fail a strict check, and no other", async () => {
+  it("unknown types fail only a strict check", async () => {
     await project.put("dated.ts", dated("n: z.number()"));
     await run("schemas", "./dated.ts:graph", "--out", "dated");
     const check = ["schemas", "./dated.ts:graph", "--out", "dated", "--check"];
@@ -119,7 +119,7 @@ describe("types that are not known", () => {
     expect((await run(...check, "--strict", "--kind", "output")).code).toBe(0);
   });
 
-  it("are those of an annotation too", async () => {
+  it("unknown types of an Annotation fail a strict check", async () => {
     await project.put("asking.ts", askingGraph);
     await run("schemas", "./asking.ts", "--out", "notes");
     const { code, stdout } = await run("schemas", "./asking.ts", "--out", "notes", "--check", "--strict");
@@ -127,7 +127,7 @@ describe("types that are not known", () => {
     expect(code).toBe(1);
   });
 
-  it("break clients once a known type is lost", async () => {
+  it("losing a known type is a breaking change", async () => {
     await project.put("dated.ts", zodGraph("at: z.string()"));
     await run("schemas", "./dated.ts:graph", "--out", "dated", "--kind", "input");
     await project.put("dated.ts", zodGraph("at: z.date()"));
@@ -150,15 +150,15 @@ describe("bad input", () => {
     [["schemas", "--check", "--out", "schemas", "--format", "ts"], "leave --format ts out"],
     [["schemas", "nowhere"], "the graphs: agent, notes, broken"],
     [["schemas", "--check", "--out", "nothing-here"], "write them first"],
-  ])("%j is refused with a hint", async (argv, hint) => {
+  ])("%j is rejected with a hint", async (argv, hint) => {
     const { code, document } = await json(...argv);
     expect(code).toBe(2);
     expect((document.error as { hint: string }).hint).toContain(hint);
   });
 });
 
-describe("files", () => {
-  it("a check passes until clients would break", async () => {
+describe("schema files", () => {
+  it("--check passes until a change would break clients", async () => {
     const written = await json("schemas", "--out", "schemas");
     expect(written.document.files).toEqual([
       "schemas/agent.input.schema.json",
@@ -204,7 +204,7 @@ describe("files", () => {
     expect(await readFile(join(project.dir, "types/agent.types.ts"), "utf8")).toContain("AgentState");
   });
 
-  it("a file that is no schema is named", async () => {
+  it("a file that is not a schema is rejected with its path", async () => {
     await project.put("odd/agent.input.schema.json", "[1]");
     const { code, document } = await json("schemas", "--out", "odd", "--check");
     expect([code, document]).toMatchObject([
@@ -215,7 +215,7 @@ describe("files", () => {
 });
 
 describe("static schemas", () => {
-  it("what is missing is said", async () => {
+  it("--static without the parser prints an install command", async () => {
     const { code, document } = await json("schemas", "./numbers.ts", "--static");
     expect(code).toBe(2);
     expect(document.error).toMatchObject({
@@ -224,7 +224,7 @@ describe("static schemas", () => {
     });
   });
 
-  it("an installed parser is asked for the export", async () => {
+  it("an installed parser is called for the export", async () => {
     const parser = "apart/node_modules/@langchain/langgraph-api";
     await project.put("apart/numbers.ts", failingGraph);
     await project.put(`${parser}/package.json`, {

@@ -1,4 +1,4 @@
-/** AG-UI, the protocol of CopilotKit: its adapter asks for events, values, updates and messages-tuple in every run. */
+/** AG-UI, the protocol of CopilotKit: its adapter requests events, values, updates and messages-tuple in every run. */
 import type { BaseMessage } from "@langchain/core/messages";
 import { EventType, type BaseEvent, type CustomEvent, type MessagesSnapshotEvent } from "@ag-ui/client";
 import { LangGraphAgent } from "@ag-ui/langgraph";
@@ -10,7 +10,7 @@ import { openClient } from "./open.js";
 
 const CALL = { id: "call-1", name: "look_up", args: { at: "the old oak" } };
 
-/** Calls the tool on "look" and reports its result; else counts the user's messages. */
+/** Calls the tool on "look" and reports its result; otherwise replies with the number of human messages. */
 const model = () =>
   new FakeModel((messages: BaseMessage[]) => {
     const last = messages.at(-1);
@@ -26,7 +26,7 @@ const asking = () =>
     middleware: [humanInTheLoopMiddleware({ interruptOn: { look_up: true } })],
   }).graph;
 
-/** An agent of AG-UI in front of a served graph. */
+/** An AG-UI agent in front of a served graph. */
 async function open(graph: unknown) {
   const { server, client } = await openClient({
     graphs: { agent: graph },
@@ -70,7 +70,7 @@ describe("AG-UI under compat langgraph", () => {
     },
   );
 
-  it("shows the call of a tool with its arguments and its result", async () => {
+  it("reports a tool call with its arguments and result", async () => {
     const { say } = await open(AGENTS.summarizationMiddleware(model()));
     const events = await say("look");
     expect(typesOf(events).filter((type) => type.startsWith("TOOL_CALL"))).toEqual([
@@ -90,14 +90,14 @@ describe("AG-UI under compat langgraph", () => {
     ]);
   });
 
-  it("asks, and resumes with the answer", async () => {
+  it("reports an interrupt and resumes with the answer", async () => {
     const { agent, client, run, say } = await open(asking());
     const events = await say("look");
     const asked = events.find(({ type }) => type === EventType.CUSTOM) as CustomEvent | undefined;
     expect(asked).toMatchObject({ name: "on_interrupt" });
     expect(JSON.stringify(asked?.value)).toContain("look_up");
     expect(await client.threads.get(agent.threadId)).toMatchObject({ status: "interrupted" });
-    // The way of CopilotKit 1.60, which the adapter reports as deprecated.
+    // CopilotKit 1.60 resumes this way; the adapter warns that it is deprecated.
     vi.spyOn(console, "warn").mockReturnValue();
     const resumed = await run({
       forwardedProps: { command: { resume: { decisions: [{ type: "approve" }] } } },

@@ -1,4 +1,4 @@
-/** The request bodies of agent-chat-ui, as its code builds them, by plain fetch. */
+/** The request bodies that agent-chat-ui builds, sent with plain fetch. */
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -7,7 +7,7 @@ import { allEvents, type SseEvent } from "../helpers/sse.js";
 import { openClient } from "./open.js";
 import { openWatched } from "./watched.js";
 
-/** What it sends with every run. */
+/** Options that it sends with every run. */
 const ALWAYS = {
   stream_mode: ["values", "messages-tuple", "custom"],
   stream_subgraphs: true,
@@ -27,8 +27,8 @@ async function open() {
 
 const human = (content: unknown) => ({ id: crypto.randomUUID(), type: "human", content });
 
-describe("a message", () => {
-  it("of text is answered with tokens", async () => {
+describe("messages", () => {
+  it("a text message is answered with tokens", async () => {
     const { run, client, thread_id } = await open();
     const message = human("tea");
     const events = await run("chat", { input: { messages: [message] } });
@@ -38,7 +38,7 @@ describe("a message", () => {
     expect(messages[0]?.id).toBe(message.id);
   });
 
-  it("keeps its blocks of text and image", async () => {
+  it("text, image and file blocks are kept", async () => {
     const { run, client, thread_id } = await open();
     const content = [
       { type: "text", text: "what is this?" },
@@ -57,7 +57,7 @@ describe("a message", () => {
     expect((await client.threads.get(thread_id)).values).toEqual(values);
   });
 
-  it("reaches subgraphs", async () => {
+  it("messages of subgraphs are streamed", async () => {
     const { run } = await open();
     const events = await run("subgraph", { input: { messages: [human("hi")] } });
     expect(events.some(({ event }) => event?.startsWith("messages|child:"))).toBe(true);
@@ -65,8 +65,8 @@ describe("a message", () => {
   });
 });
 
-describe("an interrupt", () => {
-  it("is resumed by a command beside an empty input", async () => {
+describe("interrupts", () => {
+  it("a resume command with an empty input continues the run", async () => {
     const { run, client, thread_id } = await open();
     const asked = await run("hitl", { input: { topic: "cats" } });
     expect(asked.at(-2)).toMatchObject({
@@ -80,19 +80,19 @@ describe("an interrupt", () => {
     });
   });
 
-  it("stays open after goto __end__ alone", async () => {
+  it("goto __end__ alone leaves the interrupt open", async () => {
     const { run, client, thread_id } = await open();
     await run("hitl", { input: { topic: "cats" } });
     const before = await client.threads.get(thread_id);
     const events = await run("hitl", { input: {}, command: { goto: "__end__" } });
-    // LangGraph's own answer: the node that asked is still to be run.
+    // LangGraph behaves the same: the interrupted node still has to run.
     expect(events.at(-1)).toMatchObject({ event: "end", data: { status: "interrupted" } });
     const { status, interrupts, values } = await client.threads.get(thread_id);
     expect({ status, values }).toEqual({ status: "interrupted", values: before.values });
     expect(Object.values(interrupts).flat()).toMatchObject([{ value: { topic: "cats" } }]);
   });
 
-  it("runs nothing by goto __end__ when idle", async () => {
+  it("goto __end__ on an idle thread runs no node", async () => {
     const { run, client, thread_id } = await open();
     await run("chat", { input: { messages: [human("tea")] } });
     const { values } = await client.threads.get(thread_id);
@@ -103,7 +103,7 @@ describe("an interrupt", () => {
 });
 
 describe("regenerate", () => {
-  it("runs from the parent checkpoint without input", async () => {
+  it("a run from the parent checkpoint needs no input", async () => {
     const { run, client, thread_id } = await open();
     await run("chat", { input: { messages: [human("tea")] } });
     const [head] = await client.threads.getHistory(thread_id);
@@ -117,8 +117,8 @@ describe("regenerate", () => {
   });
 });
 
-describe("the list of threads", () => {
-  it("is found by graph or assistant", async () => {
+describe("thread list", () => {
+  it("threads are found by graph or assistant", async () => {
     const { server, client, thread_id, run } = await open();
     await client.threads.create();
     await run("chat", { input: { messages: [human("tea")] } });
@@ -131,7 +131,7 @@ describe("the list of threads", () => {
     expect(body).toEqual([]);
   });
 
-  it("is preceded by a look at /info", async () => {
+  it("/info answers without an API key", async () => {
     const { server } = await open();
     const { status, body } = await server.request("GET", "/info", undefined, { "x-api-key": "" });
     expect(status).toBe(200);
@@ -139,8 +139,8 @@ describe("the list of threads", () => {
   });
 });
 
-describe("stop", () => {
-  /** Leaves a run at its gate, as the stop button does; `next("settled")` then tells its end. */
+describe("stop button", () => {
+  /** Disconnects from a run at its gate, as the stop button does; `settled` resolves when the run has ended. */
   async function stopped(name: string, settings: Partial<Settings>) {
     const opened = await openWatched(settings);
     const { thread_id } = await opened.client.threads.create();
@@ -155,7 +155,7 @@ describe("stop", () => {
     return { ...opened, thread_id, settled };
   }
 
-  it("leaves the run to its end, as asked", async () => {
+  it('the run continues to its end when on_disconnect is "continue"', async () => {
     const { client, thread_id, settled } = await stopped("ui continue", {});
     gateOf("ui continue").open();
     await settled;
@@ -164,7 +164,7 @@ describe("stop", () => {
     expect(gateOf("ui continue").passes).toBe(1);
   });
 
-  it("interrupts the run where a setting says so", async () => {
+  it("the run is interrupted with ignore_on_disconnect_continue", async () => {
     const settings = { ignore_on_disconnect_continue: true };
     const { client, thread_id, settled } = await stopped("ui cancel", settings);
     await settled;

@@ -1,4 +1,4 @@
-/** What people do on a page made with `@langchain/react`, in Chromium, from another origin than the server's. */
+/** User actions on a page built with `@langchain/react`, in Chromium, on a different origin than the server. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -37,7 +37,7 @@ describeWithChromium("a chat in Chromium", () => {
       return { page, client: clientOf(server.url) };
     };
 
-    it("goes on for several turns", async () => {
+    it("shows a conversation of several turns", async () => {
       const { page } = await open();
       const chat = await page("chat");
       await chat.say("one");
@@ -47,7 +47,7 @@ describeWithChromium("a chat in Chromium", () => {
       chat.expectSound();
     });
 
-    it("shows tools with what came of them, and graphs inside with what they say", async () => {
+    it("shows tool calls with results and subgraphs with their messages", async () => {
       const { page } = await open();
       const sums = await page("agent");
       await sums.say("2 and 3?");
@@ -63,7 +63,7 @@ describeWithChromium("a chat in Chromium", () => {
       nested.expectSound();
     });
 
-    it("shows what is said while it is said", async () => {
+    it("shows tokens while the model is still writing", async () => {
       const { page } = await open();
       const chat = await page("journey");
       const name = newId();
@@ -77,7 +77,7 @@ describeWithChromium("a chat in Chromium", () => {
       chat.expectSound();
     });
 
-    it("asks, several things at once and inside of a graph, and takes answers of any form", async () => {
+    it("answers several interrupts together, then one of a subgraph", async () => {
       const { page } = await open();
       const chat = await page("asking");
       await chat.say("go");
@@ -96,7 +96,7 @@ describeWithChromium("a chat in Chromium", () => {
       chat.expectSound();
     });
 
-    it("asks two things that are answered one after the other", async () => {
+    it("answers two interrupts one after the other", async () => {
       const { page } = await open();
       const chat = await page("asking");
       await chat.say("go");
@@ -114,7 +114,7 @@ describeWithChromium("a chat in Chromium", () => {
       chat.expectSound();
     });
 
-    it("is stopped, and goes on", async () => {
+    it("stops a run and starts the next one", async () => {
       const { page, client } = await open();
       const chat = await page("gate");
       const name = newId();
@@ -131,7 +131,7 @@ describeWithChromium("a chat in Chromium", () => {
       chat.expectSound();
     });
 
-    it("is asked another question, and for another answer, from where the first was asked", async () => {
+    it("edits a question and regenerates an answer", async () => {
       const { page, client } = await open();
       const chat = await page("chat");
       await chat.say("one");
@@ -151,7 +151,7 @@ describeWithChromium("a chat in Chromium", () => {
       chat.expectSound();
     });
 
-    it("is loaded again in mid-run, and shows the run to its end", async () => {
+    it("reloads during a run and shows it to the end", async () => {
       const { page } = await open();
       const chat = await page("journey");
       const name = newId();
@@ -167,7 +167,7 @@ describeWithChromium("a chat in Chromium", () => {
       chat.expectSound();
     });
 
-    it("is seen alike in two tabs: turns, and questions that one of them answers", async () => {
+    it("shows the same turns and interrupts in two tabs", async () => {
       const { page } = await open();
       const first = await page("chat");
       await first.say("one");
@@ -184,7 +184,7 @@ describeWithChromium("a chat in Chromium", () => {
       await other.answer("Approve?", "yes");
       for (const tab of [asks, other]) await expect.poll(() => tab.values()).toMatchObject({ answer: "yes" });
       await expect.poll(() => other.questions.count()).toBe(0);
-      // This client does not read `input.answered`: the tab that did not answer shows the form until it is loaded again.
+      // This client ignores `input.answered`: the other tab shows the form until it is reloaded.
       await asks.load();
       await asks.ready();
       await expect.poll(() => asks.questions.count()).toBe(0);
@@ -192,7 +192,7 @@ describeWithChromium("a chat in Chromium", () => {
       other.expectSound();
     });
 
-    it("shows what went wrong", async () => {
+    it("shows the error of a failed run", async () => {
       const { page } = await open();
       const chat = await page("fail");
       await chat.send({ x: 0 });

@@ -1,4 +1,4 @@
-/** What people do on a chat page, by the real `useStream`: with tools, over a reload, in several tabs. */
+/** User actions on a chat page with the real `useStream`: tools, reloads, several tabs. */
 import { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
@@ -22,7 +22,7 @@ async function open() {
   return { server, client, threadId };
 }
 
-/** What a browser keeps of a page over its reload. */
+/** A sessionStorage that survives a reload of the page. */
 function sessionStorage() {
   const kept = new Map<string, string>();
   return {
@@ -36,7 +36,7 @@ function sessionStorage() {
 type Opened = Awaited<ReturnType<typeof open>>;
 type Options = Parameters<typeof mount>[0];
 
-/** A page on the thread, whose connections end when it is closed. */
+/** A page on the thread; closing it closes its connections. */
 async function openPage({ server, threadId }: Opened, assistantId: string, options: Partial<Options> = {}) {
   const closed = new AbortController();
   const created = deferred();
@@ -66,7 +66,7 @@ async function openPage({ server, threadId }: Opened, assistantId: string, optio
   return { view, created: created.promise, close };
 }
 
-/** How agent-chat-ui submits. */
+/** The submit options of agent-chat-ui. */
 const LIKE_THE_UI = {
   streamMode: ["values" as const],
   streamSubgraphs: true,
@@ -76,13 +76,13 @@ const LIKE_THE_UI = {
 
 const human = (content: string) => ({ messages: [{ type: "human" as const, content, id: newId() }] });
 const texts = ({ stream }: Mounted) => stream.messages.map(textOf);
-/** The hook has them for states with messages; what its types say of that is lost in `Stream`. */
+/** The hook provides tool calls for states with messages; the type `Stream` does not include them. */
 const toolCallsOf = ({ stream }: Mounted) => (stream as unknown as { toolCalls: unknown }).toolCalls;
 const endsWith = (text: string) => (stream: Mounted["stream"]) =>
   !stream.isLoading && textOf(stream.messages.at(-1)) === text;
 
 describe("tool calls", () => {
-  it("are shown with their results", async () => {
+  it("tool calls are shown with their results", async () => {
     const opened = await open();
     const events: { event: string; name: string }[] = [];
     const { view } = await openPage(opened, "agent", { onToolEvent: (event) => events.push(event) });
@@ -99,7 +99,7 @@ describe("tool calls", () => {
     expect(view.stream.error).toBeUndefined();
   });
 
-  it("are there for who comes later", async () => {
+  it("tool calls are shown on a page opened later", async () => {
     const opened = await open();
     const first = await openPage(opened, "agent");
     await first.view.stream.submit(human("What is 2 + 3?"), LIKE_THE_UI);
@@ -109,8 +109,8 @@ describe("tool calls", () => {
   });
 });
 
-describe("a reload while a run goes on", () => {
-  it("shows the whole conversation, once", async () => {
+describe("a page reloaded during a run", () => {
+  it("shows the whole conversation once", async () => {
     const opened = await open();
     const storage = sessionStorage();
     const reconnectOnMount = () => storage;
@@ -133,7 +133,7 @@ describe("a reload while a run goes on", () => {
     expect(storage.kept.size).toBe(0);
   });
 
-  it("finds a run that has ended meanwhile", async () => {
+  it("shows a run that ended before the reload", async () => {
     const opened = await open();
     const storage = sessionStorage();
     const reconnectOnMount = () => storage;
@@ -153,7 +153,7 @@ describe("a reload while a run goes on", () => {
     expect(visitsOf(name)).toEqual(ONE_JOURNEY);
   });
 
-  it("can still stop it", async () => {
+  it("can stop the run", async () => {
     const opened = await open();
     const storage = sessionStorage();
     const reconnectOnMount = () => storage;
@@ -180,7 +180,7 @@ describe("a reload while a run goes on", () => {
 });
 
 describe("two tabs on one thread", () => {
-  it("take turns in the order in which they ask", async () => {
+  it("runs are executed in the order of submission", async () => {
     const opened = await open();
     const options = { fetchStateHistory: false };
     const [one, two] = [await openPage(opened, "journey", options), await openPage(opened, "chat", options)];
@@ -205,7 +205,7 @@ describe("two tabs on one thread", () => {
     for (const { view } of [one, two]) expect(view.stream.error).toBeUndefined();
   });
 
-  it("see the same run", async () => {
+  it("both tabs show the same run", async () => {
     const opened = await open();
     const [one, two] = [await openPage(opened, "journey"), await openPage(opened, "journey")];
     const name = newId();
@@ -222,7 +222,7 @@ describe("two tabs on one thread", () => {
     expect(visitsOf(name)).toEqual(ONE_JOURNEY);
   });
 
-  it("of which one leaves do not disturb each other", async () => {
+  it("closing one tab does not affect the other", async () => {
     const opened = await open();
     const [one, two] = [await openPage(opened, "journey"), await openPage(opened, "journey")];
     const name = newId();
@@ -239,7 +239,7 @@ describe("two tabs on one thread", () => {
     expect(await opened.client.runs.list(opened.threadId)).toMatchObject([{ status: "success" }]);
   });
 
-  it("answer an interrupt once", async () => {
+  it("an interrupt answered in one tab is resumed once", async () => {
     const opened = await open();
     const one = await openPage(opened, "hitl");
     await one.view.stream.submit({ topic: "cats" }, LIKE_THE_UI);
@@ -256,7 +256,7 @@ describe("two tabs on one thread", () => {
     });
   });
 
-  it("show an error where it happened, and go on", async () => {
+  it("a failed run in one tab does not block the next run in the other", async () => {
     const opened = await open();
     const one = await openPage(opened, "fail");
     await one.view.stream.submit({ x: 0 }, LIKE_THE_UI);

@@ -1,9 +1,9 @@
-/** A chat page in a browser: see ./page/main.tsx. */
+/** Page object for ./page/main.tsx. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Tab } from "../helpers/chromium.js";
 
-/** The page as people see and use it. */
+/** The page as a user sees it. */
 export class ChatPage {
   readonly page: Page;
   readonly #tab: Tab;
@@ -15,7 +15,7 @@ export class ChatPage {
     this.#address = address;
   }
 
-  /** Load it, or load it again where it is. */
+  /** Loads or reloads the page. */
   async load(): Promise<this> {
     await this.page.goto(this.#address);
     await this.page.locator("main").waitFor();
@@ -39,7 +39,7 @@ export class ChatPage {
 
   async send(input: object): Promise<void> {
     await this.page.getByLabel("Message", { exact: true }).fill(JSON.stringify(input));
-    await this.press("Send as it is");
+    await this.press("Send JSON");
   }
 
   async answer(question: string, answer: string): Promise<void> {
@@ -71,7 +71,7 @@ export class ChatPage {
     await this.ready();
   }
 
-  /** Nothing on the console, no error that nobody caught, nothing refused. */
+  /** No console messages, uncaught errors or rejected requests. */
   expectSound(): void {
     expect(this.#tab.faults).toEqual([]);
   }

@@ -1,4 +1,4 @@
-/** The switch `compat` through the official SDK's client: what each choice makes of the same calls. */
+/** The setting `compat`, tested through the official SDK's client: the effect of each value on the same calls. */
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it, vi } from "vitest";
 import { remoteClient } from "../../src/client/remote.js";
@@ -17,7 +17,7 @@ const BOTH: Compat[] = ["specification", "langgraph"];
 const openWith = (compat: Compat, settings: Partial<Settings> = {}) =>
   openClient({ settings: { compat, ...settings } });
 
-/** A thread whose run stands at its gate. */
+/** A thread with a run that waits at its gate. */
 async function busyThread(client: Client, name: string) {
   const { thread_id } = await client.threads.create();
   const first = client.runs.create(thread_id, "gate", { input: { gate: name } });
@@ -25,7 +25,7 @@ async function busyThread(client: Client, name: string) {
   return { thread_id, first };
 }
 
-/** Settles when the server has seen that the client of the next stream is gone. */
+/** Resolves when the server has noticed that the client of the next stream disconnected. */
 function leftStream({ runs }: Service): Promise<void> {
   const left = deferred();
   const stream = runs.stream.bind(runs);
@@ -41,7 +41,7 @@ function leftStream({ runs }: Service): Promise<void> {
 }
 
 describe("runs.create", () => {
-  it("answers when the run has ended: specification", async () => {
+  it("returns when the run has ended (compat specification)", async () => {
     const { client } = await openWith("specification");
     const { thread_id } = await client.threads.create();
     expect(await client.runs.create(thread_id, "chat", { input: says("tea") })).toMatchObject({
@@ -49,7 +49,7 @@ describe("runs.create", () => {
     });
   });
 
-  it("answers at once, and the run goes on: langgraph", async () => {
+  it("returns immediately while the run continues (compat langgraph)", async () => {
     const { client } = await openWith("langgraph");
     const { thread_id, first } = await busyThread(client, "compat background");
     const { run_id, status } = await first;
@@ -61,12 +61,12 @@ describe("runs.create", () => {
 });
 
 describe("assistants", () => {
-  it("are one, the default: specification", async () => {
+  it("only the default assistant is listed (compat specification)", async () => {
     const { client } = await openWith("specification");
     expect(await client.assistants.search()).toMatchObject([{ graph_id: "chat" }]);
   });
 
-  it("are one a graph, under the ids that LangGraph's server gives them: langgraph", async () => {
+  it("every graph has an assistant with the id that LangGraph assigns (compat langgraph)", async () => {
     const { client } = await openWith("langgraph", { default_assistant_id: "hitl" });
     const found = await client.assistants.search({ limit: 100 });
     expect(found.map(({ graph_id }) => graph_id).sort()).toEqual(Object.keys(graphs).sort());
@@ -77,7 +77,7 @@ describe("assistants", () => {
     expect(values).toMatchObject({ n: 10 });
   });
 
-  it("of a graph named agent have the id that clients of LangGraph know: langgraph", async () => {
+  it("a graph named agent has the well-known assistant id (compat langgraph)", async () => {
     const { client } = await openClient({
       graphs: { agent: graphs.chat },
       settings: { compat: "langgraph" },
@@ -87,37 +87,43 @@ describe("assistants", () => {
   });
 });
 
-describe("a client that leaves its stream", () => {
+describe("a client that disconnects from its stream", () => {
   it.each([
     ["specification", undefined, "interrupted", 0],
     ["langgraph", undefined, "success", 1],
     ["langgraph", "cancel", "interrupted", 0],
     ["specification", "continue", "success", 1],
-  ] as const)("%s, on_disconnect %s: the run ends as %s", async (compat, onDisconnect, status, passes) => {
-    const name = `compat leaves ${compat} ${onDisconnect}`;
-    const { client, service, next } = await openWatched({ compat });
-    const hasLeft = leftStream(service);
-    const { thread_id } = await client.threads.create();
-    const leave = new AbortController();
-    const created = deferred();
-    const payload = { input: { gate: name }, signal: leave.signal, onRunCreated: () => created.resolve() };
-    const chunks = collect(client.runs.stream(thread_id, "gate", { ...payload, onDisconnect }));
-    chunks.catch(() => undefined);
-    await Promise.all([created.promise, gateOf(name).entered]);
-    const settled = next("settled");
-    leave.abort();
-    await hasLeft;
-    gateOf(name).open();
-    await settled;
-    expect(await client.runs.list(thread_id)).toMatchObject([
-      { status, kwargs: { on_disconnect: onDisconnect ?? (compat === "langgraph" ? "continue" : "cancel") } },
-    ]);
-    expect(gateOf(name).passes).toBe(passes);
-  });
+  ] as const)(
+    "compat %s with on_disconnect %s: the run ends as %s",
+    async (compat, onDisconnect, status, passes) => {
+      const name = `compat leaves ${compat} ${onDisconnect}`;
+      const { client, service, next } = await openWatched({ compat });
+      const hasLeft = leftStream(service);
+      const { thread_id } = await client.threads.create();
+      const leave = new AbortController();
+      const created = deferred();
+      const payload = { input: { gate: name }, signal: leave.signal, onRunCreated: () => created.resolve() };
+      const chunks = collect(client.runs.stream(thread_id, "gate", { ...payload, onDisconnect }));
+      chunks.catch(() => undefined);
+      await Promise.all([created.promise, gateOf(name).entered]);
+      const settled = next("settled");
+      leave.abort();
+      await hasLeft;
+      gateOf(name).open();
+      await settled;
+      expect(await client.runs.list(thread_id)).toMatchObject([
+        {
+          status,
+          kwargs: { on_disconnect: onDisconnect ?? (compat === "langgraph" ? "continue" : "cancel") },
+        },
+      ]);
+      expect(gateOf(name).passes).toBe(passes);
+    },
+  );
 });
 
 describe("a run on a busy thread", () => {
-  it("waits its turn: specification", async () => {
+  it("is queued (compat specification)", async () => {
     const { client, next } = await openWatched({ compat: "specification" });
     const { thread_id, first } = await busyThread(client, "compat enqueue");
     const queued = next("queued");
@@ -128,7 +134,7 @@ describe("a run on a busy thread", () => {
     expect((await second).multitask_strategy).toBe("enqueue");
   });
 
-  it("is refused: langgraph", async () => {
+  it("is rejected (compat langgraph)", async () => {
     const { client } = await openWith("langgraph");
     const { thread_id } = await busyThread(client, "compat reject");
     const second = client.runs.create(thread_id, "chat", { input: says("tea") });
@@ -139,7 +145,7 @@ describe("a run on a busy thread", () => {
     gateOf("compat reject").open();
   });
 
-  it("waits its turn when it asks to: langgraph", async () => {
+  it("is queued with multitaskStrategy enqueue (compat langgraph)", async () => {
     const { client } = await openWith("langgraph");
     const { thread_id } = await busyThread(client, "compat asks");
     const { run_id } = await client.runs.create(thread_id, "steps", {
@@ -150,7 +156,7 @@ describe("a run on a busy thread", () => {
     expect(await client.runs.join(thread_id, run_id)).toMatchObject({ n: 10 });
   });
 
-  it("stops what is in flight under interrupt, keeps it, and goes first: langgraph", async () => {
+  it("interrupt stops the active run, keeps it and starts first (compat langgraph)", async () => {
     const { client } = await openWith("langgraph");
     const name = "compat interrupt";
     const { thread_id, first } = await busyThread(client, name);
@@ -176,7 +182,7 @@ describe("a run on a busy thread", () => {
     ]);
   });
 
-  it("stops callers that wait before it, as the one that runs: langgraph", async () => {
+  it("interrupt also cancels waiting callers (compat langgraph)", async () => {
     const { client, next } = await openWatched({ compat: "langgraph", run_create_mode: "wait" });
     const name = "compat callers";
     const { thread_id, first } = await busyThread(client, name);
@@ -201,7 +207,7 @@ describe("a run on a busy thread", () => {
     expect([waits, sooner, later].map((gate) => gateOf(gate).passes)).toEqual([0, 0, 1]);
   });
 
-  it("takes back what is in flight under rollback: langgraph", async () => {
+  it("rollback deletes the active run (compat langgraph)", async () => {
     const { client } = await openWith("langgraph");
     const name = "compat rollback";
     const { thread_id, first } = await busyThread(client, name);
@@ -215,7 +221,7 @@ describe("a run on a busy thread", () => {
     expect((values as { log: string[] }).log[0]).toBe(`before ${input.gate}`);
   });
 
-  it.each(["interrupt", "rollback"] as const)("is refused under %s: specification", async (strategy) => {
+  it.each(["interrupt", "rollback"] as const)("%s is rejected (compat specification)", async (strategy) => {
     const { client } = await openWatched({ compat: "specification" });
     const name = `compat refused ${strategy}`;
     const { thread_id, first } = await busyThread(client, name);
@@ -229,11 +235,11 @@ describe("a run on a busy thread", () => {
   });
 });
 
-describe("a run that stops to ask", () => {
+describe("a run that interrupts", () => {
   it.each([
     ["specification", "interrupted"],
     ["langgraph", "success"],
-  ] as const)("%s: the run is %s, its thread interrupted", async (compat, status) => {
+  ] as const)("compat %s: the run ends as %s and its thread is interrupted", async (compat, status) => {
     const { client } = await openWith(compat);
     const { thread_id } = await client.threads.create();
     const chunks = await collect(client.runs.stream(thread_id, "hitl", { input: { topic: "cats" } }));
@@ -245,8 +251,8 @@ describe("a run that stops to ask", () => {
   });
 });
 
-describe("a run of the commands", () => {
-  it.each(BOTH)("waits its turn, and is interrupted when it asks: %s", async (compat) => {
+describe("a run of the CLI", () => {
+  it.each(BOTH)("is queued and reports its interrupt (compat %s)", async (compat) => {
     const { server, client, next } = await openWatched({ compat });
     const name = `compat command ${compat}`;
     const { thread_id, first } = await busyThread(client, name);
@@ -270,10 +276,10 @@ describe("a run of the commands", () => {
   });
 });
 
-describe("each default by itself", () => {
+describe("defaults of compat", () => {
   const DIFFERING = Object.keys(COMPAT_DEFAULTS.langgraph) as (keyof typeof COMPAT_DEFAULTS.langgraph)[];
 
-  it("can be had without the others, and kept out of them", async () => {
+  it("each default can be overridden separately", async () => {
     const { client } = await openWith("langgraph", { run_create_mode: "wait" });
     const { thread_id } = await client.threads.create();
     expect(await client.runs.create(thread_id, "hitl", { input: { topic: "cats" } })).toMatchObject({
@@ -283,7 +289,7 @@ describe("each default by itself", () => {
     expect(server.service.settings).toMatchObject({ multitask_strategy: "reject", run_create_mode: "wait" });
   });
 
-  it.each(BOTH)("has one value under %s", async (compat) => {
+  it.each(BOTH)("every default differs between the modes (compat %s)", async (compat) => {
     const { server } = await openWith(compat);
     const settings = DIFFERING.map((name) => [name, server.service.settings[name]] as const);
     if (compat === "langgraph") expect(Object.fromEntries(settings)).toEqual(COMPAT_DEFAULTS.langgraph);

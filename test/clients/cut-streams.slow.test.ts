@@ -1,7 +1,10 @@
-/** A connection that is cut at every frame of a stream in turn: each frame is seen once, in order; the graph runs once. */
+/**
+ * A connection that is lost at every frame of a stream in turn: each frame arrives once, in order, and the graph runs
+ * once.
+ */
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { encodeFrames } from "../../src/http/outlet.js";
+import { encodeFrames } from "../../src/http/response-writer.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { startTestServer, client as rawClient, type TestServer } from "../helpers/app.js";
@@ -20,21 +23,21 @@ const inputOf = (name: string) => ({ name, messages: [{ role: "user", content: "
 
 type Frame = Pick<SseEvent, "id" | "event" | "data">;
 
-/** One journey that a reader follows over a connection that breaks. */
+/** One run that a reader follows over a connection that is lost. */
 interface Trip {
   server: TestServer;
-  /** What the graph calls it. */
+  /** Name of the run inside the graph. */
   name: string;
-  /** Where to ask: the proxy. */
+  /** URL of the proxy. */
   url: string;
   thread: string;
-  /** Of a run that was started before. */
+  /** Id of a run started beforehand. */
   run: string;
 }
 
-/** How a stream is asked for, by plain HTTP and by the SDK, and where its whole log can be read. */
+/** How a stream is requested, with plain HTTP and with the SDK. */
 interface Kind {
-  /** Whether the run is started before the stream is asked for. */
+  /** Whether the run is started before the stream is requested. */
   isJoin: boolean;
   request: (trip: Trip) => { method: string; path: string; body?: unknown };
   sdk: (client: Client, trip: Trip) => AsyncIterable<Chunk>;
@@ -74,7 +77,7 @@ const KINDS: Record<string, Kind> = {
   },
 };
 
-/** The stream as a browser's EventSource would follow it: on from the last id that it has seen, at once. */
+/** Follows the stream like a browser's EventSource: reconnects immediately with the last seen id. */
 async function follow(trip: Trip, { request }: Kind): Promise<Frame[]> {
   const { fetch } = rawClient(trip.url);
   const { method, path, body } = request(trip);
@@ -106,7 +109,7 @@ async function open() {
   return { server, client: new Client({ apiUrl: server.url, apiKey: null }) };
 }
 
-/** Start a run that nobody waits for. */
+/** Starts a run without waiting for it. */
 async function startInBackground(server: TestServer, thread: string, name: string): Promise<string> {
   const body = { ...PAYLOAD, input: inputOf(name) };
   const headers = { prefer: "respond-async" };
@@ -114,7 +117,7 @@ async function startInBackground(server: TestServer, thread: string, name: strin
   return (answer.body as { run_id: string }).run_id;
 }
 
-/** The frames of an unbroken stream, and how many of them come before the graph waits. */
+/** The frames of an uninterrupted stream, and how many of them precede the gate. */
 async function sampleOf({ server, client }: Awaited<ReturnType<typeof open>>) {
   const name = newId();
   gateOf(name).open();
@@ -128,7 +131,7 @@ async function sampleOf({ server, client }: Awaited<ReturnType<typeof open>>) {
   return { frames, waitsAfter, sizes };
 }
 
-/** Before, within and after every frame. */
+/** Cut positions before, within and after every frame. */
 const placesIn = (sizes: readonly number[]): Cut[] => [
   ...sizes.flatMap((size, frames) => [0, Math.floor(size / 2)].map((bytes) => ({ frames, bytes }))),
   { frames: sizes.length, bytes: 0 },
@@ -137,11 +140,11 @@ const placesIn = (sizes: readonly number[]): Cut[] => [
 const READERS = { "a plain reader": follow, "the SDK": followBySdk };
 type Journey = [Cut, typeof follow];
 
-/** A trip for every place. The readers take turns; each is cut before, within and after frames of every kind. */
+/** One run per cut position. The readers alternate, so each is cut before, within and after frames of every kind. */
 const journeysOver = (sizes: readonly number[]): Journey[] =>
   placesIn(sizes).map((cut) => [cut, (cut.frames + (cut.bytes > 0 ? 1 : 0)) % 2 ? follow : followBySdk]);
 
-describe.each(Object.entries(KINDS))("a stream %s, cut at every frame in turn", (_kind, kind) => {
+describe.each(Object.entries(KINDS))("a stream %s, disconnected at every frame", (_kind, kind) => {
   it("is whole for the SDK and for a plain reader", async () => {
     const opened = await open();
     const { server, client } = opened;
@@ -154,7 +157,7 @@ describe.each(Object.entries(KINDS))("a stream %s, cut at every frame in turn", 
       const run = kind.isJoin ? await startInBackground(server, thread, name) : "";
       const proxy = await openCuttingProxy(server.url, (stream) => (stream === 0 ? cut : undefined));
       const reading = read({ server, name, url: proxy.url, thread, run }, kind);
-      // What comes before the graph waits is cut while it waits.
+      // Frames sent before the gate must be cut while the graph waits there.
       if (cut.frames < waitsAfter || (cut.frames === waitsAfter && cut.bytes === 0)) await proxy.cut;
       gateOf(name).open();
       const seen = await reading;
@@ -169,7 +172,7 @@ describe.each(Object.entries(KINDS))("a stream %s, cut at every frame in turn", 
     await Promise.all(journeysOver(sizes).map(travel));
   }, 240_000);
 
-  it("is whole when no connection outlives a frame", async () => {
+  it("is complete when every connection ends after one frame", async () => {
     const opened = await open();
     const { server, client } = opened;
     const { frames } = await sampleOf(opened);
@@ -206,7 +209,7 @@ const ENDED: Record<
 };
 
 describe.each(Object.entries(ENDED))(
-  "a run %s that has ended, cut at every frame",
+  "an ended run %s, disconnected at every frame",
   (where, { path, start }) => {
     const kind: Kind = {
       isJoin: true,
@@ -215,7 +218,7 @@ describe.each(Object.entries(ENDED))(
         client.runs.joinStream(where === "of a thread" ? thread : null, run, { lastEventId: "-1" }),
     };
 
-    it("is whole for the SDK and for a plain reader", async () => {
+    it("is complete for the SDK and for a plain reader", async () => {
       const opened = await open();
       const { server, client } = opened;
       const { sizes } = await sampleOf(opened);
@@ -240,16 +243,16 @@ describe.each(Object.entries(ENDED))(
   },
 );
 
-describe("a run whose frames nobody asked for, cut at every frame", () => {
+describe("an ended run without stored frames, disconnected at every frame", () => {
   it.each(Object.entries(READERS))(
-    "tells its end once to %s",
+    "sends its end once to %s",
     async (_reader, read) => {
       const { server, client } = await open();
       const { thread_id: thread } = await client.threads.create();
       const name = newId();
       gateOf(name).open();
       const { run_id: run } = await client.runs.create(thread, "journey", { input: inputOf(name) });
-      const kind = KINDS["that is joined"] as Kind;
+      const kind = KINDS["of a joined run"] as Kind;
       const whole = await read({ server, name, url: server.url, thread, run }, kind);
       expect(whole.map(({ event }) => event)).toEqual(["metadata", "values", "end"]);
       const sizes = whole.map(({ id, event = "", data }) =>
@@ -260,7 +263,7 @@ describe("a run whose frames nobody asked for, cut at every frame", () => {
         expect(await read({ server, name, url: proxy.url, thread, run }, kind)).toEqual(whole);
         expect(proxy.cuts).toBe(1);
       }
-      // An id that no frame of the run has is no reason to tell nothing.
+      // An unknown last-event-id still returns all events.
       const joined = { lastEventId: "100000" };
       expect(await collect(client.runs.joinStream(thread, run, joined))).toEqual(whole);
     },
@@ -268,7 +271,7 @@ describe("a run whose frames nobody asked for, cut at every frame", () => {
   );
 });
 
-/** What the server itself has kept of the run. */
+/** Compares with the frames that the server has stored for the run. */
 async function expectLogged(server: TestServer, seen: readonly Frame[]): Promise<void> {
   const { run_id, thread_id } = seen[0]?.data as { run_id: string; thread_id: string };
   const onThread = await server.fetch("GET", `/threads/${thread_id}/runs/${run_id}/stream`);

@@ -1,4 +1,4 @@
-/** Clients that go away: their runs stop, their threads are free, their places in the queue are gone. */
+/** Clients that disconnect: their runs stop, their threads become free, and their queue entries are removed. */
 import { once } from "node:events";
 import type { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it, vi } from "vitest";
@@ -11,7 +11,7 @@ const gated = (gate: string, deaf = false) => ({ assistant_id: "gate", input: { 
 
 type GateState = { log: string[] };
 
-/** An SDK stream whose run stands at its gate and whose head has arrived: an abort before that, the SDK retries. */
+/** An SDK stream whose run waits at its gate and whose response has started: the SDK would retry an earlier abort. */
 async function streamAtGate(client: Client, thread_id: string, name: string, deaf = false) {
   const leave = new AbortController();
   const created = deferred();
@@ -44,25 +44,25 @@ describe("aborting an SDK stream", () => {
     expect(gate.passes).toBe(0);
   });
 
-  it("lets the thread go on from its last checkpoint", async () => {
+  it("the next run continues from the last checkpoint of the thread", async () => {
     const { client, next } = await openWatched();
     const { thread_id } = await client.threads.create();
-    const gate = gateOf("sdk go on");
-    const { leave } = await streamAtGate(client, thread_id, "sdk go on");
+    const gate = gateOf("sdk resume");
+    const { leave } = await streamAtGate(client, thread_id, "sdk resume");
     const settled = next("settled");
     leave();
     await settled;
     gate.open();
     await client.runs.create(thread_id, "gate", { input: null });
     const { log } = (await client.threads.get(thread_id)).values as GateState;
-    expect(log).toEqual(["before sdk go on", "waited sdk go on", "after sdk go on"]);
+    expect(log).toEqual(["before sdk resume", "waited sdk resume", "after sdk resume"]);
     expect(gate.passes).toBe(1);
   });
 
   it.each([
-    ["that heeds its signal", false],
-    ["deaf to its signal", true],
-  ])("gives the next caller a graph's thread, %s", async (title, deaf) => {
+    ["that observes its signal", false],
+    ["that ignores its signal", true],
+  ])("the queued run starts within 1 s after a graph %s is aborted", async (title, deaf) => {
     const { client, next } = await openWatched();
     const { thread_id } = await client.threads.create();
     const [first, second] = [`first ${title}`, `second ${title}`];
@@ -90,7 +90,7 @@ describe("aborting an SDK stream", () => {
 });
 
 describe("enqueued runs", () => {
-  it("are served in order of arrival", async () => {
+  it("are executed in order of arrival", async () => {
     const { client, next } = await openWatched();
     const { thread_id } = await client.threads.create();
     const names = ["queue 1", "queue 2", "queue 3"] as const;
@@ -109,10 +109,10 @@ describe("enqueued runs", () => {
   });
 });
 
-describe("a socket that breaks", () => {
+describe("a broken socket", () => {
   it.each([
-    ["in mid stream", "runs/stream"],
-    ["before a blocking run's answer", "runs"],
+    ["in the middle of a stream", "runs/stream"],
+    ["before the answer of a blocking run", "runs"],
   ])("%s interrupts the run", async (title, path) => {
     const { client, server, next } = await openWatched();
     const { thread_id } = await client.threads.create();
@@ -130,7 +130,7 @@ describe("a socket that breaks", () => {
     expect(gate.passes).toBe(0);
   });
 
-  it("before the first byte runs no node", async () => {
+  it("before the first byte prevents the first node", async () => {
     const { client, server, service, storage, next } = await openWatched();
     const { thread_id } = await client.threads.create();
     const accepted = vi.spyOn(service.runs, "stream");
@@ -138,7 +138,7 @@ describe("a socket that breaks", () => {
     const socket = rawPost(server.url, `/threads/${thread_id}/runs/stream`, gated("no byte"));
     await row.reached;
     const signal = accepted.mock.calls[0]?.[2]?.signal;
-    if (!signal) throw new Error("the route hands on no signal");
+    if (!signal) throw new Error("the route passes no signal");
     const gone = once(signal, "abort");
     socket.destroy();
     await gone;
@@ -150,7 +150,7 @@ describe("a socket that breaks", () => {
     expect(await client.threads.get(thread_id)).toMatchObject({ status: "idle" });
   });
 
-  it.each(["runs/stream", "runs"])("while %s is queued leaves no row", async (path) => {
+  it.each(["runs/stream", "runs"])("while %s is queued leaves no run", async (path) => {
     const { client, server, storage, next } = await openWatched();
     const { thread_id } = await client.threads.create();
     const name = `holds ${path}`;

@@ -1,15 +1,15 @@
-/** Readers of a stream that has ended: what they have not seen, then a status on which they stop coming back. */
+/** Readers of an ended stream get the remaining frames, then a status that stops reconnecting. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Answer, TestServer } from "../helpers/app.js";
 import { allEvents } from "../helpers/sse.js";
 import { collect, eventsOf, openClient, says } from "./open.js";
 import { mount, textOf } from "./mount.js";
 
-// The SDK reports every error to the console, too.
+// The SDK also logs every error to the console.
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
 afterEach(() => vi.restoreAllMocks());
 
-/** As an EventSource reads: after each end it comes back with the last id, until the status is another than 200. */
+/** Reads like an EventSource: reconnects with the last id after each end until the status is not 200. */
 async function eventSource(server: TestServer, path: string, lastEventId = "") {
   const seen: string[] = [];
   for (let requests = 1; requests <= 10; requests += 1) {
@@ -21,7 +21,7 @@ async function eventSource(server: TestServer, path: string, lastEventId = "") {
       lastEventId = id ?? lastEventId;
     }
   }
-  throw new Error("it comes back for ever");
+  throw new Error("the reader reconnects forever");
 }
 
 const idOf = (answer: Answer) => (answer.body as { run_id: string }).run_id;
@@ -36,30 +36,30 @@ async function open() {
   return {
     ...opened,
     thread_id,
-    /** A run whose frames are kept. */
+    /** A run whose frames are stored. */
     followed: async (assistant_id: string, input: object) => {
       const run_id = idOf(await post(`/threads/${thread_id}/runs`, { assistant_id, input }, async_));
       await client.runs.join(thread_id, run_id);
       return run_id;
     },
-    /** A run of which nobody asked for frames. */
+    /** A run without stored frames. */
     plain: async (assistant_id: string, input: object) =>
       idOf(await post(`/threads/${thread_id}/runs`, { assistant_id, input })),
     stateless: async () => idOf(await post("/runs", { assistant_id: "chat", input: says("hi") })),
   };
 }
 
-describe("an EventSource on a run that has ended", () => {
+describe("an EventSource on an ended run", () => {
   it.each([
     ["chat", says("hi"), ["metadata", "updates", "end"]],
     ["fail", { x: 0 }, ["metadata", "updates", "error"]],
-  ])("sees the frames of %s once and stays away", async (graph, input, frames) => {
+  ])("receives the frames of %s once and stops reconnecting", async (graph, input, frames) => {
     const { server, thread_id, followed } = await open();
     const path = `/threads/${thread_id}/runs/${await followed(graph, input)}/stream`;
     expect(await eventSource(server, path)).toEqual({ seen: frames, requests: 2, status: 204 });
   });
 
-  it("without kept frames sees the summary once and stays away", async () => {
+  it("receives the summary of a run without stored frames once and stops reconnecting", async () => {
     const { server, thread_id, plain } = await open();
     const ended = `/threads/${thread_id}/runs/${await plain("chat", says("hi"))}/stream`;
     expect(await eventSource(server, ended)).toEqual({
@@ -71,7 +71,7 @@ describe("an EventSource on a run that has ended", () => {
     expect((await eventSource(server, failed)).seen).toEqual(["metadata", "error"]);
   });
 
-  it("without a thread sees it once and stays away", async () => {
+  it("receives a stateless run once and stops reconnecting", async () => {
     const { server, stateless } = await open();
     const path = `/runs/${await stateless()}/stream`;
     expect(await eventSource(server, path)).toEqual({
@@ -81,7 +81,7 @@ describe("an EventSource on a run that has ended", () => {
     });
   });
 
-  it("that asked for few modes stays away too", async () => {
+  it("stops reconnecting when it selects few stream modes", async () => {
     const { server, thread_id, followed } = await open();
     const path = `/threads/${thread_id}/runs/${await followed("chat", says("hi"))}/stream`;
     expect(await eventSource(server, `${path}?stream_mode=custom`)).toMatchObject({
@@ -91,8 +91,8 @@ describe("an EventSource on a run that has ended", () => {
   });
 });
 
-describe("a stream of which nothing is left", () => {
-  it("is one by its type, whoever asks", async () => {
+describe("a stream without remaining frames", () => {
+  it("has the type text/event-stream for every client", async () => {
     const { server, thread_id, followed } = await open();
     const path = `/threads/${thread_id}/runs/${await followed("chat", says("hi"))}/stream`;
     const last = (await allEvents(await server.fetch("GET", path))).at(-1)?.id ?? "";
@@ -120,7 +120,7 @@ describe("a stream of which nothing is left", () => {
     expect(await collect(client.runs.joinStream(null, alone, { lastEventId: end?.id }))).toEqual([]);
   });
 
-  it("leaves a component of React as it is", async () => {
+  it("does not change a React component", async () => {
     const { client, server, thread_id, followed } = await open();
     const run = await followed("chat", says("hi"));
     const chunks = await collect(client.runs.joinStream(thread_id, run, { lastEventId: "-1" }));

@@ -1,4 +1,4 @@
-/** A page of `@langchain/react` 1 on a finished thread whose agent had subagents, as tools named `task` call them. */
+/** A page of `@langchain/react` 1 on a finished thread whose agent called subagents with tools named `task`. */
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { createAgent, tool, type ToolRuntime } from "langchain";
@@ -23,7 +23,7 @@ const task = tool(
   },
   {
     name: "task",
-    description: "Has a subagent do something.",
+    description: "Delegates work to a subagent.",
     schema: z.object({ description: z.string(), subagent_type: z.string() }),
   },
 );
@@ -49,7 +49,7 @@ async function finishedThread(compat: "specification" | "langgraph") {
   return { server, thread };
 }
 
-it("shows what subagents did, and opens no stream of events", async () => {
+it("messages of finished subagents are shown without an event stream", async () => {
   const { server, thread } = await finishedThread("langgraph");
   const opened: string[] = [];
   const real = globalThis.fetch;
@@ -78,7 +78,7 @@ it("shows what subagents did, and opens no stream of events", async () => {
   expect(opened).toEqual([]);
 });
 
-it("shows messages of undeclared graphs in the history only with the defaults of LangGraph", async () => {
+it("the history contains messages of undeclared graphs only with compat langgraph", async () => {
   const messagesOf = async (compat: "specification" | "langgraph") => {
     const { server, thread } = await finishedThread(compat);
     const history = async (body: object) =>

@@ -25,13 +25,13 @@ const collect = async <T>(stream: AsyncIterable<T>) => {
 const say = (text: string) => ({ input: { messages: [{ role: "user", content: text }] } });
 
 describe("runs.wait", () => {
-  it("answers the final values", async () => {
+  it("returns the final values", async () => {
     const { client, thread_id } = await open();
     const values = await client.runs.wait(thread_id, "steps", { input: { n: 0 } });
     expect(values).toMatchObject({ n: 10 });
   });
 
-  it("answers state and interrupts together", async () => {
+  it("returns state and interrupts together", async () => {
     const { client, thread_id } = await open();
     const values = await client.runs.wait(thread_id, "hitl", { input: { topic: "cats" } });
     expect(values).toMatchObject({ topic: "cats", __interrupt__: [{ value: { question: "Approve?" } }] });
@@ -49,7 +49,7 @@ describe("runs.wait", () => {
 });
 
 describe("stateless runs", () => {
-  it("wait, stream and leave no thread", async () => {
+  it("can be awaited and streamed, and leave no thread", async () => {
     const { client } = await open();
     const before = await client.threads.count();
     expect(await client.runs.wait(null, "steps", { input: { n: 0 } })).toMatchObject({ n: 10 });
@@ -61,7 +61,7 @@ describe("stateless runs", () => {
     expect(await client.threads.count()).toBe(before);
   });
 
-  it("keep their thread when asked", async () => {
+  it("keep their thread on request", async () => {
     const { client, server } = await open();
     const before = await client.threads.count();
     await server.request("POST", "/runs/wait", {
@@ -87,7 +87,7 @@ describe("stateless runs", () => {
 });
 
 describe("background runs", () => {
-  it("answer pending and are joined", async () => {
+  it("return as pending and can be joined", async () => {
     const { client, server, thread_id } = await open();
     const name = newId();
     const headers = { prefer: "respond-async" };
@@ -109,7 +109,7 @@ describe("background runs", () => {
     expect((await client.runs.get(thread_id, run_id)).status).toBe("success");
   });
 
-  it("queue behind each other by the setting", async () => {
+  it("are queued with run_create_mode background", async () => {
     const { client, thread_id } = await open({ run_create_mode: "background" });
     const name = newId();
     const first = await client.runs.create(thread_id, "gate", { input: { gate: name } });
@@ -133,7 +133,7 @@ describe("background runs", () => {
 });
 
 describe("runs.cancel", () => {
-  it("interrupts the run in flight", async () => {
+  it("interrupts the active run", async () => {
     const { client, thread_id } = await open();
     const name = newId();
     const stream = client.runs.stream(thread_id, "gate", { input: { gate: name }, streamMode: "updates" });
@@ -147,7 +147,7 @@ describe("runs.cancel", () => {
     await expect(client.runs.cancel(thread_id, newId())).rejects.toThrow("404");
   });
 
-  it("takes a run back with its checkpoints", async () => {
+  it("deletes a run and its checkpoints with rollback", async () => {
     const { client, thread_id } = await open();
     await client.runs.wait(thread_id, "chat", say("one"));
     const before = await client.threads.getHistory(thread_id, { limit: 100 });
@@ -181,7 +181,7 @@ describe("runs.cancel", () => {
 });
 
 describe("runs.delete", () => {
-  it("deletes the row of an ended run only", async () => {
+  it("deletes ended runs only", async () => {
     const { client, thread_id } = await open();
     const name = newId();
     const chunks = collect(
@@ -199,8 +199,8 @@ describe("runs.delete", () => {
   });
 });
 
-describe("a stream that is joined", () => {
-  it("is the same for one who comes late", async () => {
+describe("a joined stream", () => {
+  it("returns the same frames to a client that joins later", async () => {
     const { client, server, thread_id } = await open();
     const all = await allEvents(
       await server.fetch("POST", `/threads/${thread_id}/runs/stream`, {
@@ -226,7 +226,7 @@ describe("a stream that is joined", () => {
     expect((await server.request("GET", `/threads/${thread_id}/runs/${newId()}/stream`)).status).toBe(404);
   });
 
-  it("tells the end of a run without frames", async () => {
+  it("sends the end of a run without stored frames", async () => {
     const { client, thread_id } = await open();
     const run = await client.runs.create(thread_id, "steps", { input: { n: 0 } });
     const chunks = await collect(client.runs.joinStream(thread_id, run.run_id));
@@ -240,7 +240,7 @@ describe("a stream that is joined", () => {
     });
   });
 
-  it("outlives its client when asked to continue", async () => {
+  it('continues after the client disconnects with on_disconnect "continue"', async () => {
     const { client, server, thread_id } = await open();
     const name = newId();
     const gone = new AbortController();
@@ -261,7 +261,7 @@ describe("a stream that is joined", () => {
     expect((await client.threads.get(thread_id)).status).toBe("idle");
   });
 
-  it("ends with its client by the strict setting", async () => {
+  it("ends when the client disconnects with ignore_on_disconnect_continue", async () => {
     const { client, server, thread_id } = await open({ ignore_on_disconnect_continue: true });
     const name = newId();
     const gone = new AbortController();

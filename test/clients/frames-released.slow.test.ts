@@ -1,4 +1,4 @@
-/** Frames of ended runs are kept for five minutes and then given back, however many runs there were. */
+/** Frames of ended runs are kept for five minutes and then released, however many runs there were. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import { startTestServer } from "../helpers/app.js";
@@ -9,10 +9,10 @@ import { graph as custom } from "../fixtures/graphs/custom.js";
 const RUNS = 1000;
 const AT_ONCE = 25;
 const KEPT_MS = 5 * 60_000;
-/** How often the server looks for what is too old. */
+/** Interval of the cleanup, in ms. */
 const LOOK_MS = 5_000;
 
-// The clock of rows and maintenance alone: sockets keep theirs.
+// Only the clock of rows and maintenance is faked: sockets keep the real one.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -55,7 +55,7 @@ it("a thousand resumable runs leave no frames behind", async () => {
   for (const id of runs)
     await expect(server.service.runs.joinStatelessStream(id)).rejects.toThrow("does not exist");
   expect((await follow(`/runs/${runs[0]}/stream`)).status).toBe(404);
-  // Of a run on a thread its end can still be told.
+  // The end of a run on a thread is still available from its row.
   const told = await follow(`${path}/${run_id}/stream`);
   expect(told.events.map(({ event }) => event)).toEqual(["metadata", "values", "end"]);
   expect(told.events[1]?.data).toEqual(whole[4]?.data);

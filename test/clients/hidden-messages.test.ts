@@ -1,4 +1,4 @@
-/** The setting hold_messages: messages wait for the end of their node where they may be written to a hidden key. */
+/** The setting hold_messages: messages that may be written to a hidden key are held until their node ends. */
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import {
@@ -22,7 +22,7 @@ import type { Settings } from "../../src/config/settings.js";
 
 const ask = (text: string) => new FakeModel(() => text).invoke("?");
 
-/** Shows the messages and the answer, not the plan. */
+/** The output contains the messages and the answer, but not the plan. */
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
   answer: Annotation<string>,
@@ -45,7 +45,7 @@ const narrow = new StateGraph({
   .addEdge("conclude", "close")
   .compile();
 
-/** Its node waits at the gate `name` when its model has spoken. */
+/** After its model has answered, the node waits at the gate `name`. */
 const waiting = (name: string, fields: object) =>
   new StateGraph({
     stateSchema: Annotation.Root({ ...MessagesAnnotation.spec, ...fields }),
@@ -75,7 +75,7 @@ async function streamed(server: TestServer, body: object): Promise<SseEvent[]> {
 
 type Tuple = [{ id: string; content: string }, { langgraph_node: string }];
 
-/** What each node said, its tokens joined. */
+/** The joined tokens of each node. */
 function saidBy(events: readonly SseEvent[]): Record<string, string> {
   const said: Record<string, string> = {};
   for (const { event, data } of events) {
@@ -86,11 +86,11 @@ function saidBy(events: readonly SseEvent[]): Record<string, string> {
   return said;
 }
 
-describe("a graph that hides keys", () => {
+describe("a graph with hidden keys", () => {
   const FINE = { reply: "a fine reply", conclude: "a fine answer", close: "a fine end" };
 
   it.each([false, true])(
-    "streams what comes to stand in its output, subgraphs %s",
+    "streams only messages that become part of its output, stream_subgraphs %s",
     async (stream_subgraphs) => {
       const events = await streamed(await open(narrow), request(["messages-tuple"], { stream_subgraphs }));
       expect(saidBy(events)).toEqual(FINE);
@@ -98,7 +98,7 @@ describe("a graph that hides keys", () => {
     },
   );
 
-  it("streams it as growing messages too", async () => {
+  it("streams only these messages in the mode messages", async () => {
     const events = await streamed(await open(narrow), request(["messages"]));
     expect(JSON.stringify(events)).not.toContain("secret");
     const grown = events.filter(({ event }) => event === "messages/partial").map(({ data }) => data);
@@ -108,7 +108,7 @@ describe("a graph that hides keys", () => {
     expect(complete).toContainEqual([expect.objectContaining({ content: "a fine end" })]);
   });
 
-  it("streams it token by token, before the update that it is part of", async () => {
+  it("streams their tokens before the update of their node", async () => {
     const events = await streamed(await open(narrow), request(["messages-tuple", "updates"]));
     const order = events.flatMap(({ event, data }) =>
       event === "messages"
@@ -130,7 +130,7 @@ describe("a graph that hides keys", () => {
     expect(order.filter((name) => name === "reply").length).toBeGreaterThan(2);
   });
 
-  it("streams all of it without the setting", async () => {
+  it("streams all messages without hold_messages", async () => {
     const server = await open(narrow, { hold_messages: false });
     expect(saidBy(await streamed(server, request(["messages-tuple"])))).toEqual({
       ...FINE,
@@ -140,7 +140,7 @@ describe("a graph that hides keys", () => {
   });
 });
 
-describe("tokens are streamed while the node works", () => {
+describe("tokens are streamed while the node runs", () => {
   const agent = createAgent({
     model: new FakeModel(() => "word by word"),
     tools: [],
@@ -166,7 +166,7 @@ describe("tokens are streamed while the node works", () => {
     ],
     ["createAgent", agent, {}],
     ["hiding", waiting("hiding", { secret: Annotation<string> }), { hold_messages: false }],
-  ])("of a graph that is %s", async (name, graph, settings) => {
+  ])("in a graph of kind %s", async (name, graph, settings) => {
     const server = await open(graph, settings);
     const events = readEvents(await server.fetch("POST", "/runs/stream", request(["messages-tuple"])));
     const first = [await events.next(), await events.next()].map(({ value }) => value as SseEvent);
@@ -176,7 +176,7 @@ describe("tokens are streamed while the node works", () => {
   });
 });
 
-describe("the log at the start", () => {
+describe("startup log", () => {
   const started = async (graphs: Record<string, unknown>, settings: Partial<Settings>) => {
     const logger = recordingLogger();
     await startTestServer({ graphs, settings, logger });
@@ -188,19 +188,19 @@ describe("the log at the start", () => {
     .compile();
   const graphs = { narrow, parent, plain: waiting("plain", {}) };
 
-  it("names each graph whose tokens wait, and the hidden keys", async () => {
+  it("names each graph with held tokens and its hidden keys", async () => {
     expect(await started(graphs, { hold_messages: true })).toEqual([
       "tokens of narrow wait for the end of their node (hold_messages): hidden plan, outline",
       "tokens of parent wait for the end of their node (hold_messages): hidden child|answer, child|plan, child|outline",
     ]);
   });
 
-  it("names none without the setting", async () => {
+  it("names no graph without hold_messages", async () => {
     expect(await started(graphs, {})).toEqual([]);
   });
 });
 
-describe("what a node calls", () => {
+describe("a subgraph called inside a node", () => {
   const inner = new StateGraph(MessagesAnnotation)
     .addNode("model", async () => ({ messages: [await ask("an inner word")] }))
     .addEdge(START, "model")
@@ -221,14 +221,14 @@ describe("what a node calls", () => {
   const inside = (events: readonly SseEvent[]) =>
     events.filter(({ event }) => event?.includes("|call:")).map(({ event }) => event?.split("|")[0]);
 
-  it("is streamed where the node declares it", async () => {
+  it("is streamed if the node declares it", async () => {
     const server = await open(calling(true, () => ({})));
     const events = await streamed(server, body);
     expect(saidBy(events)).toEqual({ model: "an inner word" });
     expect(inside(events)).toContain("values");
   });
 
-  it("is not streamed where nobody declares it, which is logged once", async () => {
+  it("is not streamed if no node declares it, which is logged once", async () => {
     const logger = recordingLogger();
     const graph = calling(false, () => ({}));
     const server = await startTestServer({ graphs: { graph }, logger, settings: { hold_messages: true } });
@@ -240,7 +240,7 @@ describe("what a node calls", () => {
     expect(logger.of("warn").filter((text) => text.includes("does not declare"))).toHaveLength(1);
   });
 
-  it("says its messages without the setting, though not its values", async () => {
+  it("streams messages but not values without hold_messages", async () => {
     const server = await open(
       calling(false, () => ({})),
       { hold_messages: false },
@@ -252,14 +252,14 @@ describe("what a node calls", () => {
 
   it.each<[string, (said: AIMessage) => object]>([
     ["itself", (said) => ({ messages: [said] })],
-    ["as the word of another", ({ text }) => ({ messages: [new ToolMessage(text, "call")] })],
-  ])("is streamed once the node gives it, %s", async (_, give) => {
+    ["as a message of another type", ({ text }) => ({ messages: [new ToolMessage(text, "call")] })],
+  ])("is streamed once the node returns its message %s", async (_, give) => {
     const events = await streamed(await open(calling(false, give)), body);
     expect(saidBy(events)).toMatchObject({ model: "an inner word" });
   });
 });
 
-describe("the call of a tool in a subgraph", () => {
+describe("a tool call in a subgraph", () => {
   const look = tool(({ at }) => `found it at ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
   const call = { type: "tool_call" as const, id: "call", name: "look", args: { at: "the old oak" } };
   const around = (fields: object) => {
@@ -275,14 +275,14 @@ describe("the call of a tool in a subgraph", () => {
   };
   const bare = { toolCallId: "call", name: "look" };
 
-  it("is streamed whole where the subgraph hides nothing", async () => {
+  it("is streamed completely if the subgraph hides nothing", async () => {
     expect(await calls(around({}))).toMatchObject([
       { ...bare, event: "on_tool_start", input: JSON.stringify(call.args) },
       { ...bare, event: "on_tool_end", output: { type: "tool", content: "found it at the old oak" } },
     ]);
   });
 
-  it("is streamed without what goes in and comes out where it hides a key", async () => {
+  it("is streamed without input and output if the subgraph hides a key", async () => {
     expect(await calls(around({ clue: Annotation<string> }))).toEqual([
       { ...bare, event: "on_tool_start" },
       { ...bare, event: "on_tool_end" },

@@ -1,4 +1,4 @@
-/** Joins and cancels of runs in every stage of their life, each with the answer that the documentation gives. */
+/** Joins and cancels of runs in every stage, each with the documented answer. */
 import { describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -17,7 +17,7 @@ interface Subject {
   run: string;
   /** Path of the run. */
   path: string;
-  /** Let the graph that holds things up go on. */
+  /** Opens the gate that blocks the run. */
   release: () => void;
 }
 
@@ -37,7 +37,7 @@ async function subject(make: (server: TestServer, thread: string, gate: string) 
   return { server, thread, run, path, release: () => gateOf(gate).open() };
 }
 
-/** How a run comes to the stage. */
+/** Creates a run in each stage. */
 const STAGES: Record<string, () => Promise<Subject>> = {
   pending: () =>
     subject(async (server, thread, gate) => {
@@ -76,10 +76,10 @@ const ask = async ({ server }: Subject, method: string, path: string, body?: obj
 
 const isOver = (stage: string) => stage !== "pending" && stage !== "running";
 
-describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
+describe.each(Object.keys(STAGES))("a run with status %s", (stage) => {
   const open = () => (STAGES[stage] as () => Promise<Subject>)();
 
-  it("is joined", async () => {
+  it("can be joined", async () => {
     const found = await open();
     const joined = ask(found, "GET", `${found.path}/join`);
     found.release();
@@ -95,11 +95,11 @@ describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
       error: { __error__: { message: "kaboom" } },
     };
     expect(await joined).toMatchObject({ status: 200, body: expected[stage] });
-    // The same for one who asks again.
+    // A second join returns the same.
     expect((await ask(found, "GET", `${found.path}/join`)).body).toEqual((await joined).body);
   });
 
-  it("is followed to its last frame", async () => {
+  it("can be streamed to its last frame", async () => {
     const { server, path, release } = await open();
     const response = await server.fetch("GET", `${path}/stream`);
     release();
@@ -121,7 +121,7 @@ describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
     ["?wait=0", 202],
     ["?wait=1", 204],
     ["?action=interrupt&wait=true", 204],
-  ])("is cancelled by cancel%s", async (query, status) => {
+  ])("is cancelled by cancel%s unless it has ended", async (query, status) => {
     const found = await open();
     const { server, thread, run, path } = found;
     const before = await server.request("GET", path);
@@ -132,14 +132,14 @@ describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
     }
     if (status === 204) expect(await statusOf(server, thread, run)).toBe("interrupted");
     await expect.poll(() => statusOf(server, thread, run), PATIENT).toBe("interrupted");
-    // A second time is as good as once.
+    // Cancelling twice has the same effect.
     expect(await ask(found, "POST", `${path}/cancel${query}`)).toMatchObject({ status });
     const joined = await ask(found, "GET", `${path}/join`);
     expect(joined.status).toBe(200);
     found.release();
   });
 
-  it("is taken back by a rollback, when it has not ended", async () => {
+  it("is deleted by a rollback unless it has ended", async () => {
     const found = await open();
     const { server, thread, run, path } = found;
     const before = await server.request("GET", path);
@@ -161,7 +161,7 @@ describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
     expect(history.body).toEqual([]);
   });
 
-  it("is cancelled among others", async () => {
+  it("is cancelled by POST /runs/cancel unless it has ended", async () => {
     const found = await open();
     const { server, thread, run, path } = found;
     const before = await server.request("GET", path);
@@ -172,7 +172,7 @@ describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
     found.release();
   });
 
-  it("is deleted only once it has ended", async () => {
+  it("can be deleted only after it has ended", async () => {
     const found = await open();
     const { path } = found;
     const answer = await ask(found, "DELETE", path);
@@ -193,7 +193,7 @@ describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
     }
   });
 
-  it("leaves the thread ready for the next", async () => {
+  it("leaves the thread ready for the next run", async () => {
     const found = await open();
     const { server, thread, path } = found;
     await ask(found, "POST", `${path}/cancel?wait=1`);
@@ -207,7 +207,7 @@ describe.each(Object.keys(STAGES))("a run that is %s", (stage) => {
   });
 });
 
-it("a queued run that is cancelled while it gets its thread does not run", async () => {
+it("a queued run cancelled while it acquires its thread does not run", async () => {
   const { server, client, storage } = await openWatched();
   const { thread_id: thread } = await client.threads.create();
   const gate = newId();

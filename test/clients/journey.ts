@@ -1,4 +1,4 @@
-/** A graph that streams some forty frames of every kind, waits half-way, and keeps a log of what it did. */
+/** A graph that streams about forty frames of every kind, waits at a gate halfway, and logs the nodes that ran. */
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { gateOf } from "../fixtures/gates.js";
@@ -9,7 +9,7 @@ type State = typeof State.State;
 
 const visits = new Map<string, string[]>();
 
-/** The nodes that have run for this name, in order, over all runs. */
+/** The nodes that ran for this name, in order, over all runs. */
 export const visitsOf = (name: string): string[] => visits.get(name) ?? [];
 
 const visit = (name: string, node: string) => visits.set(name, [...visitsOf(name), node]);
@@ -49,5 +49,5 @@ export const journey = new StateGraph(State)
   .addEdge("child", END)
   .compile();
 
-/** What `visitsOf` gives after one run. */
+/** The result of `visitsOf` after one run. */
 export const ONE_JOURNEY = ["talk", "wait", "inner", "last"];

@@ -1,4 +1,4 @@
-/** Clients that join a run in which nothing happens, and leave again: nothing of them stays until something does. */
+/** Clients that join and leave a run without new frames are released immediately, not when the next frame arrives. */
 import { describe, expect, it } from "vitest";
 import type { RunStream, Service } from "../../src/service.js";
 import { newId } from "../../src/support/ids.js";
@@ -6,7 +6,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { openTestService } from "../helpers/service.js";
 
-/** A run that waits at a gate of its own. */
+/** A run that waits at its own gate. */
 async function silentRun(service: Service, begin: "background" | "create" | "stateless") {
   const name = newId();
   const request = { assistant_id: "gate", input: { gate: name }, stream_mode: ["updates" as const] };
@@ -28,32 +28,32 @@ const streams: [
 ][] = [
   ["the stream of a run", "background", (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id)],
   [
-    "some modes of it",
+    "some modes of a run",
     "background",
     (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id, { modes: ["values"] }),
   ],
   [
-    "a run that nobody streams",
+    "a run without stored frames",
     "create",
     (service, ids) => service.runs.joinStream(ids.thread_id, ids.run_id),
   ],
   ["a stateless run", "stateless", async (service, { run_id }) => service.runs.joinStatelessStream(run_id)],
 ];
 
-describe("who joins and leaves", () => {
-  it.each(streams)("%s, has its frames ended", async (_what, begin, join) => {
+describe("a client that disconnects", () => {
+  it.each(streams)("from %s ends its iteration of frames", async (_what, begin, join) => {
     const service = await openTestService({ graphs: { gate } });
     const stream = await join(service, await silentRun(service, begin));
     let seen = 0;
     for await (const batch of stream.frames) {
       seen += batch.length;
-      // The next frame would come when the gate opens, which it never does.
+      // The next frame would follow the opening of the gate, which never happens.
       queueMicrotask(() => stream.disconnect());
     }
     expect(seen).toBeGreaterThan(0);
   });
 
-  it("a run's answer, waits no longer", async () => {
+  it("from a joined run rejects the pending answer", async () => {
     const service = await openTestService({ graphs: { gate } });
     const { thread_id, run_id } = await silentRun(service, "background");
     const gone = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Tokens and tool calls reach clients while the model speaks, whatever the graph hides. The model waits for each word until
- * the one before it has arrived, so that a server that collects tokens never gets the second.
+ * Tokens and tool calls reach clients while the model is writing, whatever the graph hides. The model waits for each
+ * word until the previous one has arrived, so a server that buffers tokens never gets the second.
  */
 import type { BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
@@ -20,7 +20,7 @@ import { openClient, says } from "./open.js";
 const WORDS = "one two three four five six seven eight nine ten".split(" ");
 const TIMEOUT = { timeout: 30_000 };
 
-/** A server of one agent, with its model's turnstile. */
+/** A server with one agent, and the turnstile of its model. */
 async function open(kind: AgentKind, settings: object = {}) {
   const turnstile = new Turnstile();
   const model = new PacedModel(
@@ -35,7 +35,7 @@ const request = (stream_mode: string | string[], more: object = {}) => ({
   ...more,
 });
 
-/** Release a word, and the next one once `spoken` has yielded it. */
+/** Releases a word, and the next one after `spoken` has yielded it. */
 async function readWordByWord(turnstile: Turnstile, spoken: AsyncIterable<string>): Promise<void> {
   let said = "";
   let count = 0;
@@ -51,7 +51,7 @@ async function readWordByWord(turnstile: Turnstile, spoken: AsyncIterable<string
   throw new Error(`the stream ended after ${JSON.stringify(said)}`);
 }
 
-/** What the chunks of `messages-tuple` say. */
+/** The text of `messages-tuple` chunks. */
 async function* tokensOf(events: AsyncIterable<SseEvent>): AsyncGenerator<string> {
   for await (const { event, data } of events) {
     if (event?.split("|")[0] !== "messages") continue;
@@ -60,7 +60,7 @@ async function* tokensOf(events: AsyncIterable<SseEvent>): AsyncGenerator<string
   }
 }
 
-/** What the growing messages of the mode `messages` say more than the one before. */
+/** The text added by each partial message of the mode `messages`. */
 async function* growthOf(events: AsyncIterable<SseEvent>): AsyncGenerator<string> {
   let before = "";
   for await (const { event, data } of events) {
@@ -101,7 +101,7 @@ describe("ten words arrive one by one", () => {
     ["server-sent events", "deepagents", {}],
     ["server-sent events", "humanInTheLoopMiddleware", {}],
     ["a WebSocket", "deepagents", { transport: "websocket", webSocketFactory: socketTo }],
-  ])("as events of the thread by %s, from %s", TIMEOUT, async (_, kind, way) => {
+  ])("as thread events over %s, from %s", TIMEOUT, async (_, kind, way) => {
     const { client, turnstile } = await open(kind);
     const thread = client.threads.stream({ assistantId: "agent", ...way });
     await thread.run.start({ input: says("hi") });
@@ -138,7 +138,7 @@ describe("a model call with the tag nostream", () => {
     expect(text).not.toContain("secret");
   });
 
-  it("is streamed as a whole message if a node returns its message object", async () => {
+  it("is streamed as one message if a node returns its message object", async () => {
     const returning = new StateGraph({
       stateSchema: Annotation.Root({ ...MessagesAnnotation.spec, plan: Annotation<BaseMessage> }),
       output: MessagesAnnotation,
@@ -154,7 +154,7 @@ describe("a model call with the tag nostream", () => {
   });
 });
 
-describe("the call of a tool by an agent that hides keys", () => {
+describe("a tool call of an agent with hidden keys", () => {
   const CALL = { id: "call-1", name: "look_up", args: { at: "the old oak" } };
   const calling = (messages: BaseMessage[]) =>
     messages.at(-1)?.type === "tool" ? "done" : { text: "", toolCalls: [CALL] };
@@ -171,7 +171,7 @@ describe("the call of a tool by an agent that hides keys", () => {
   };
   const KINDS = ["deepagents", "humanInTheLoopMiddleware", "summarizationMiddleware"] as const;
 
-  it.each(KINDS)("has its input and its output as events of the thread: %s", TIMEOUT, async (kind) => {
+  it.each(KINDS)("sends its input and output as thread events: %s", TIMEOUT, async (kind) => {
     expect(await toolEvents(await openCalling(kind))).toEqual([
       {
         event: "tool-started",
@@ -187,7 +187,7 @@ describe("the call of a tool by an agent that hides keys", () => {
     ]);
   });
 
-  it("has the update of a command that it returns, and the state does not show the hidden key", async () => {
+  it("sends the update of a returned command without exposing the hidden key in the state", async () => {
     const note = tool(() => new Command({ update: { note: "a private note" } }), {
       name: "look_up",
       schema: z.object({ at: z.string() }),
@@ -210,7 +210,7 @@ describe("the call of a tool by an agent that hides keys", () => {
     ).toEqual([["tools", "on_tool_end"]]);
   });
 
-  it("has neither under hold_messages", TIMEOUT, async () => {
+  it("sends neither input nor output under hold_messages", TIMEOUT, async () => {
     expect(await toolEvents(await openCalling("deepagents", { hold_messages: true }))).toEqual([
       { event: "tool-started", tool_call_id: CALL.id, tool_name: CALL.name },
       { event: "tool-finished", tool_call_id: CALL.id },

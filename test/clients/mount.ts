@@ -1,4 +1,4 @@
-/** `useStream` in a mounted React component, in a jsdom window of its own; fetch and signals stay Node's. */
+/** `useStream` in a mounted React component with its own jsdom window; fetch and signals remain those of Node. */
 import { createRequire } from "node:module";
 import type { Message } from "@langchain/langgraph-sdk";
 import type { useStream as UseStreamHook, UseStreamOptions } from "@langchain/langgraph-sdk/react";
@@ -13,11 +13,11 @@ export interface State extends Record<string, unknown> {
 export type Stream = ReturnType<typeof UseStreamHook<State>>;
 
 export interface Mounted extends MountedHook<Stream> {
-  /** What every render saw of the last message. */
+  /** The text of the last message in every render. */
   readonly texts: string[];
 }
 
-/** The few things of jsdom that are used here; the package brings no types. */
+/** The parts of jsdom used here; the package has no types. */
 interface Window {
   navigator: unknown;
   document: { body: unknown; createElement(tag: string): never };
@@ -26,7 +26,7 @@ const { JSDOM } = createRequire(import.meta.url)("jsdom") as {
   JSDOM: new (html: string, options: { url: string }) => { window: Window };
 };
 
-/** React looks for these three when it is loaded, so that they must be there before. */
+/** React reads these globals when it is loaded, so they must be set before. */
 function openWindow(): Window {
   const scope = globalThis as { window?: Window };
   if (scope.window) return scope.window;
@@ -41,15 +41,15 @@ function openWindow(): Window {
   return window;
 }
 
-/** A mounted component that calls a hook, and what the hook gave it last. */
+/** A mounted component that calls a hook, and the hook's latest result. */
 export interface MountedHook<Result> {
   readonly stream: Result;
-  /** Settles when a render sees what `seen` looks for; at once if the last one did. */
+  /** Resolves when `seen` accepts a render, immediately if it accepts the last one. */
   until(seen: (stream: Result) => boolean): Promise<void>;
   unmount(): void;
 }
 
-/** `load` gives the hook to call: React, and what imports it, is loaded once there is a window. */
+/** `load` returns the hook to call: React and its dependents are imported after the window exists. */
 export async function mountHook<Result>(load: () => Promise<() => Result>): Promise<MountedHook<Result>> {
   const { document } = openWindow();
   const { createElement, useEffect } = await import("react");
@@ -97,7 +97,7 @@ export async function mount(options: UseStreamOptions<State>): Promise<Mounted> 
     const { useStream } = await import("@langchain/langgraph-sdk/react");
     return () => {
       const stream = useStream<State>(options);
-      // Reading them asks for the stream modes that carry them.
+      // Reading the messages makes the hook request the stream modes that contain them.
       texts.push(textOf(stream.messages.at(-1)));
       return stream;
     };

@@ -1,4 +1,4 @@
-/** Readers of a stream that never read: what is kept for them does not grow with their number. */
+/** Readers that never read: the memory used for them does not grow with their number. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
@@ -12,7 +12,7 @@ const MB = 1024 * 1024;
 const READERS = 120;
 const FRAMES = 14;
 
-/** Writes as much as is kept of a run, in large pieces. */
+/** Writes as much as is stored of a run, in large chunks. */
 const graph = new StateGraph(Annotation.Root({ done: Annotation<boolean> }))
   .addNode("write", (_, { writer }: LangGraphRunnableConfig) => {
     for (let index = 0; index < FRAMES; index += 1) writer?.({ index, text: "x".repeat(MB) });
@@ -33,7 +33,7 @@ async function join(url: string, path: string): Promise<Socket> {
 }
 
 it(
-  "mute readers of an ended run share its frames, and are cut off in time",
+  "idle readers of an ended run share its frames and are disconnected after the timeout",
   { timeout: 120_000 },
   async () => {
     const logger = recordingLogger();

@@ -1,4 +1,4 @@
-/** The server with the fixture graphs on a free port, and the official SDK's client for it. */
+/** A server with the fixture graphs on a free port, and the official SDK's client for it. */
 import { Client } from "@langchain/langgraph-sdk";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as custom } from "../fixtures/graphs/custom.js";
@@ -27,10 +27,10 @@ export async function openClient(options: Partial<TestServiceOptions> = {}): Pro
   return { server, client: clientOf(server.url) };
 }
 
-/** As an application makes it, retries and all; no key of the environment is sent. */
+/** A client with the SDK's defaults, including retries, but without an API key from the environment. */
 export const clientOf = (apiUrl: string): Client => new Client({ apiUrl, apiKey: null });
 
-/** A question as users ask it. */
+/** An input with one user message. */
 export const says = (content: unknown) => ({ messages: [{ role: "user", content }] });
 
 export interface Chunk {
@@ -39,7 +39,7 @@ export interface Chunk {
   data: unknown;
 }
 
-/** Everything that a stream of the SDK yields. */
+/** Collects everything that an SDK stream yields. */
 export async function collect(stream: AsyncIterable<Chunk>): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   for await (const chunk of stream) chunks.push(chunk);
@@ -48,6 +48,6 @@ export async function collect(stream: AsyncIterable<Chunk>): Promise<Chunk[]> {
 
 export const eventsOf = (chunks: readonly Chunk[]): string[] => chunks.map(({ event }) => event);
 
-/** Data of the chunks of one event. */
+/** Data of the chunks with the given event. */
 export const dataOf = (chunks: readonly Chunk[], event: string): unknown[] =>
   chunks.filter((chunk) => chunk.event === event).map(({ data }) => data);

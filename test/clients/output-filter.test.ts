@@ -1,4 +1,4 @@
-/** An output-typed graph: what its output schema leaves out is in no answer of the server. */
+/** A graph with an output schema: keys outside the schema appear in no response of the server. */
 import { describe, expect, it } from "vitest";
 import { CLASSIFIED } from "../fixtures/graphs/vault.js";
 import { openClient } from "./open.js";
@@ -21,7 +21,7 @@ const ask = { assistant_id: "vault", input: { topic: "cats" } };
 const resume = { assistant_id: "vault", command: { resume: "yes" } };
 const question = { value: { question: "Publish cats?" } };
 
-/** A thread, and requests whose answers must hide what is to be hidden. */
+/** A thread, and requests whose responses must not contain hidden values. */
 async function open() {
   const { server, client } = await openClient();
   const { thread_id } = await client.threads.create();
@@ -37,7 +37,7 @@ async function open() {
 
 type Opened = Awaited<ReturnType<typeof open>>;
 
-/** Every way to read a thread. */
+/** Requests every endpoint that reads a thread. */
 async function readEverything({ client, thread, hides }: Opened): Promise<void> {
   await hides(`GET ${thread}`);
   await hides(`PATCH ${thread}`, { metadata: { seen: true } });
@@ -61,7 +61,7 @@ async function readEverything({ client, thread, hides }: Opened): Promise<void> 
 
 describe("hidden values", () => {
   describe.each([false, true])("with stream_subgraphs %s", (stream_subgraphs) => {
-    it.each(STREAM_MODES)("are not in the stream mode %s", async (stream_mode) => {
+    it.each(STREAM_MODES)("do not appear in the stream mode %s", async (stream_mode) => {
       const { server, thread, hides } = await open();
       const options = { stream_mode, stream_subgraphs };
       await hides(`POST ${thread}/runs/stream`, { ...ask, ...options });
@@ -70,20 +70,20 @@ describe("hidden values", () => {
     });
   });
 
-  it("are in no answer while the graph asks", async () => {
+  it("do not appear in any response while the graph is interrupted", async () => {
     const opened = await open();
     await opened.hides(`POST ${opened.thread}/runs`, ask);
     await readEverything(opened);
   });
 
-  it("are in no answer after the end", async () => {
+  it("do not appear in any response after the run", async () => {
     const opened = await open();
     await opened.hides(`POST ${opened.thread}/runs`, ask);
     await opened.hides(`POST ${opened.thread}/runs`, resume);
     await readEverything(opened);
   });
 
-  it("are not in the history of a subgraph", async () => {
+  it("do not appear in the history of a subgraph", async () => {
     const { client, thread_id, thread, hides } = await open();
     await hides(`POST ${thread}/runs`, ask);
     const { tasks } = await client.threads.getState(thread_id);
@@ -92,7 +92,7 @@ describe("hidden values", () => {
     expect((await hides(`POST ${thread}/history`, { checkpoint })).body).toHaveLength(3);
   });
 
-  it("cannot be asked for by search", async () => {
+  it("cannot be searched for", async () => {
     const { thread, hides } = await open();
     await hides(`POST ${thread}/runs`, ask);
     const search = async (body: object) => (await hides("POST /threads/search", body)).body;
@@ -105,7 +105,7 @@ describe("hidden values", () => {
     expect(body).toEqual([{ status: "interrupted", extracted: { x: null } }]);
   });
 
-  it("can be written but not read back", async () => {
+  it("can be written but not read", async () => {
     const { server, thread, hides } = await open();
     await hides(`POST ${thread}/runs`, ask);
     await hides(`POST ${thread}/state`, { values: { secret: `${CLASSIFIED} edit` }, as_node: "gather" });
@@ -117,7 +117,7 @@ describe("hidden values", () => {
     expect((await server.request("GET", thread)).body).toMatchObject({ values: { topic: "cats" } });
   });
 
-  it("keep the events mode closed", async () => {
+  it("reject the events mode", async () => {
     const { server, thread } = await open();
     const events = { ...ask, stream_mode: ["values", "events"] };
     const refused = await server.request("POST", `${thread}/runs/stream`, events);
@@ -125,7 +125,7 @@ describe("hidden values", () => {
     expect((await server.request("GET", `${thread}/runs`)).body).toEqual([]);
   });
 
-  it("keep the events mode closed under hold_messages and compat langgraph", async () => {
+  it("reject the events mode under hold_messages and compat langgraph", async () => {
     const { server } = await openClient({ settings: { compat: "langgraph", hold_messages: true } });
     const refused = await server.request("POST", "/runs/stream", { ...ask, stream_mode: ["events"] });
     expect(refused).toMatchObject({ status: 400, body: { code: "unsupported_option" } });
@@ -133,9 +133,9 @@ describe("hidden values", () => {
 
   it.each<[string, Partial<Settings>]>([
     ["allow_unfiltered_events", { allow_unfiltered_events: true }],
-    ["allow_unfiltered_events beside hold_messages", { allow_unfiltered_events: true, hold_messages: true }],
+    ["allow_unfiltered_events and hold_messages", { allow_unfiltered_events: true, hold_messages: true }],
     ["compat langgraph", { compat: "langgraph" }],
-  ])("are in the events mode with %s", async (_, settings) => {
+  ])("appear in the events mode with %s", async (_, settings) => {
     const { server, client } = await openClient({ settings });
     const { thread_id } = await client.threads.create();
     const events = { ...ask, stream_mode: "events", stream_subgraphs: true };
@@ -145,7 +145,7 @@ describe("hidden values", () => {
 });
 
 describe("an interrupt", () => {
-  it("passes the filter everywhere", async () => {
+  it("passes the filter in every response", async () => {
     const { client, thread_id, thread, hides } = await open();
     const stream = await hides(`POST ${thread}/runs/stream`, { ...ask, stream_mode: ["values", "updates"] });
     for (const event of ["values", "updates"]) {

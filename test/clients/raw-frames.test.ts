@@ -1,6 +1,6 @@
-/** The bytes of event streams, and what the SDK makes of them. */
+/** The bytes of event streams, and what the SDK parses from them. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HEARTBEAT_MS } from "../../src/http/outlet.js";
+import { HEARTBEAT_MS } from "../../src/http/response-writer.js";
 import { gateOf } from "../fixtures/gates.js";
 import { collect, eventsOf, openClient, says } from "./open.js";
 
@@ -14,7 +14,7 @@ interface Frame {
   data?: string;
 }
 
-/** Frames as they stand in the text: blocks of `field: value` lines, each ended by one blank line. */
+/** The frames in the text: blocks of `field: value` lines, each followed by one blank line. */
 function framesOf(text: string): Frame[] {
   expect(text.endsWith("\n\n")).toBe(true);
   const blocks = text.slice(0, -2).split("\n\n");
@@ -41,14 +41,14 @@ const ALL_MODES = [
   "tools",
 ];
 
-describe("the frames of a stream", () => {
+describe("frames of a stream", () => {
   it.each([
     ["chat", says("tea time"), "end"],
     ["subgraph", says("hi"), "end"],
     ["steps", {}, "end"],
     ["functional", { n: 2 }, "end"],
     ["fail", { x: 0 }, "error"],
-  ])("of %s are in order, one a line", async (assistant_id, input, last) => {
+  ])("of %s have consecutive ids and single-line fields", async (assistant_id, input, last) => {
     const { server, client } = await openClient();
     const { thread_id } = await client.threads.create();
     const path = `/threads/${thread_id}/runs/stream`;
@@ -71,10 +71,10 @@ describe("the frames of a stream", () => {
 });
 
 describe("a silent stream", () => {
-  /** Only the server's heartbeat is on the fake clock: sockets and the client keep the real one. */
+  /** Only the server's heartbeat uses the fake clock: sockets and the client keep the real one. */
   const fakeHeartbeat = () => vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
 
-  it("beats in single lines", async () => {
+  it("sends heartbeats as single comment lines", async () => {
     fakeHeartbeat();
     const { server, client } = await openClient();
     const { thread_id } = await client.threads.create();
@@ -95,7 +95,7 @@ describe("a silent stream", () => {
     ]);
   });
 
-  it("gives SDK clients no empty events", async () => {
+  it("sends no empty events to SDK clients", async () => {
     fakeHeartbeat();
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();

@@ -1,4 +1,4 @@
-/** What people do on a page made with `@langchain/react` 1, in two windows of one process. */
+/** User actions on pages built with `@langchain/react` 1, in two windows of one process. */
 import type { BaseMessage } from "@langchain/core/messages";
 import { Client } from "@langchain/langgraph-sdk";
 import type { useStream as UseStreamHook } from "@langchain/react";
@@ -48,7 +48,7 @@ async function say(page: Page, content: string): Promise<void> {
 }
 
 describe("a conversation", () => {
-  it("goes on for several turns", async () => {
+  it("is shown over several turns", async () => {
     const { page, client } = await open();
     const view = await page("chat");
     await say(view, "one");
@@ -59,7 +59,7 @@ describe("a conversation", () => {
     expect(state.values.messages.map(({ content }) => content)).toEqual(textsOf(view.stream));
   });
 
-  it("is there for who comes later, once", async () => {
+  it("is loaded once on a page opened later", async () => {
     const { page } = await open();
     const first = await page("chat");
     await say(first, "one");
@@ -69,7 +69,7 @@ describe("a conversation", () => {
     expect(textsOf(later.stream)).toHaveLength(4);
   });
 
-  it("shows calls of tools with what came of them", async () => {
+  it("shows tool calls with their results", async () => {
     const { page } = await open();
     const view = await page("agent");
     await view.stream.submit(human("2 and 3?") as never);
@@ -78,7 +78,7 @@ describe("a conversation", () => {
     expect(view.stream.messages.map(({ type }) => type)).toEqual(["human", "ai", "tool", "ai"]);
   });
 
-  it("shows the graphs inside of the graph", async () => {
+  it("shows subgraphs", async () => {
     const { page } = await open();
     const view = await page("subgraph");
     await view.stream.submit(human("hi") as never);
@@ -86,7 +86,7 @@ describe("a conversation", () => {
     expect([...view.stream.subgraphsByNode.keys()]).toContain("child");
   });
 
-  it("shows what went wrong", async () => {
+  it("shows the error of a failed run", async () => {
     const { page } = await open();
     const view = await page("fail");
     await view.stream.submit({ x: 0 });
@@ -95,8 +95,8 @@ describe("a conversation", () => {
   });
 });
 
-describe("questions", () => {
-  it("at once are answered at once, then one of a graph inside", async () => {
+describe("interrupts", () => {
+  it("are answered together, then one of a subgraph on another page", async () => {
     const { page } = await open();
     const view = await page("asking");
     await view.stream.submit(human("go") as never);
@@ -114,7 +114,7 @@ describe("questions", () => {
     expect(answers).toEqual(['left: {"ok":true}', 'right: "no"', "within: false"]);
   });
 
-  it("are answered by what is submitted", async () => {
+  it("are answered with respond()", async () => {
     const { page } = await open();
     const view = await page("hitl");
     await view.stream.submit({ topic: "tea" });
@@ -124,8 +124,8 @@ describe("questions", () => {
   });
 });
 
-describe("in mid-run", () => {
-  it("stop interrupts the run, and the next turn goes on", async () => {
+describe("during a run", () => {
+  it("stop interrupts the run, and the next run succeeds", async () => {
     const { page, client } = await open();
     const view = await page("gate");
     const name = newId();
@@ -145,7 +145,7 @@ describe("in mid-run", () => {
     );
   });
 
-  it("a page that is loaded again, and another tab, show the run to its end", async () => {
+  it("a reloaded page and another tab show the run to its end", async () => {
     const { page } = await open();
     const name = newId();
     const first = await page("journey");
@@ -165,13 +165,13 @@ describe("in mid-run", () => {
     }
   });
 
-  it("a turn of one tab is seen in the other", async () => {
+  it("a turn in one tab appears in the other", async () => {
     const { page } = await open();
     const first = await page("chat");
     await say(first, "one");
     const second = await page("chat", first.stream.threadId ?? "");
     await second.until(says("one", "You said: one"));
-    // A page that has nothing to wait for opens no stream.
+    // An idle page opens no stream.
     await say(second, "two");
     await first.until(says("one", "You said: one", "two", "You said: two"));
     await say(first, "three");
@@ -180,8 +180,8 @@ describe("in mid-run", () => {
   });
 });
 
-describe("a question that is changed", () => {
-  it("is answered anew from where it was asked", async () => {
+describe("an edited question", () => {
+  it("is answered from the checkpoint before it", async () => {
     const { page, client } = await open();
     const view = await page("chat");
     await say(view, "one");

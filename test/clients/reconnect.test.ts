@@ -1,9 +1,9 @@
-/** A stream whose connection breaks: the official SDK takes it up again where it was. */
+/** A stream that disconnects: the official SDK resumes it where it stopped. */
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { collect, dataOf, openClient } from "./open.js";
 
-/** The answer up to some text, then what fetch throws when the socket has died. */
+/** Passes the response through up to a text, then fails like fetch on a closed socket. */
 function brokenAfter(response: Response, text: string): Response {
   const decoder = new TextDecoder();
   let broken = false;
@@ -13,15 +13,15 @@ function brokenAfter(response: Response, text: string): Response {
       const [whole, rest] = decoder.decode(bytes, { stream: true }).split(text, 2);
       controller.enqueue(new TextEncoder().encode(whole));
       broken = rest !== undefined;
-      // In a turn of its own, so that what came before is read.
+      // In a separate turn, so that the previous bytes are read first.
       if (broken) setImmediate(() => controller.error(new TypeError("terminated")));
     },
   });
   return new Response(response.body?.pipeThrough(cut), response);
 }
 
-describe("a stream that breaks", () => {
-  it("goes on without a gap", async () => {
+describe("a stream that disconnects", () => {
+  it("is resumed without a gap", async () => {
     const { client, server } = await openClient();
     const { thread_id } = await client.threads.create();
     const asked: string[] = [];

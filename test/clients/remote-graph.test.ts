@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { openClient, says } from "./open.js";
 
-/** A graph on a thread that nobody has created: RemoteGraph asks for it to be. */
+/** A graph on a thread that does not exist yet: RemoteGraph requests its creation. */
 async function openRemote(graphId: string) {
   const { client, server } = await openClient();
   const remote = new RemoteGraph({ graphId, url: server.url });
@@ -20,7 +20,7 @@ async function collectAll(stream: AsyncIterable<unknown>): Promise<unknown[]> {
 }
 
 describe("RemoteGraph.invoke", () => {
-  it("gives the last values", async () => {
+  it("returns the last values", async () => {
     const { remote, config } = await openRemote("chat");
     const values = (await remote.invoke({ messages: [new HumanMessage("tea")] }, config)) as object;
     expect(values).toMatchObject({ messages: [{ type: "human" }, { type: "ai", content: "You said: tea" }] });
@@ -28,7 +28,7 @@ describe("RemoteGraph.invoke", () => {
     expect(more.messages).toHaveLength(4);
   });
 
-  it("throws what the graph threw", async () => {
+  it("throws the error of the graph", async () => {
     const { remote, config } = await openRemote("fail");
     await expect(remote.invoke({ x: 0 }, config)).rejects.toThrow(/kaboom/);
   });
@@ -56,13 +56,13 @@ describe("RemoteGraph.invoke", () => {
     expect(run).toMatchObject({ status: "error", kwargs: { config: sent } });
   });
 
-  it("needs no thread of its own", async () => {
+  it("works without a thread", async () => {
     const { remote } = await openRemote("chat");
     const values = (await remote.invoke(says("tea"))) as object;
     expect(values).toMatchObject({ messages: [{ content: "tea" }, { content: "You said: tea" }] });
   });
 
-  it("serves as a node of another graph", async () => {
+  it("works as a node of another graph", async () => {
     const { remote, config } = await openRemote("chat");
     const local = new StateGraph(Annotation.Root(MessagesAnnotation.spec))
       .addNode("remote", (state) => remote.invoke(state, config) as Promise<typeof MessagesAnnotation.State>)
@@ -75,14 +75,14 @@ describe("RemoteGraph.invoke", () => {
 });
 
 describe("RemoteGraph.stream", () => {
-  it("gives one mode bare", async () => {
+  it("yields the bare chunks of a single mode", async () => {
     const { remote, config } = await openRemote("steps");
     const chunks = await collectAll(await remote.stream({ n: 0 }, { ...config, streamMode: "values" }));
     expect(chunks).toHaveLength(11);
     expect(chunks.at(-1)).toMatchObject({ n: 10 });
   });
 
-  it("gives several modes as pairs", async () => {
+  it("yields pairs for several modes", async () => {
     const { remote, config } = await openRemote("custom");
     const options = { ...config, streamMode: ["updates", "custom"] as ("updates" | "custom")[] };
     expect(await collectAll(await remote.stream({ count: 1 }, options))).toEqual([
@@ -91,7 +91,7 @@ describe("RemoteGraph.stream", () => {
     ]);
   });
 
-  it("gives the namespaces of subgraphs", async () => {
+  it("yields the namespaces of subgraphs", async () => {
     const { remote, config } = await openRemote("subgraph");
     const options = { ...config, streamMode: ["updates"] as "updates"[], subgraphs: true };
     const chunks = (await collectAll(await remote.stream(says("hi"), options))) as [
@@ -116,7 +116,7 @@ describe("RemoteGraph.stream", () => {
 });
 
 describe("RemoteGraph state", () => {
-  it("is read, edited and read back", async () => {
+  it("is read, updated and read again", async () => {
     const { remote, config } = await openRemote("steps");
     await remote.invoke({}, config);
     const before = await remote.getState(config);
@@ -134,7 +134,7 @@ describe("RemoteGraph state", () => {
     expect(await remote.getState(before.config)).toMatchObject({ values: { n: 10 } });
   });
 
-  it("shows its history", async () => {
+  it("includes the history", async () => {
     const { remote, config } = await openRemote("steps");
     await remote.invoke({}, config);
     const history = [];

@@ -1,4 +1,4 @@
-/** RemoteGraph as a node of another graph: the served graph is a part of a local one. */
+/** RemoteGraph as a node of another graph: the served graph is part of a local one. */
 import { HumanMessage } from "@langchain/core/messages";
 import { Command, END, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { Annotation, isInterrupted, type LangGraphRunnableConfig } from "@langchain/langgraph";
@@ -16,7 +16,7 @@ async function openRemote(graphId: string) {
   return { client, remote: new RemoteGraph({ graphId, url: server.url }) };
 }
 
-/** A graph whose one node is the remote one, itself as LangGraph takes it. */
+/** A graph whose only node is the RemoteGraph itself. */
 const around = (remote: RemoteGraph) =>
   new StateGraph(MessagesAnnotation)
     .addNode("remote", remote)
@@ -31,7 +31,7 @@ const named = (chunk: unknown) => {
   return [path.map((part) => part.split(":")[0]).join("/"), mode, Object.keys(data).join()];
 };
 
-/** Of the graph that is the node "child" of the remote one. */
+/** Steps of the graph in the node "child" of the remote graph. */
 const STEPS_INSIDE = [
   ["remote/child", "updates", "inner_model"],
   ["remote/child/leaf", "updates", "leaf_start"],
@@ -46,7 +46,7 @@ async function collectAll(stream: AsyncIterable<unknown>): Promise<unknown[]> {
 }
 
 describe("a remote graph as a node", () => {
-  it("runs without a thread, and leaves none", async () => {
+  it("runs without a thread and leaves none", async () => {
     const { client, remote } = await openRemote("chat");
     const local = around(remote).compile();
     expect(textsOf(await local.invoke(say("tea")))).toEqual(["tea", "You said: tea"]);
@@ -81,7 +81,7 @@ describe("a remote graph as a node", () => {
       streamMode: ["updates"],
       subgraphs: true,
     });
-    // Where RemoteGraph itself hands on no steps of subgraphs, the node of the next test does.
+    // Some releases of RemoteGraph do not forward subgraph steps; the node of the next test does.
     const inner = REMOTE_HANDS_ON_SUBGRAPHS ? STEPS_INSIDE : [];
     expect((await collectAll(stream)).map(named)).toEqual([
       ...inner,
@@ -128,7 +128,7 @@ describe("a remote graph as a node", () => {
     ]);
   });
 
-  it("streams its custom events through", async () => {
+  it("forwards its custom events", async () => {
     const { remote } = await openRemote("custom");
     const State = Annotation.Root({ count: Annotation<number>, done: Annotation<boolean> });
     const local = new StateGraph(State)
@@ -199,8 +199,8 @@ describe("an interrupt of the remote graph", () => {
   });
 });
 
-describe("a remote graph called many times at once", () => {
-  it("keeps its callers apart", async () => {
+describe("a remote graph called concurrently", () => {
+  it("keeps its callers separate", async () => {
     const { client, remote } = await openRemote("chat");
     const local = around(remote).compile();
     const words = Array.from({ length: 20 }, (_, index) => `word ${index}`);
@@ -216,7 +216,7 @@ describe("a remote graph called many times at once", () => {
     await expect.poll(() => client.threads.count(), { timeout: 20_000 }).toBe(10);
   });
 
-  it("takes turns on one thread", async () => {
+  it("runs one after another on one thread", async () => {
     const { client, remote } = await openRemote("chat");
     const thread_id = newId();
     const words = Array.from({ length: 8 }, (_, index) => `word ${index}`);
@@ -229,7 +229,7 @@ describe("a remote graph called many times at once", () => {
     expect(said.filter((_, index) => index % 2 === 0).sort()).toEqual(words);
   });
 
-  it("branches of one superstep run side by side", async () => {
+  it("runs branches of one superstep in parallel", async () => {
     const { remote } = await openRemote("gate");
     const names = [newId(), newId(), newId()];
     const State = Annotation.Root({

@@ -15,13 +15,13 @@ describe("client.assistants", () => {
     expect(await client.assistants.search({ name: "nobody" })).toEqual([]);
   });
 
-  it("tells that there is no next page", async () => {
+  it("returns no next page", async () => {
     const { client } = await openClient();
     const page = await client.assistants.search({ limit: 1, includePagination: true });
     expect(page).toMatchObject({ assistants: [{ graph_id: "chat" }], next: null });
   });
 
-  it("is run by its UUID", async () => {
+  it("finds an assistant by its UUID for a run", async () => {
     const { client } = await openClient();
     const { assistant_id } = await client.assistants.get("chat");
     const { thread_id } = await client.threads.create();
@@ -30,7 +30,7 @@ describe("client.assistants", () => {
     expect(run).toMatchObject({ status: "success", metadata: { assistant_id, graph_id: "chat" } });
   });
 
-  it("is unknown under other ids", async () => {
+  it("returns 404 for unknown ids", async () => {
     const { client } = await openClient();
     for (const id of ["nope", NOBODY]) {
       await expect(client.assistants.get(id)).rejects.toMatchObject({ status: 404 });
@@ -42,14 +42,14 @@ describe("client.assistants", () => {
 });
 
 describe("client.assistants.getGraph", () => {
-  it("draws nodes and edges", async () => {
+  it("returns nodes and edges", async () => {
     const { client } = await openClient();
     const { nodes, edges } = await client.assistants.getGraph("subgraph");
     expect(nodes.map(({ id }) => id)).toEqual(["__start__", "child", "close", "__end__"]);
     expect(edges).toContainEqual(expect.objectContaining({ source: "child", target: "close" }));
   });
 
-  it.each([true, 1, 2])("opens subgraphs with xray %s", async (xray) => {
+  it.each([true, 1, 2])("expands subgraphs with xray %s", async (xray) => {
     const { client } = await openClient();
     const { nodes } = await client.assistants.getGraph("subgraph", { xray });
     expect(nodes.map(({ id }) => id)).toContain("child:inner_model");
@@ -69,7 +69,7 @@ describe("client.assistants.getSchemas", () => {
 });
 
 describe("client.assistants.getSubgraphs", () => {
-  it("names those of the first level", async () => {
+  it("returns the subgraphs of the first level", async () => {
     const { client } = await openClient();
     const subgraphs = await client.assistants.getSubgraphs("subgraph");
     expect(Object.keys(subgraphs)).toEqual(["child"]);
@@ -77,7 +77,7 @@ describe("client.assistants.getSubgraphs", () => {
     expect(await client.assistants.getSubgraphs("chat")).toEqual({});
   });
 
-  it("names nested ones with recurse", async () => {
+  it("returns nested subgraphs with recurse", async () => {
     const { client } = await openClient();
     const subgraphs = await client.assistants.getSubgraphs("subgraph", { recurse: true });
     expect(Object.keys(subgraphs).sort()).toEqual(["child", "child|leaf"]);

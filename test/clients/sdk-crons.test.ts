@@ -1,4 +1,4 @@
-/** The SDK's `client.crons`, as an application calls it, with the setting on. */
+/** The SDK's `client.crons`, as an application calls it, with the setting `crons` on. */
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { recordingLogger } from "../helpers/service.js";
@@ -11,14 +11,14 @@ const AT = `${nextYear}-01-01T00:00:00.000Z`;
 
 async function refusal(asked: Promise<unknown>): Promise<string> {
   const error = await asked.then(
-    () => new Error("it was not refused"),
+    () => new Error("the call was not rejected"),
     (thrown: unknown) => thrown,
   );
   return (error as Error).message;
 }
 
 describe("client.crons", () => {
-  it("says when it runs next, and shows what it was made with", async () => {
+  it("a cron returns its next run date and its payload", async () => {
     const { client } = await open();
     const cron = await client.crons.create("chat", {
       schedule: NEW_YEAR,
@@ -44,7 +44,7 @@ describe("client.crons", () => {
     expect(await client.crons.search()).toEqual([cron]);
   });
 
-  it("runs on its thread when its time comes, with its metadata", async () => {
+  it("a cron runs on its thread when due, with its metadata", async () => {
     const { client, server } = await open();
     const { thread_id } = await client.threads.create();
     const cron = await client.crons.createForThread(thread_id, "chat", {
@@ -64,7 +64,7 @@ describe("client.crons", () => {
     expect(after?.next_run_date).toBe(`${nextYear + 1}-01-01T00:00:00.000Z`);
   });
 
-  it("of slots that were missed the latest runs, once", async () => {
+  it("only the latest of several missed slots runs, once", async () => {
     const { client, server } = await open();
     const { thread_id } = await client.threads.create();
     await client.crons.createForThread(thread_id, "chat", { schedule: NEW_YEAR, input: says("hello") });
@@ -74,7 +74,7 @@ describe("client.crons", () => {
     expect(after?.next_run_date).toBe(`${nextYear + 4}-01-01T00:00:00.000Z`);
   });
 
-  it.each(["keep", "delete"] as const)("without a thread, each run has one of its own: %s", async (kept) => {
+  it.each(["keep", "delete"] as const)("without a thread, each run has its own: %s", async (kept) => {
     const { client, server } = await open();
     const { cron_id } = await client.crons.create("chat", {
       schedule: NEW_YEAR,
@@ -90,7 +90,7 @@ describe("client.crons", () => {
     expect(run?.metadata).toMatchObject({ cron_id });
   });
 
-  it("does not run after its end, nor while it is not enabled", async () => {
+  it("a cron does not run after its end time or while disabled", async () => {
     const { client, server } = await open();
     const { thread_id } = await client.threads.create();
     const make = (more: object) =>
@@ -106,7 +106,7 @@ describe("client.crons", () => {
     expect(again).toMatchObject({ end_time: null, next_run_date: AT });
   });
 
-  it("is found by what it is of, in the order and with the fields asked for", async () => {
+  it("crons are filtered, sorted, paged and projected", async () => {
     const { client } = await open();
     const { thread_id } = await client.threads.create();
     const a = await client.crons.create("chat", { schedule: "0 6 1 1 *", metadata: { n: 1 } });
@@ -129,7 +129,7 @@ describe("client.crons", () => {
     expect(await refusal(client.crons.delete(a.cron_id))).toContain("does not exist");
   });
 
-  it("keeps and changes what a cron has alone: other fields of a run are passed over, as unknown ones", async () => {
+  it("a cron stores only its own fields; other fields are ignored", async () => {
     const { client, server } = await open();
     const odd = { command: { goto: 3 }, checkpoint: "none", if_not_exists: "create", nonsense: 1 };
     const made = await server.request("POST", "/runs/crons", {
@@ -152,7 +152,7 @@ describe("client.crons", () => {
     expect(Object.keys(after!.payload)).toHaveLength(3);
   });
 
-  it("goes with its thread", async () => {
+  it("deleting a thread deletes its crons", async () => {
     const { client } = await open();
     const { thread_id } = await client.threads.create();
     await client.crons.createForThread(thread_id, "chat", { schedule: NEW_YEAR });
@@ -160,7 +160,7 @@ describe("client.crons", () => {
     expect(await client.crons.count()).toBe(0);
   });
 
-  it("keeps why a run of it was refused, warns once, and goes on", async () => {
+  it("a rejected run is recorded and logged once, and the cron continues", async () => {
     const logger = recordingLogger();
     const { client, server } = await openClient({ settings: { crons: true }, logger });
     const { thread_id } = await client.threads.create();
@@ -199,12 +199,12 @@ describe("client.crons", () => {
     ["* * * * * *", "it has 6 parts, not 5"],
     ["@never", "there are @yearly"],
     ["0 0 30 2 *", "there is no such day"],
-  ])("refuses %s, and says what is wrong with it", async (schedule, why) => {
+  ])("schedule %s is rejected with the reason", async (schedule, why) => {
     const { client } = await open();
     expect(await refusal(client.crons.create("chat", { schedule }))).toContain(why.replaceAll('"', '\\"'));
   });
 
-  it("refuses what its runs would be refused for, and what it could not keep", async () => {
+  it("invalid run options and secrets are rejected on creation", async () => {
     const { client } = await open();
     const create = (assistant: string, more: object) =>
       refusal(client.crons.create(assistant, { schedule: NEW_YEAR, ...more }));

@@ -1,4 +1,4 @@
-/** `afterSeconds` of the SDK, as an application sends it, with the setting on. */
+/** `afterSeconds` of the SDK, as an application sends it, with the setting `delayed_runs` on. */
 import { describe, expect, it } from "vitest";
 import { openClient, says } from "./open.js";
 
@@ -7,14 +7,14 @@ const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOSt
 
 async function refusal(asked: Promise<unknown>): Promise<string> {
   const error = await asked.then(
-    () => new Error("it was not refused"),
+    () => new Error("the call was not rejected"),
     (thrown: unknown) => thrown,
   );
   return (error as Error).message;
 }
 
 describe("afterSeconds", () => {
-  it("answers at once, and the run is there when its time has come", async () => {
+  it("returns immediately, and the run starts when due", async () => {
     const { client, server } = await open();
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, "chat", { input: says("hello"), afterSeconds: 60 });
@@ -25,7 +25,7 @@ describe("afterSeconds", () => {
     expect(await joined).toMatchObject({ messages: [{ content: "hello" }, {}] });
   });
 
-  it("begins by itself", async () => {
+  it("starts a delayed run without further requests", async () => {
     const { client } = await open();
     const { thread_id } = await client.threads.create();
     const payload = { input: says("hello"), afterSeconds: 0.05 };
@@ -33,7 +33,7 @@ describe("afterSeconds", () => {
     expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({ messages: [{}, {}] });
   });
 
-  it("makes the thread where it is missing, and works without one", async () => {
+  it("creates a missing thread and works without a thread", async () => {
     const { client, server } = await open();
     const thread = "0197f0a0-0000-7000-8000-0000000000aa";
     const payload = { input: says("hello"), afterSeconds: 60 };
@@ -49,7 +49,7 @@ describe("afterSeconds", () => {
     expect(await client.runs.list(thread)).toHaveLength(1);
   });
 
-  it("refuses what it could not do later, and says so now", async () => {
+  it("rejects invalid options immediately", async () => {
     const { client } = await open();
     const { thread_id } = await client.threads.create();
     const create = (more: object) =>
@@ -65,7 +65,7 @@ describe("afterSeconds", () => {
     expect(await client.runs.list(thread_id)).toEqual([]);
   });
 
-  it("of a thread, no more than a hundred wait", async () => {
+  it("allows at most 100 delayed runs per thread", async () => {
     const { client } = await open();
     const { thread_id } = await client.threads.create();
     const make = () => client.runs.create(thread_id, "chat", { input: says("hello"), afterSeconds: 60 });

@@ -5,7 +5,7 @@ import { clientOf, NOBODY, openClient, says } from "./open.js";
 import { Client } from "@langchain/langgraph-sdk";
 
 describe("assistants.getSubgraphs", () => {
-  it("takes a namespace", async () => {
+  it("accepts a namespace", async () => {
     const { client } = await openClient();
     const nested = await client.assistants.getSubgraphs("subgraph", {
       namespace: "child|leaf",
@@ -26,7 +26,7 @@ describe("threads.prune", () => {
     expect((await client.threads.get(two.thread_id)).thread_id).toBe(two.thread_id);
   });
 
-  it("keeps the latest state alone", async () => {
+  it("keeps only the latest state", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "chat", { input: says("one") });
@@ -38,7 +38,7 @@ describe("threads.prune", () => {
     await client.runs.wait(thread_id, "chat", { input: says("two") });
   });
 
-  it("leaves out a busy thread", async () => {
+  it("skips a busy thread", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     const name = newId();
@@ -53,7 +53,7 @@ describe("threads.prune", () => {
 describe("a client with an API key", () => {
   const settings = { api_keys: ["key-of-the-chat-page"] };
 
-  it("is let in, and one without is not", async () => {
+  it("is accepted, and a client without a key is rejected", async () => {
     const { server } = await openClient({ settings });
     const client = new Client({ apiUrl: server.url, apiKey: "key-of-the-chat-page" });
     const { thread_id } = await client.threads.create();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { collect, dataOf, eventsOf, openClient } from "./open.js";
 
 describe("an interrupt", () => {
-  it("is streamed, answered and gone", async () => {
+  it("is streamed, answered and removed", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     const streamMode: StreamMode[] = ["values", "updates"];

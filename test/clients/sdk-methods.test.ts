@@ -1,4 +1,4 @@
-/** The official SDK's methods one by one, against the list that the documentation is made of. */
+/** The official SDK's methods one by one, against the list from which the documentation is generated. */
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
@@ -6,13 +6,13 @@ import { newId } from "../../src/support/ids.js";
 import { openClient, says } from "./open.js";
 import { methodOf, SDK_METHODS, type Given, type SdkMethod } from "./sdk-methods.js";
 
-/** The methods that a group of the client has of its own; what all groups share is how they send. */
+/** The methods that belong to one group of the client, without the shared request methods. */
 function methodsOf(group: object): string[] {
   const own = Object.getPrototypeOf(group) as object;
   return Object.getOwnPropertyNames(own).filter((name) => name !== "constructor");
 }
 
-/** Every method that a client offers, by reflection. */
+/** Every method of a client, by reflection. */
 function offered(client: Client): string[] {
   return Object.entries(client).flatMap(([name, group]: [string, unknown]) =>
     typeof group === "object" && group !== null ? methodsOf(group).map((method) => `${name}.${method}`) : [],
@@ -56,7 +56,7 @@ async function open() {
 }
 
 describe("the SDK's methods", () => {
-  it("each has its place in the list", () => {
+  it("all appear in the list", () => {
     const listed = [...new Set(SDK_METHODS.map(methodOf))];
     expect(listed.sort()).toEqual(offered(new Client({ apiUrl: "http://127.0.0.1" })).sort());
   });
@@ -84,7 +84,7 @@ describe("the SDK's methods", () => {
       await expect(made).rejects.toThrow();
       expect(await client.threads.get(given.thread)).toEqual(before);
       expect((await client.runs.list(given.busyThread)).map((run) => run.status)).toEqual(["running"]);
-      // Final at the first answer: nothing is tried again.
+      // Rejections must not be retried.
       expect(statuses).toHaveLength(asked + 1);
     }
     expect(statuses.at(-1)).toBe(status);

@@ -1,28 +1,28 @@
-/** Every method of the official SDK's client, what comes of it here, and a call that shows it. */
+/** Every method of the official SDK's client, its outcome here, and a call that shows it. */
 import type { Client } from "@langchain/langgraph-sdk";
 
-/** Ids that the calls may use; nothing else of the server is theirs. */
+/** Ids that the calls may use. */
 export interface Given {
-  /** A thread that a run of the graph `chat` has ended on. */
+  /** A thread with an ended run of the graph `chat`. */
   thread: string;
-  /** That run. */
+  /** The run on `thread`. */
   run: string;
   /** A thread whose run waits at a gate. */
   busyThread: string;
   busyRun: string;
-  /** Lets that run go on. */
+  /** Opens the gate of `busyRun`. */
   open: () => void;
-  /** What the client sends its requests with. */
+  /** The fetch of the client under test. */
   fetch: typeof fetch;
 }
 
 export interface SdkMethod {
-  /** `runs.stream`; with what is special about the call after a blank. */
+  /** The method, followed by a blank and the special case if any, such as `runs.create with webhook`. */
   call: string;
   outcome: "works" | "refused" | "not offered";
-  /** Status of the answer. */
+  /** Status of the response. */
   status: number;
-  /** What to know of it. */
+  /** Remark for the documentation. */
   note?: string;
   make: (client: Client, given: Given) => Promise<unknown>;
 }
@@ -267,5 +267,5 @@ export const SDK_METHODS: readonly SdkMethod[] = [
   ...UI,
 ];
 
-/** `runs.create` of `runs.create with webhook`. */
+/** The method without the special case: `runs.create` for `runs.create with webhook`. */
 export const methodOf = ({ call }: SdkMethod): string => call.split(" ", 1)[0] ?? "";

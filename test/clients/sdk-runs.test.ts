@@ -45,7 +45,7 @@ describe("client.runs.create", () => {
     expect(JSON.parse(task?.error ?? "")).toEqual({ message: "kaboom", name: "RangeError" });
   });
 
-  it("stops for a question and resumes", async () => {
+  it("interrupts and resumes", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     const asked = await client.runs.create(thread_id, "hitl", { input: { topic: "cats" } });
@@ -63,7 +63,7 @@ describe("client.runs.create", () => {
     });
   });
 
-  it("stops at breakpoints and goes on", async () => {
+  it("stops at breakpoints and continues", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     const stopped = await client.runs.create(thread_id, "fail", {
@@ -76,7 +76,7 @@ describe("client.runs.create", () => {
     expect(failed).toMatchObject({ status: "error", error: "kaboom" });
   });
 
-  it("steers with update and goto", async () => {
+  it("applies update and goto", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     await client.runs.create(thread_id, "hitl", { input: { topic: "cats" } });
@@ -85,7 +85,7 @@ describe("client.runs.create", () => {
     expect((await client.threads.get(thread_id)).values).toMatchObject({ answer: "mine" });
   });
 
-  it("creates a missing thread when asked", async () => {
+  it("creates a missing thread with ifNotExists", async () => {
     const { client } = await openClient();
     const input = says("tea");
     await expect(client.runs.create(NOBODY, "chat", { input })).rejects.toMatchObject({ status: 404 });
@@ -110,7 +110,7 @@ describe("client.runs.create", () => {
     ]);
   });
 
-  it.each(["sync", "async", "exit"] as const)("keeps the state under durability %s", async (durability) => {
+  it.each(["sync", "async", "exit"] as const)("stores the state under durability %s", async (durability) => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     await client.runs.create(thread_id, "steps", { input: {}, durability });
@@ -119,7 +119,7 @@ describe("client.runs.create", () => {
     expect(history).toHaveLength(durability === "exit" ? 1 : 12);
   });
 
-  it("refuses what is out of scope", async () => {
+  it("rejects unsupported options", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     for (const payload of [{ afterSeconds: 5 }, { webhook: "https://example.com" }]) {
@@ -156,7 +156,7 @@ describe("client.runs.list", () => {
     expect(await client.runs.list(thread_id, { status: "timeout" })).toEqual([]);
   });
 
-  it("knows no runs of other threads", async () => {
+  it("does not return runs of other threads", async () => {
     const { client } = await openClient();
     const [mine, other] = await Promise.all([client.threads.create(), client.threads.create()]);
     const { run_id } = await client.runs.create(mine.thread_id, "chat", { input: says("tea") });

@@ -3,14 +3,14 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { NOBODY, openClient, says } from "./open.js";
 
-/** A thread on which `steps` has run: twelve checkpoints. */
+/** A thread after a run of `steps`: twelve checkpoints. */
 async function steppedThread(client: Client): Promise<string> {
   const { thread_id } = await client.threads.create();
   await client.runs.create(thread_id, "steps", { input: {} });
   return thread_id;
 }
 
-/** A thread that waits for an answer inside a subgraph. */
+/** A thread that is interrupted inside a subgraph. */
 async function askingThread(client: Client): Promise<string> {
   const { thread_id } = await client.threads.create();
   await client.runs.create(thread_id, "vault", { input: { topic: "cats" } });
@@ -33,7 +33,7 @@ describe("client.threads.getState", () => {
     });
   });
 
-  it("takes a checkpoint id, a selector, or none", async () => {
+  it("accepts a checkpoint id, a checkpoint, or neither", async () => {
     const { client } = await openClient();
     const thread_id = await steppedThread(client);
     const latest = await client.threads.getState(thread_id);
@@ -51,7 +51,7 @@ describe("client.threads.getState", () => {
     expect(await client.threads.getState(thread_id, parent?.checkpoint_id ?? "")).toEqual(before);
   });
 
-  it("shows the states of subgraphs", async () => {
+  it("returns the states of subgraphs", async () => {
     const { client } = await openClient();
     const thread_id = await askingThread(client);
     const plain = await client.threads.getState(thread_id);
@@ -77,7 +77,7 @@ describe("client.threads.getState", () => {
     expect(history.map(({ next }) => next)).toEqual([["ask"], ["think"], ["__start__"]]);
   });
 
-  it("knows no other checkpoint", async () => {
+  it("returns 404 for an unknown checkpoint", async () => {
     const { client } = await openClient();
     const thread_id = await steppedThread(client);
     await expect(client.threads.getState(thread_id, NOBODY)).rejects.toMatchObject({ status: 404 });
@@ -126,7 +126,7 @@ describe("client.threads.updateState", () => {
     expect(await client.threads.get(thread_id)).toMatchObject({ status: "idle", values: { answer: "skip" } });
   });
 
-  it("refuses nodes and checkpoints that are not there", async () => {
+  it("rejects unknown nodes and checkpoints", async () => {
     const { client } = await openClient();
     const thread_id = await steppedThread(client);
     const before = await client.threads.getState(thread_id);
@@ -155,7 +155,7 @@ describe("client.threads.getHistory", () => {
     }
   });
 
-  it("starts before a checkpoint in any form", async () => {
+  it("accepts `before` in every form", async () => {
     const { client } = await openClient();
     const thread_id = await steppedThread(client);
     const history = await client.threads.getHistory(thread_id);

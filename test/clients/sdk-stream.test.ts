@@ -10,7 +10,7 @@ interface Request {
   streamSubgraphs?: boolean;
 }
 
-/** All that a run on a new thread streams. */
+/** Streams a run on a new thread and collects everything. */
 async function streamed(graph: string, { input = says("tea time"), ...request }: Request): Promise<Chunk[]> {
   const { client } = await openClient();
   const { thread_id } = await client.threads.create();
@@ -24,7 +24,7 @@ const total = (chunk: Chunk | undefined) =>
   (chunk?.data as { usage: { total_tokens: number } } | undefined)?.usage.total_tokens;
 
 describe("client.runs.stream", () => {
-  it("tells the run's id at once", async () => {
+  it("reports the run id before the first chunk", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     const created: { run_id: string; thread_id?: string }[] = [];
@@ -36,14 +36,14 @@ describe("client.runs.stream", () => {
     expect(run).toMatchObject({ status: "success", usage: { total_tokens: total(chunks.at(-1)) } });
   });
 
-  it("streams values when no mode is named", async () => {
+  it("streams values if no mode is given", async () => {
     for (const streamMode of [undefined, []]) {
       const chunks = await streamed("chat", { streamMode });
       expect(eventsOf(chunks)).toEqual(["metadata", "values", "values", "end"]);
     }
   });
 
-  it("fails with a message that can be shown", async () => {
+  it("fails with a readable message", async () => {
     const chunks = await streamed("fail", { input: { x: 0 }, streamMode: ["values", "updates"] });
     expect(chunks.slice(1).map(({ event, data }) => [event, data])).toEqual([
       ["values", { x: 0 }],
@@ -63,25 +63,25 @@ describe("client.runs.stream", () => {
 });
 
 describe("stream mode", () => {
-  it("values gives the state after each superstep", async () => {
+  it("values returns the state after each superstep", async () => {
     const chunks = await streamed("steps", { input: { n: 0 }, streamMode: ["values"] });
     expect(dataOf(chunks, "values").map((values) => (values as { n: number }).n)).toEqual([
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
     ]);
   });
 
-  it("updates gives what each node wrote", async () => {
+  it("updates returns the output of each node", async () => {
     const chunks = await streamed("custom", { input: { count: 0 }, streamMode: ["updates"] });
     expect(dataOf(chunks, "updates")).toEqual([{ work: { done: true } }]);
   });
 
-  it("custom gives what the graph wrote", async () => {
+  it("custom returns the custom data of the graph", async () => {
     const chunks = await streamed("custom", { input: { count: 2 }, streamMode: ["custom", "values"] });
     expect(eventsOf(chunks)).toEqual(["metadata", "values", "custom", "custom", "values", "end"]);
     expect(dataOf(chunks, "custom")).toEqual([{ progress: 1 }, { progress: 2 }]);
   });
 
-  it("messages-tuple gives tokens, usage last", async () => {
+  it("messages-tuple returns tokens, with usage last", async () => {
     const chunks = await streamed("chat", { streamMode: ["messages-tuple"] });
     const pairs = dataOf(chunks, "messages") as [Record<string, unknown>, Record<string, unknown>][];
     expect(pairs.map(([message]) => message.content)).toEqual(["You", " said:", " tea", " time", ""]);
@@ -98,7 +98,7 @@ describe("stream mode", () => {
     expect(total(chunks.at(-1))).toBe(6);
   });
 
-  it("messages gives messages as they grow", async () => {
+  it("messages returns messages as they grow", async () => {
     const chunks = await streamed("chat", { streamMode: ["messages"] });
     expect([...new Set(eventsOf(chunks))]).toEqual([
       "metadata",
@@ -121,14 +121,14 @@ describe("stream mode", () => {
     ]);
   });
 
-  it("tasks gives starts and ends", async () => {
+  it("tasks returns starts and ends of tasks", async () => {
     const chunks = await streamed("custom", { input: { count: 0 }, streamMode: ["tasks"] });
     const [start, end] = dataOf(chunks, "tasks");
     expect(start).toMatchObject({ name: "work", input: { count: 0 }, interrupts: [] });
     expect(end).toMatchObject({ name: "work", result: { done: true }, interrupts: [] });
   });
 
-  it("checkpoints gives checkpoints", async () => {
+  it("checkpoints returns checkpoints", async () => {
     const chunks = await streamed("custom", { input: { count: 0 }, streamMode: ["checkpoints"] });
     const checkpoints = dataOf(chunks, "checkpoints") as Record<string, Record<string, unknown>>[];
     expect(checkpoints.map(({ metadata }) => metadata?.step)).toEqual([-1, 0, 1]);
@@ -140,7 +140,7 @@ describe("stream mode", () => {
     });
   });
 
-  it("debug gives steps with their type", async () => {
+  it("debug returns steps with their type", async () => {
     const chunks = await streamed("custom", { input: { count: 0 }, streamMode: ["debug"] });
     const debug = dataOf(chunks, "debug") as { type: string; step: number }[];
     expect(debug.map(({ type, step }) => [step, type])).toEqual([
@@ -152,7 +152,7 @@ describe("stream mode", () => {
     ]);
   });
 
-  it("events gives the framework's events", async () => {
+  it("events returns LangChain events", async () => {
     const chunks = await streamed("chat", { streamMode: ["events", "values"] });
     const names = (dataOf(chunks, "events") as { event: string }[]).map(({ event }) => event);
     expect(names).toEqual(expect.arrayContaining(["on_chain_start", "on_chat_model_stream", "on_chain_end"]));
@@ -160,7 +160,7 @@ describe("stream mode", () => {
     expect(eventsOf(chunks)).not.toContain("checkpoints");
   });
 
-  it("tools gives the calls of tools", async () => {
+  it("tools returns tool calls", async () => {
     const { graph: agent } = await import("../fixtures/graphs/agent.js");
     const { client } = await openClient({ graphs: { ...graphs, agent } });
     const { thread_id } = await client.threads.create();
@@ -176,7 +176,7 @@ describe("stream mode", () => {
 describe("subgraphs", () => {
   const input = says("hi");
 
-  it("have names of mode and namespace", async () => {
+  it("have event names of mode and namespace", async () => {
     const streamMode: StreamMode[] = ["values", "updates", "messages-tuple"];
     const chunks = await streamed("subgraph", { input, streamMode, streamSubgraphs: true });
     expect(new Set(eventsOf(chunks).map(withoutIds))).toEqual(
@@ -195,7 +195,7 @@ describe("subgraphs", () => {
     );
   });
 
-  it("stream only their messages unless asked", async () => {
+  it("stream only their messages by default", async () => {
     const chunks = await streamed("subgraph", { input, streamMode: ["values", "messages-tuple"] });
     expect(new Set(eventsOf(chunks))).toEqual(new Set(["metadata", "values", "messages", "end"]));
     const pairs = dataOf(chunks, "messages") as [{ content: string }][];

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { NOBODY, openClient, says } from "./open.js";
 
 describe("client.threads.create", () => {
-  it("makes an idle thread", async () => {
+  it("creates an idle thread", async () => {
     const { client } = await openClient();
     const thread = await client.threads.create({ metadata: { topic: "tea" }, graphId: "hitl", ttl: 5 });
     expect(thread).toMatchObject({
@@ -16,7 +16,7 @@ describe("client.threads.create", () => {
     expect(await client.threads.get(thread.thread_id)).toEqual(thread);
   });
 
-  it("refuses a taken id under raise", async () => {
+  it("rejects an existing id under raise", async () => {
     const { client } = await openClient();
     const threadId = NOBODY;
     const thread = await client.threads.create({ threadId });
@@ -45,7 +45,7 @@ describe("client.threads.search", () => {
     const [first, second, third] = await Promise.all(
       ["oslo", "rome", "oslo"].map((city) => client.threads.create({ metadata: { city } })),
     );
-    if (!first || !second || !third) throw new Error("three threads were asked for");
+    if (!first || !second || !third) throw new Error("three threads are needed");
     return { client, first, second, third };
   }
 
@@ -59,7 +59,7 @@ describe("client.threads.search", () => {
     expect(await client.threads.search({ metadata: { city: "bern" } })).toEqual([]);
   });
 
-  it("pages, sorts and selects", async () => {
+  it("pages, sorts and selects fields", async () => {
     const { client } = await openWithThreads();
     const sorted = { sortBy: "thread_id", sortOrder: "asc", select: ["thread_id", "metadata"] } as const;
     const query = { ...sorted, select: [...sorted.select] };
@@ -103,7 +103,7 @@ describe("client.threads.update", () => {
     expect(updated).toMatchObject({ metadata: { a: 1, b: 2 }, ttl: { ttl_minutes: 10 } });
   });
 
-  it("gives nothing back under returnMinimal", async () => {
+  it("returns no body under returnMinimal", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     const update = { metadata: { seen: true }, returnMinimal: true } as const;
@@ -151,7 +151,7 @@ describe("client.threads.delete", () => {
 });
 
 describe("client.threads.prune", () => {
-  it("keeps the latest state, or nothing", async () => {
+  it("keeps the latest state or deletes the thread", async () => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     await client.runs.create(thread_id, "steps", { input: { n: 0 } });

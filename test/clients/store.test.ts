@@ -9,7 +9,7 @@ import { startTestServer } from "../helpers/app.js";
 
 const State = Annotation.Root({ user: Annotation<string>, visits: Annotation<number> });
 
-/** Counts in its long-term memory how often a user was here. */
+/** Counts in the long-term memory how often a user was here. */
 const remembering = new StateGraph(State)
   .addNode("count", async ({ user }, { store }) => {
     const before = await store?.get(["users", user], "visits");
@@ -106,7 +106,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
     expect(await list({ limit: 1, offset: 2 })).toEqual([["b", "x"]]);
   });
 
-  it("lets items expire, and reading renews them", async () => {
+  it("expires items, and reading renews them", async () => {
     const { store } = await start();
     const minute = 1 / 60;
     await store.putItem(["t"], "short", { n: 1 }, { ttl: minute / 20 });
@@ -116,7 +116,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
       .toEqual(["long"]);
   });
 
-  it("refuses labels that are none", async () => {
+  it("rejects invalid namespaces, keys and values", async () => {
     const { server } = await start();
     for (const namespace of [["a.b"], [""], []]) {
       const { status, body } = await server.request("PUT", "/store/items", {
@@ -135,7 +135,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
     expect((await server.request("GET", "/store/items?namespace=a")).status).toBe(422);
   });
 
-  it("is the memory that graphs share over threads", async () => {
+  it("is shared by graphs across threads", async () => {
     const { client, store } = await start();
     for (const visits of [1, 2]) {
       expect(await client.runs.wait(null, "remembering", { input: { user: "ann" } })).toMatchObject({
@@ -147,7 +147,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
 });
 
 describe("the store on disk", () => {
-  it("is there after a restart", async () => {
+  it("survives a restart", async () => {
     const path = await file();
     const { server, store } = await open("sqlite", path);
     await store.putItem(["kept"], "k", { n: 1 });

@@ -1,4 +1,4 @@
-/** What people do on a page made with `@langchain/svelte`, in Chromium, from another origin than the server's. */
+/** User actions on a page built with `@langchain/svelte`, in Chromium, on a different origin than the server. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { startTestServer } from "../helpers/app.js";
 import { describeWithChromium, useChromium } from "../helpers/chromium.js";
@@ -6,7 +6,7 @@ import { ChatPage } from "./chat-page.js";
 import { graphs } from "./open.js";
 import { bundlePage, type PageFiles, servePage } from "./page/serve.js";
 
-describeWithChromium("a chat made with Svelte", () => {
+describeWithChromium("a chat built with Svelte in Chromium", () => {
   const show = useChromium();
   let files: PageFiles = new Map();
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describeWithChromium("a chat made with Svelte", () => {
   });
 
   describe.each(["sse", "websocket"])("over %s", (transport) => {
-    it("goes on for several turns, and shows them when it is loaded again", async () => {
+    it("shows a conversation of several turns, also after a reload", async () => {
       const { page } = await open();
       const chat = await page("chat");
       await chat.say("one");
@@ -28,7 +28,7 @@ describeWithChromium("a chat made with Svelte", () => {
       chat.expectSound();
     });
 
-    it("asks, and takes the answer", async () => {
+    it("answers an interrupt", async () => {
       const { page } = await open();
       const chat = await page("hitl");
       await chat.send({ topic: "tea" });

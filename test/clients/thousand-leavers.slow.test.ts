@@ -1,4 +1,4 @@
-/** A thousand clients that join a run in which nothing happens, and leave again: nothing of them stays. */
+/** A thousand clients that join and leave a run without new frames use no memory afterwards. */
 import { once } from "node:events";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,10 +11,10 @@ import { graph as gate } from "../fixtures/graphs/gate.js";
 import { bytesInUse } from "../helpers/heap.js";
 import { openTestService } from "../helpers/service.js";
 
-describe("a thousand that join and leave", () => {
+describe("a thousand clients that join and leave", () => {
   const MORE = 1000;
 
-  it.each(["stream", "join"])("with /%s take no memory", { timeout: 120_000 }, async (path) => {
+  it.each(["stream", "join"])("over /%s leave no memory in use", { timeout: 120_000 }, async (path) => {
     const service = await openTestService({ graphs: { gate } });
     const server = createServer(createApp(service)).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
@@ -36,7 +36,7 @@ describe("a thousand that join and leave", () => {
     const all = async (count: number) => {
       for (let done = 0; done < count; done += 50)
         await Promise.all(Array.from({ length: 50 }, joinAndLeave));
-      // The server has heard of it when it has closed its ends.
+      // The server has noticed all disconnects when no connection is open.
       await expect.poll(() => connections(), { timeout: 20_000 }).toBe(0);
     };
     await all(300);

@@ -1,4 +1,4 @@
-/** `client.threads.stream()` of the SDK, and `RemoteGraph.streamEvents` version 3, which is made of it. */
+/** `client.threads.stream()` of the SDK, and `RemoteGraph.streamEvents` version 3, which builds on it. */
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -12,7 +12,7 @@ const openAgents = () => openClient({ graphs: { ...graphs, agent } });
 
 const webSocketFactory = (url: string) => new WebSocket(url) as never;
 
-/** Both ways over which the SDK speaks. */
+/** Both transports of the SDK. */
 const WAYS = [
   ["server-sent events", {}],
   ["a WebSocket", { transport: "websocket", webSocketFactory }],
@@ -24,7 +24,7 @@ const streamOf = (client: Client, assistantId: string, options: object = {}, thr
 };
 
 describe.each(WAYS)("a thread over %s", (_, way) => {
-  it("gives messages as they grow, and the state at the end", async () => {
+  it("yields growing messages and the final state", async () => {
     const { client } = await openAgents();
     const thread = streamOf(client, "chat", way);
     const texts: string[] = [];
@@ -40,7 +40,7 @@ describe.each(WAYS)("a thread over %s", (_, way) => {
     await thread.close();
   });
 
-  it("asks, is answered, and goes on", async () => {
+  it("reports an interrupt and continues after the answer", async () => {
     const { client } = await openAgents();
     const thread = streamOf(client, "hitl", way);
     const lifecycle = await thread.subscribe(["lifecycle", "input"] as never);
@@ -55,7 +55,7 @@ describe.each(WAYS)("a thread over %s", (_, way) => {
     await thread.close();
   });
 
-  it("is joined in mid-run, and left without an end to the run", async () => {
+  it("is joined during a run and left without ending the run", async () => {
     const { client } = await openAgents();
     const first = streamOf(client, "gate", way);
     await first.run.start({ input: { gate: `joined over ${_}` } });
@@ -71,7 +71,7 @@ describe.each(WAYS)("a thread over %s", (_, way) => {
     await second.close();
   });
 
-  it("tells of tools", async () => {
+  it("yields tool calls", async () => {
     const { client } = await openAgents();
     const thread = streamOf(client, "agent", way);
     const calls: unknown[] = [];
@@ -81,7 +81,7 @@ describe.each(WAYS)("a thread over %s", (_, way) => {
     await thread.run.start({ input: says("2 and 3?") });
     await thread.output;
     await reading;
-    // This SDK gives a call when it begins and when it ends.
+    // This SDK yields a call both when it begins and when it ends.
     expect(new Set(calls.map((call) => JSON.stringify(call)))).toEqual(new Set(['["add","5"]']));
     await thread.close();
   });
@@ -97,7 +97,7 @@ describe("a RemoteGraph", () => {
     const methods = new Set<string>();
     for await (const { method } of run) {
       methods.add(method);
-      // What it asks for after a run's end, this SDK does not wait for.
+      // The SDK does not wait for requests made after the end of the run, so the gate opens during the stream.
       gateOf("remote").open();
     }
     expect([...methods].sort()).toEqual(["checkpoints", "lifecycle", "tasks", "updates", "values"]);

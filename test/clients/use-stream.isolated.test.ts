@@ -5,11 +5,11 @@ import { deferred } from "../helpers/deferred.js";
 import { mount, textOf, type Mounted } from "./mount.js";
 import { openWatched } from "./watched.js";
 
-// The SDK reports every error to the console, too.
+// The SDK also logs every error to the console.
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
 afterEach(() => vi.restoreAllMocks());
 
-/** A component that talks to `assistantId`, on a new thread or a given one. */
+/** A component connected to `assistantId`, on a new or a given thread. */
 async function open(
   assistantId: string,
   given: Partial<Awaited<ReturnType<typeof openWatched>>> & { threadId?: string } = {},
@@ -20,7 +20,7 @@ async function open(
   const view = await mount({
     apiUrl: watched.server.url,
     assistantId,
-    // A thread that is named, be it as undefined, is not the hook's own to choose.
+    // A `threadId` key, even with the value undefined, prevents the hook from creating its own thread.
     ...(given.threadId !== undefined && { threadId: given.threadId }),
     fetchStateHistory: true,
     onThreadId: (id: string) => threads.push(id),
@@ -34,7 +34,7 @@ const human = (content: string) => ({ messages: [{ type: "human" as const, conte
 
 const texts = ({ stream }: Mounted) => stream.messages.map(textOf);
 
-/** Submit a message and wait until its answer is the end of the conversation. */
+/** Submits a message and waits until its answer is the last message. */
 async function say(view: Mounted, content: string): Promise<void> {
   await view.stream.submit(human(content));
   await view.until(
@@ -48,7 +48,7 @@ const branchesOf = ({ stream }: Mounted) =>
   );
 
 describe("a conversation", () => {
-  it("goes on for several turns", async () => {
+  it("is shown over several turns", async () => {
     const { view, threads, thread } = await open("chat");
     await say(view, "one");
     await say(view, "two");
@@ -61,7 +61,7 @@ describe("a conversation", () => {
     expect(view.stream.interrupt).toBeUndefined();
   });
 
-  it("is there for who comes later", async () => {
+  it("is loaded on a page opened later", async () => {
     const first = await open("chat");
     await say(first.view, "one");
     const { view } = await open("chat", { ...first, threadId: first.threads[0] });
@@ -70,7 +70,7 @@ describe("a conversation", () => {
     expect(texts(view)).toEqual(["one", "You said: one", "two", "You said: two"]);
   });
 
-  it("has no branches where there are none", async () => {
+  it("has no branches without edits", async () => {
     const { view } = await open("chat");
     for (const turn of ["one", "two", "three", "four"]) {
       await say(view, turn);
@@ -80,12 +80,12 @@ describe("a conversation", () => {
 });
 
 describe("regenerate", () => {
-  it("makes a branch of the answer", async () => {
+  it("creates a branch of the answer", async () => {
     const { view } = await open("chat");
     await say(view, "one");
     await say(view, "two");
     const old = view.stream.messages[3];
-    if (!old) throw new Error("two turns make four messages");
+    if (!old) throw new Error("two turns must produce four messages");
     const { firstSeenState } = view.stream.getMessagesMetadata(old) ?? {};
     await view.stream.submit(undefined, { checkpoint: firstSeenState?.parent_checkpoint });
     await view.until((stream) => !stream.isLoading && stream.messages[3]?.id !== old.id);
@@ -98,12 +98,12 @@ describe("regenerate", () => {
     expect(branchesOf(view)).toEqual([0, 0, 0, 2]);
   });
 
-  it("makes a branch of an edited question", async () => {
+  it("creates a branch of an edited question", async () => {
     const { view } = await open("chat");
     await say(view, "one");
     await say(view, "two");
     const question = view.stream.messages[2];
-    if (!question) throw new Error("two turns make four messages");
+    if (!question) throw new Error("two turns must produce four messages");
     const { firstSeenState } = view.stream.getMessagesMetadata(question) ?? {};
     await view.stream.submit(human("other"), { checkpoint: firstSeenState?.parent_checkpoint });
     await view.until((stream) => !stream.isLoading && textOf(stream.messages.at(-1)) === "You said: other");
@@ -115,7 +115,7 @@ describe("regenerate", () => {
 });
 
 describe("an interrupt", () => {
-  it("is seen, answered and gone", async () => {
+  it("is shown, answered and removed", async () => {
     const { view, thread } = await open("hitl");
     await view.stream.submit({ topic: "cats" });
     await view.until((stream) => !stream.isLoading && stream.interrupt !== undefined);
@@ -129,7 +129,7 @@ describe("an interrupt", () => {
     expect(await thread()).toMatchObject({ status: "idle", interrupts: {} });
   });
 
-  it("is there for who comes later", async () => {
+  it("is loaded on a page opened later", async () => {
     const first = await open("vault");
     await first.view.stream.submit({ topic: "cats" });
     const { view, thread } = await open("vault", { ...first, threadId: first.threads[0] });
@@ -150,7 +150,7 @@ describe("an error", () => {
     expect(await thread()).toMatchObject({ status: "error" });
   });
 
-  it("is there for who comes later", async () => {
+  it("is loaded on a page opened later", async () => {
     const first = await open("fail");
     await first.view.stream.submit({ x: 0 });
     const { view } = await open("fail", { ...first, threadId: first.threads[0] });
@@ -158,7 +158,7 @@ describe("an error", () => {
     expect(view.stream.error).toMatchObject({ name: "RangeError", message: "kaboom" });
   });
 
-  it("of the request is shown, too", async () => {
+  it("of a rejected request is shown", async () => {
     const { view } = await open("nobody");
     await view.stream.submit(human("tea"));
     await view.until((stream) => !stream.isLoading && stream.error !== undefined);
@@ -167,7 +167,7 @@ describe("an error", () => {
 });
 
 describe("stop", () => {
-  it("leaves the thread idle for the next turn", async () => {
+  it("leaves the thread idle for the next run", async () => {
     const { view, thread, client, created, next, threads } = await open("gate");
     const running = view.stream.submit({ gate: "use stop" });
     await Promise.all([created, gateOf("use stop").entered]);
@@ -187,8 +187,8 @@ describe("stop", () => {
 });
 
 describe("multitaskStrategy interrupt", () => {
-  // The hook aborts its own stream and posts at once: the server may still be letting go of the first run.
-  it("runs or is refused, and leaves nothing stuck", async () => {
+  // The hook aborts its own stream and posts immediately: the server may still be releasing the first run.
+  it("succeeds or is rejected, and does not block later runs", async () => {
     const { view, thread, client, created, threads } = await open("gate");
     const first = view.stream.submit({ gate: "use race" });
     await Promise.all([created, gateOf("use race").entered]);
@@ -210,7 +210,7 @@ describe("multitaskStrategy interrupt", () => {
 });
 
 describe("reconnectOnMount", () => {
-  it("takes up a run where the page left it", async () => {
+  it("resumes a run where the page left it", async () => {
     const { server, next, client } = await openWatched();
     const { thread_id: threadId } = await client.threads.create();
     const kept = new Map<string, string>();

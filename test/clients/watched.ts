@@ -1,4 +1,4 @@
-/** A server whose storage tells what happens to runs, so that tests wait for events and not for time. */
+/** A server whose storage reports what happens to runs, so that tests wait for events instead of time. */
 import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished, vi } from "vitest";
@@ -10,7 +10,7 @@ import { serve } from "../helpers/app.js";
 import { deferred } from "../helpers/deferred.js";
 import { clientOf, graphs } from "./open.js";
 
-/** `queued`: a caller waits for a thread; `left`: it has gone; `settled`: a run's end is stored. */
+/** `queued`: a caller waits for a thread; `left`: it stopped waiting; `settled`: the end of a run is stored. */
 export type Happening = "queued" | "left" | "settled";
 
 export async function openWatched(settings: Partial<Settings> = {}) {
@@ -25,7 +25,7 @@ export async function openWatched(settings: Partial<Settings> = {}) {
   const service = await openService({ graphs, storage, settings });
   onTestFinished(() => service.close(0));
   const server = await serve(service);
-  /** Settles when it happens the next time; to be asked for before whatever makes it happen. */
+  /** Resolves at the next such event; call it before the action that causes the event. */
   const next = async (happening: Happening): Promise<void> => {
     await once(happenings, happening);
   };
@@ -50,7 +50,7 @@ function watchSettlements({ runs }: Storage, happenings: EventEmitter): void {
   });
 }
 
-/** Holds the next run back before its row is stored. */
+/** Blocks the next run before its row is stored. */
 export function holdNextRow({ runs }: Storage) {
   const reached = deferred();
   const held = deferred();
@@ -63,7 +63,7 @@ export function holdNextRow({ runs }: Storage) {
   return { reached: reached.promise, release: () => held.resolve() };
 }
 
-/** Holds the next queued run back when it has got its thread, before it begins. */
+/** Blocks the next queued run after it has acquired its thread and before it starts. */
 export function holdNextWaking({ threads }: Storage) {
   const reached = deferred();
   const held = deferred();
@@ -78,7 +78,7 @@ export function holdNextWaking({ threads }: Storage) {
   return { reached: reached.promise, release: () => held.resolve() };
 }
 
-/** Send a POST over a bare socket, which the test may destroy at any time. */
+/** Sends a POST over a bare socket, which the test can destroy at any time. */
 export function rawPost(url: string, path: string, body: unknown): Socket {
   const { hostname, port, host } = new URL(url);
   const text = JSON.stringify(body);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { drawGraph, graphSummary, subgraphSchemas } from "../../src/graphs/draw.js";
 import type { ServedGraph } from "../../src/graphs/graph.js";
-import { OPEN_FILTER } from "../../src/graphs/output-filter.js";
+import { PASS_ALL } from "../../src/graphs/output-filter.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as annotation } from "../fixtures/graphs/schemas-annotation.js";
 import { graph as functional } from "../fixtures/graphs/functional.js";
@@ -9,7 +9,7 @@ import { graph as parent } from "../fixtures/graphs/subgraph.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 
 const served = (graph: unknown) => (graph as ServedGraph).withConfig({});
-const bound = (graph: unknown) => ({ id: "agent", graph: served(graph), filter: OPEN_FILTER });
+const bound = (graph: unknown) => ({ id: "agent", graph: served(graph), filter: PASS_ALL });
 
 describe("drawing", () => {
   test("nodes and edges are plain JSON", async () => {

@@ -1,7 +1,7 @@
 /** Which task threw, of a superstep with very many of them. */
 import { Annotation, Send, START, StateGraph } from "@langchain/langgraph";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { faultyTasks } from "../../src/graphs/faulty-tasks.js";
+import { failedTasks } from "../../src/graphs/failed-tasks.js";
 import type { ServedGraph } from "../../src/graphs/graph.js";
 import { openStorage } from "../../src/storage/open.js";
 
@@ -29,7 +29,7 @@ it("the task that threw is found among many at work, without a look at each", as
   const configurable = { thread_id: "one" };
   await expect(graph.invoke({ n: 0 }, { configurable })).rejects.toThrow("the last one");
   const getState = vi.spyOn(graph, "getState");
-  const found = await faultyTasks(graph as unknown as ServedGraph, configurable);
+  const found = await failedTasks(graph as unknown as ServedGraph, configurable);
   expect(found[0]).toMatchObject({ node: "work", message: "the last one" });
   expect(found).toHaveLength(LOOKED_AT);
   // One for the graph itself.

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createOutputFilter } from "../../src/graphs/graph-output.js";
 import type { ServedGraph } from "../../src/graphs/graph.js";
-import { bothFilters, filterAt, nodesOf, OPEN_FILTER } from "../../src/graphs/output-filter.js";
+import { bothFilters, filterAt, nodePathOf, PASS_ALL } from "../../src/graphs/output-filter.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { pregel, pregelKeys } from "../http/no-leaks/bare-graphs.js";
@@ -157,7 +157,7 @@ describe("a graph inside of a graph", () => {
     for (const namespace of [`inner:${id}`, `inner:${id}|2`, "inner", [`inner:${id}`]])
       expect(filterAt(filter, namespace).values(all)).toEqual({ shown: 1, secret: 2 });
     expect(filterAt(filter, "")).toBe(filter);
-    expect(nodesOf(`a:${id}|1|b:${id}`)).toEqual(["a", "b"]);
+    expect(nodePathOf(`a:${id}|1|b:${id}`)).toEqual(["a", "b"]);
   });
 
   it("shows nothing when no node declares it, and says so once values are dropped", async () => {
@@ -232,7 +232,7 @@ describe("two filters", async () => {
   });
 
   it("are one where the other shows everything", () => {
-    expect(bothFilters(both, OPEN_FILTER)).toBe(both);
-    expect(bothFilters(OPEN_FILTER, both)).toBe(both);
+    expect(bothFilters(both, PASS_ALL)).toBe(both);
+    expect(bothFilters(PASS_ALL, both)).toBe(both);
   });
 });

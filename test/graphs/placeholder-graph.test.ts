@@ -7,7 +7,7 @@ import { createOutputFilter } from "../../src/graphs/graph-output.js";
 import type { ServedGraph, Snapshot } from "../../src/graphs/graph.js";
 import { GraphSources } from "../../src/graphs/load.js";
 import { GraphRegistry } from "../../src/graphs/registry.js";
-import { OPEN_FILTER } from "../../src/graphs/output-filter.js";
+import { PASS_ALL } from "../../src/graphs/output-filter.js";
 import { threadStateOf } from "../../src/graphs/snapshot.js";
 import type { ThreadTask } from "../../src/models/state.js";
 import { GraphLoadError } from "../../src/support/errors.js";
@@ -71,7 +71,7 @@ const alike = (task: ThreadTask): ThreadTask => ({
 
 /** As a client would see it, tasks in the order of their names: a graph has its own order, a placeholder has none. */
 function shown(snapshot: Snapshot) {
-  const state = threadStateOf(snapshot, OPEN_FILTER);
+  const state = threadStateOf(snapshot, PASS_ALL);
   return {
     ...state,
     next: [...state.next].sort(),

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { ServedGraph } from "../../src/graphs/graph.js";
 import { createOutputFilter } from "../../src/graphs/graph-output.js";
-import { OPEN_FILTER } from "../../src/graphs/output-filter.js";
+import { PASS_ALL } from "../../src/graphs/output-filter.js";
 import { graphSchemas } from "../../src/graphs/schemas.js";
 import { visibleSchemas } from "../../src/graphs/visible-schemas.js";
 
@@ -35,7 +35,7 @@ test("keys of the output keep their defaults", async () => {
 });
 
 test("defaults beside the properties stand for no key, and go", () => {
-  const filter = { ...OPEN_FILTER, shows: (key: string) => key === "shown" };
+  const filter = { ...PASS_ALL, shows: (key: string) => key === "shown" };
   const odd = {
     default: { secret: "hidden" },
     $ref: "#/$defs/State",
@@ -48,5 +48,5 @@ test("defaults beside the properties stand for no key, and go", () => {
 });
 
 test("without a filter the schemas stay as they are", () => {
-  expect(visibleSchemas(schemas, OPEN_FILTER)).toBe(schemas);
+  expect(visibleSchemas(schemas, PASS_ALL)).toBe(schemas);
 });

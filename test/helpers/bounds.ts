@@ -69,9 +69,9 @@ export const BOUNDS = {
       "",
       "ask with `offset`",
     ),
-    bound("Values in a filter, inner ones counted", "ops/request-bounds.ts MAX_FILTER_VALUES", "", REFUSED),
-    bound("Keys and texts of a filter", "ops/request-bounds.ts MAX_FILTER_CHARACTERS", "text", REFUSED),
-    bound("Keys of a thread's metadata", "ops/request-bounds.ts MAX_METADATA_KEYS", "", REFUSED),
+    bound("Values in a filter, inner ones counted", "ops/request-limits.ts MAX_FILTER_VALUES", "", REFUSED),
+    bound("Keys and texts of a filter", "ops/request-limits.ts MAX_FILTER_CHARACTERS", "text", REFUSED),
+    bound("Keys of a thread's metadata", "ops/request-limits.ts MAX_METADATA_KEYS", "", REFUSED),
     bound("A path of `extract`", "models/value-path.ts MAX_PATH_LENGTH", "characters", REFUSED),
     bound("Values to `extract`", "models/thread.ts MOST_EXTRACTED", "", REFUSED),
     bound("A text that threads are searched for", "models/thread.ts LONGEST_QUERY", "characters", REFUSED),
@@ -95,11 +95,11 @@ export const BOUNDS = {
     ),
     bound(
       "Runs that wait for their time, crons, and webhooks that have not arrived: of each",
-      "ops/timer-room.ts MOST_TIMERS",
+      "ops/timer-room.ts MAX_TIMERS",
       "",
       "429 `too_many_runs`",
     ),
-    bound("The same of one user", "ops/timer-room.ts MOST_TIMERS_OF_USER", "", "429 `too_many_runs`"),
+    bound("The same of one user", "ops/timer-room.ts MAX_TIMERS_PER_USER", "", "429 `too_many_runs`"),
     bound(
       "Crons of a user that may begin at the same moment",
       "ops/crons.ts TOGETHER",
@@ -184,7 +184,7 @@ export const BOUNDS = {
     bound("Processes that may die over a run", "max_attempts", "", "the run ends as `error`"),
     bound(
       "Levels of a value that a graph yields",
-      "support/unserializable.ts MAX_DEPTH",
+      "support/unserializable.ts MAX_SERIALIZABLE_DEPTH",
       "",
       "the run ends as `error` and names the key",
     ),
@@ -208,7 +208,7 @@ export const BOUNDS = {
     ),
     bound(
       "Tasks of a graph, and of each subgraph, among which the one that threw is looked for",
-      "graphs/faulty-tasks.ts MOST_TASKS",
+      "graphs/failed-tasks.ts MOST_TASKS",
       "",
       "those that threw come first, the others are not looked at",
     ),
@@ -289,7 +289,7 @@ export const BOUNDS = {
     ),
     bound(
       "Callers of the queue whose turns a process remembers",
-      "ops/shared-queue.ts MOST_SERVED",
+      "ops/shared-queue.ts MAX_RECENT_CALLERS",
       "",
       "those served longest ago are forgotten",
     ),
@@ -323,7 +323,7 @@ export const BOUNDS = {
       "seconds",
       "it is cut off",
     ),
-    bound("Silence of an event stream", "http/outlet.ts HEARTBEAT_MS", "ms", "a comment is sent"),
+    bound("Silence of an event stream", "http/response-writer.ts HEARTBEAT_MS", "ms", "a comment is sent"),
     bound(
       "Runs and items of a list that are read ahead of the client, by size",
       "support/read-ahead.ts PAGE_CHARACTERS",

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { SETTING_NAMES, variableOf } from "../../src/config/environment.js";
+import { SETTING_NAMES, variableName } from "../../src/config/environment.js";
 import { SettingsSchema } from "../../src/config/settings.js";
 import { ERROR_CODES, type ErrorCode } from "../../src/support/errors.js";
 import { buildOpenApi } from "../../src/http/openapi.js";
@@ -49,7 +49,7 @@ const codes = (texts: readonly string[]) => texts.map(code).join(" ");
 function settingsTable(commands: CommandHelp[]): string {
   const rows = SETTING_NAMES.flatMap((name) => {
     const schema = SettingsSchema.properties[name] as TSchema;
-    const variable = variableOf(name);
+    const variable = variableName(name);
     return [
       [
         code(name),

@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
-import { Reach } from "../../src/support/outbound.js";
+import { OutboundPolicy } from "../../src/support/outbound.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -104,7 +104,7 @@ describe("the auth function", () => {
 });
 
 it("a webhook is not sent to an IPv4-compatible IPv6 address", () => {
-  const outbound = new Reach({});
+  const outbound = new OutboundPolicy({});
   expect(outbound.faultOf("http://[::127.0.0.1]/")).toBeDefined();
   expect(outbound.allows("::7f00:1")).toBe(false);
   expect(outbound.allows("2606:4700::1111")).toBe(true);

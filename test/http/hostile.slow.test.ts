@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { validate } from "../../src/http/request.js";
+import { validatePayload } from "../../src/http/request.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
@@ -96,7 +96,7 @@ describe("hostile bodies", () => {
     for (const name of fields) {
       for (const value of wrong) {
         const sent = { assistant_id: "chat", values: {}, [name]: value };
-        const isOne = await validate(body, sent, "body").then(
+        const isOne = await validatePayload(body, sent, "body").then(
           () => true,
           () => false,
         );

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createParser } from "eventsource-parser";
-import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames, Unread } from "../../src/http/outlet.js";
+import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames, WriteBudget } from "../../src/http/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { RunFrame } from "../../src/service.js";
 import { FramesLostError } from "../../src/models/run-stream.js";
@@ -20,7 +20,7 @@ const frame = (id: number, event: string, data: unknown = {}): RunFrame => ({
 
 const STALL_MS = 30_000;
 const unreadOf = (logger = silentLogger) =>
-  new Unread({ max_unread_bytes: 2 ** 20, unread_timeout_seconds: STALL_MS / 1000 }, logger);
+  new WriteBudget({ max_unread_bytes: 2 ** 20, unread_timeout_seconds: STALL_MS / 1000 }, logger);
 
 afterEach(() => {
   vi.useRealTimers();

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Unread } from "../../src/http/outlet.js";
+import { WriteBudget } from "../../src/http/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
@@ -151,7 +151,7 @@ describe("what is unread", () => {
 
   it("may stay as long as some of it is read", async () => {
     vi.useFakeTimers();
-    const unread = new Unread(limits, silentLogger);
+    const unread = new WriteBudget(limits, silentLogger);
     const out = new SlowReader();
     const written = unread.outlet(out).write(Buffer.alloc(3 * MB));
     for (let slice = 0; slice < 12; slice += 1) {
@@ -165,7 +165,7 @@ describe("what is unread", () => {
   });
 
   it("counts once what several readers share, and goes when nobody has it any more", async () => {
-    const unread = new Unread(limits, silentLogger);
+    const unread = new WriteBudget(limits, silentLogger);
     const bytes = Buffer.alloc(4 * MB);
     const outs = [new SlowReader(), new SlowReader(), new SlowReader()];
     const written = outs.map((out) => unread.outlet(out).write(bytes));
@@ -182,7 +182,7 @@ describe("what is unread", () => {
 
   it("goes where it was not read for longest; one answer alone may be larger", async () => {
     const logger = recordingLogger();
-    const unread = new Unread(limits, logger);
+    const unread = new WriteBudget(limits, logger);
     const [first, second, third] = [new SlowReader(), new SlowReader(), new SlowReader()];
     const write = (out: Writable, size: number, name: string) =>
       unread.outlet(out, { name }).write(Buffer.alloc(size));
@@ -207,7 +207,7 @@ describe("what is unread", () => {
   it("of the last bytes of an answer does not stay either", async () => {
     vi.useFakeTimers();
     const logger = recordingLogger();
-    const unread = new Unread(limits, logger);
+    const unread = new WriteBudget(limits, logger);
     const out = new SlowReader();
     unread.outlet(out).end("a small answer");
     expect(unread.bytes).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { post, Reach } from "../../src/support/outbound.js";
+import { post, OutboundPolicy } from "../../src/support/outbound.js";
 import { graphs, says } from "../clients/open.js";
 import { CLASSIFIED } from "../fixtures/graphs/vault.js";
 import { startTestServer } from "../helpers/app.js";
@@ -83,7 +83,7 @@ describe("a webhook over HTTP", () => {
 
   it("connects to what was checked, though the name resolves to something else the next time", async () => {
     const asked: string[] = [];
-    const reach = new Reach({ allow_private: ["127.0.0.1"] });
+    const reach = new OutboundPolicy({ allow_private: ["127.0.0.1"] });
     const receiver = await startReceiver();
     const { port } = new URL(receiver.url);
     const sent = post(`http://rebound.example:${port}/`, {

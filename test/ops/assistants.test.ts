@@ -16,7 +16,7 @@ const open = (list_all_assistants: boolean, default_assistant_id?: string) =>
   });
 
 describe("assistants", () => {
-  it("are the default one alone", async () => {
+  it("search lists only the default assistant", async () => {
     const { assistants } = await open(false, "chat");
     expect((await assistants.search({})).items.map(({ graph_id }) => graph_id)).toEqual(["chat"]);
     expect(await assistants.count({})).toBe(1);
@@ -24,7 +24,7 @@ describe("assistants", () => {
     await expect(assistants.get(steps.assistant_id)).rejects.toThrow("does not exist");
   });
 
-  it("are all graphs when the settings say so", async () => {
+  it("search lists every graph when list_all_assistants is set", async () => {
     const { assistants } = await open(true, "chat");
     const { items, total } = await assistants.search({});
     expect(items.map(({ graph_id, name }) => [graph_id, name])).toEqual([
@@ -38,7 +38,7 @@ describe("assistants", () => {
     expect(new Set(items.map(({ assistant_id }) => assistant_id)).size).toBe(3);
   });
 
-  it("are found and run by their UUIDs then", async () => {
+  it("an assistant is found and run by its UUID when list_all_assistants is set", async () => {
     const { assistants, threads, runs } = await open(true);
     const { items } = await assistants.search({ name: "CHA" });
     const [{ assistant_id } = { assistant_id: "" }] = items as { assistant_id: string }[];
@@ -49,7 +49,7 @@ describe("assistants", () => {
     expect(run).toMatchObject({ status: "success", metadata: { graph_id: "chat", assistant_id } });
   });
 
-  it("come in pages and in order", async () => {
+  it("search sorts and pages assistants", async () => {
     const { assistants } = await open(true);
     const page = await assistants.search({
       sort_by: "graph_id",
@@ -63,7 +63,7 @@ describe("assistants", () => {
   });
 });
 
-describe("one subgraph", () => {
+describe("assistants.subgraphs", () => {
   it.each([
     ["child", false, ["child"]],
     ["child", true, ["child"]],
@@ -72,7 +72,7 @@ describe("one subgraph", () => {
     ["leaf", true, []],
     ["nothing", true, []],
     ["children", true, []],
-  ])("%s with recurse %s is %j", async (namespace, recurse, names) => {
+  ])("namespace %s with recurse %s returns %j", async (namespace, recurse, names) => {
     const { assistants } = await open(false);
     expect(Object.keys(await assistants.subgraphs("subgraph", { namespace, recurse }))).toEqual(names);
   });

@@ -26,7 +26,7 @@ const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text]
 const codeOf = (error: unknown) => (error instanceof GraphServeError ? error.code : error);
 
 describe("a busy thread", () => {
-  it("is busy while its run is in flight", async () => {
+  it("has the status busy while its run is in flight", async () => {
     const { service, thread_id, stream, gate } = await busyThread();
     expect((await service.threads.get(thread_id)).status).toBe("busy");
     expect((await service.runs.get(thread_id, stream.run.run_id)).status).toBe("running");
@@ -35,7 +35,7 @@ describe("a busy thread", () => {
     expect((await service.threads.get(thread_id)).status).toBe("idle");
   });
 
-  it("that a request waits for is logged after 10 s, with the run that it waits for", async () => {
+  it("is logged when a request has waited 10 s for it, with the id of the blocking run", async () => {
     const logger = recordingLogger();
     const service = await openTestService({ graphs: { gate, chat }, logger });
     const { thread_id } = await service.threads.create({});
@@ -59,7 +59,7 @@ describe("a busy thread", () => {
   });
 
   it.each(["reject", "rollback", "interrupt"] as const)(
-    "answers %s with thread_busy and no row",
+    "rejects a run with the strategy %s as thread_busy and stores no row",
     async (multitask_strategy) => {
       const { service, thread_id, gate } = await busyThread();
       const request = { ...say("x"), multitask_strategy };
@@ -70,7 +70,7 @@ describe("a busy thread", () => {
     },
   );
 
-  it("is the same thread under an upper-case id", async () => {
+  it("is the same thread when addressed by an upper-case id", async () => {
     const { service, thread_id, gate } = await busyThread();
     const request = { ...say("x"), multitask_strategy: "reject" as const };
     await expect(service.runs.create(thread_id.toUpperCase(), request)).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe("a busy thread", () => {
     gate.open();
   });
 
-  it("lets enqueued runs go on in order", async () => {
+  it("executes enqueued runs in order", async () => {
     const { service, thread_id, gate } = await busyThread();
     const waiting = ["one", "two", "three"].map((text) => service.runs.create(thread_id, say(text)));
     expect(await service.runs.list(thread_id, {})).toHaveLength(1);
@@ -96,7 +96,7 @@ describe("a busy thread", () => {
     ]);
   });
 
-  it("forgets a waiting caller that leaves", async () => {
+  it("drops a waiting caller that disconnects", async () => {
     const { service, thread_id, gate } = await busyThread();
     const caller = new AbortController();
     const waiting = service.runs.create(thread_id, say("x"), { signal: caller.signal });
@@ -107,7 +107,7 @@ describe("a busy thread", () => {
     expect(await service.runs.list(thread_id, {})).toHaveLength(2);
   });
 
-  it("refuses a state write", async () => {
+  it("rejects a state update as thread_busy", async () => {
     const { service, thread_id, gate } = await busyThread();
     await expect(service.state.update(thread_id, { values: { log: ["x"] } })).rejects.toMatchObject({
       code: "thread_busy",
@@ -115,7 +115,7 @@ describe("a busy thread", () => {
     gate.open();
   });
 
-  it("bounds how many wait", async () => {
+  it("limits waiting callers to max_queued_runs", async () => {
     const { service, thread_id, gate } = await busyThread({ settings: { max_queued_runs: 2 } });
     const calls = [1, 2, 3].map(() =>
       service.runs.create(thread_id, say("x")).then(({ status }) => status, codeOf),
@@ -126,8 +126,8 @@ describe("a busy thread", () => {
   });
 });
 
-describe("a full queue", () => {
-  it("refuses runs in the background at once, and stores none", async () => {
+describe("a full thread queue", () => {
+  it("rejects background runs immediately and stores no row", async () => {
     const { service, thread_id, gate } = await busyThread({ settings: { max_queued_runs: 1 } });
     const waiting = await service.runs.background(thread_id, say("x"));
     await expect(service.runs.background(thread_id, say("y"))).rejects.toMatchObject({ code: "thread_busy" });
@@ -141,7 +141,7 @@ describe("a full queue", () => {
   });
 });
 
-describe("a disconnect", () => {
+describe("a client disconnect", () => {
   it("interrupts the run and frees the thread", async () => {
     const { service, thread_id, stream, gate } = await busyThread();
     stream.disconnect();
@@ -164,7 +164,7 @@ describe("a disconnect", () => {
     expect(gate.passes).toBe(1);
   });
 
-  it("frees the thread from a deaf node", { timeout: 15_000 }, async () => {
+  it("frees the thread when a node ignores the abort signal", { timeout: 15_000 }, async () => {
     const { service, thread_id, stream, gate } = await busyThread({ deaf: true });
     stream.disconnect();
     expect(await service.runs.create(thread_id, say("next"))).toMatchObject({ status: "success" });
@@ -177,7 +177,7 @@ describe("a disconnect", () => {
     expect(before.length).toBeGreaterThan(0);
   });
 
-  it("of a blocking caller interrupts its run", async () => {
+  it("interrupts the run of a blocking caller", async () => {
     const service = await openTestService({ graphs: { gate } });
     const { thread_id } = await service.threads.create({});
     const caller = new AbortController();
@@ -194,8 +194,8 @@ describe("a disconnect", () => {
   });
 });
 
-describe("many callers", () => {
-  it("get fifty ends from fifty streams", async () => {
+describe("concurrent callers", () => {
+  it("fifty concurrent streams on one thread all receive their end event", async () => {
     const service = await openTestService({ graphs: { chat } });
     const { thread_id } = await service.threads.create({});
     const streams = await Promise.all(
@@ -215,7 +215,7 @@ describe("many callers", () => {
     expect(runs.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => "success"));
   });
 
-  it("run in parallel on different threads", async () => {
+  it("runs on different threads execute in parallel", async () => {
     const service = await openTestService({ graphs: { gate } });
     const name = newId();
     const runs = await Promise.all(
@@ -235,8 +235,8 @@ describe("many callers", () => {
   });
 });
 
-describe("a delete", () => {
-  it("ends the run in flight and leaves nothing", async () => {
+describe("deleting a thread", () => {
+  it("ends the run in flight and removes all data", async () => {
     const { service, thread_id, stream, gate } = await busyThread();
     await service.threads.delete(thread_id);
     await gate.aborted;
@@ -248,7 +248,7 @@ describe("a delete", () => {
     expect(await service.runs.list(thread_id, {})).toEqual([]);
   });
 
-  it("goes before callers that wait", async () => {
+  it("takes precedence over waiting callers", async () => {
     const { service, thread_id } = await busyThread();
     const waiting = service.runs.create(thread_id, say("x"));
     const outcome = waiting.then(({ status }) => status, codeOf);
@@ -257,8 +257,8 @@ describe("a delete", () => {
   });
 });
 
-describe("a service that closes", () => {
-  it("tells who waits for a queued run what its row says", async () => {
+describe("a closing service", () => {
+  it("sends clients joined to a queued run the error stored in its row", async () => {
     const { service, thread_id } = await busyThread();
     const queued = await service.runs.background(thread_id, say("x"));
     const { answer } = await service.runs.join(thread_id, queued.run_id);
@@ -270,7 +270,7 @@ describe("a service that closes", () => {
     await closing;
   });
 
-  it("turns away callers that wait and newcomers", async () => {
+  it("rejects waiting callers and new requests", async () => {
     const { service, thread_id, stream, gate } = await busyThread();
     const waiting = service.runs.create(thread_id, say("x")).then(({ status }) => status, codeOf);
     const closed = service.close(30);
@@ -281,7 +281,7 @@ describe("a service that closes", () => {
     await closed;
   });
 
-  it("stops runs after its grace, and says so", async () => {
+  it("stops runs after the grace period with a shutdown error", async () => {
     const { service, stream, gate } = await busyThread();
     await service.close(0);
     await gate.aborted;
@@ -291,7 +291,7 @@ describe("a service that closes", () => {
     });
   });
 
-  it("says of what it stopped, and of what never began, that it was shut down", async () => {
+  it("stores a shutdown error on stopped runs and on runs that never began", async () => {
     const checkpointer_uri = inFolder("threads.db");
     const settings = { checkpointer_scheme: "sqlite", checkpointer_uri, resume_runs: false };
     const { service, thread_id, gate } = await busyThread({ settings });

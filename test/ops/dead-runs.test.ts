@@ -1,4 +1,4 @@
-/** Runs that died with their processes: found, and gone on with, on every backend whose runs outlive their process. */
+/** Dead runs: listing and redriving runs whose processes crashed, on every backend that persists runs. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,16 +39,16 @@ const ended = async ({ request }: TestServer, run: LeftRun) =>
 
 type Leave = Parameters<typeof leaveRun>[2];
 
-onEveryBackend("runs that died", (backend) => {
+onEveryBackend("dead runs", (backend) => {
   const isKept = () => ["sqlite", "postgres", "mongodb"].includes(backend().name);
 
-  /** A server that begins when processes have left runs on its storage. */
+  /** Starts a server on a storage that already holds runs left by crashed processes. */
   async function begun(
     leaves: Leave[],
     { settings, graphs }: { settings?: Partial<Settings>; graphs?: Record<string, unknown> } = {},
   ) {
     const storage = await keptStorage(backend());
-    // Of the tests before.
+    // Dead runs of earlier tests.
     await storage.deadRuns?.forget("9999");
     const left = await leftOn(storage, leaves);
     const own = graphs ?? (await trails());
@@ -68,13 +68,13 @@ onEveryBackend("runs that died", (backend) => {
     return left;
   }
 
-  it("are none where no run outlives its process", async () => {
+  it("the list is empty on a backend that does not persist runs", async () => {
     if (isKept()) return;
     const { server } = await begun([]);
     expect(await deadOf(server)).toEqual([]);
   });
 
-  it("are listed, and go on from their checkpoint as the same run, another attempt, their input given once", async () => {
+  it("a redriven dead run resumes from its checkpoint as the same run with the next attempt and no second input", async () => {
     if (!isKept()) return;
     const { server, first } = await begun([{ attempt: 1 }], { settings: { metrics: true } });
     const reason = "the run's process died 1 times, and it is not tried again";
@@ -95,7 +95,7 @@ onEveryBackend("runs that died", (backend) => {
     expect((await server.service.threads.get(first.thread_id)).status).toBe("idle");
   });
 
-  it("go on by the queue, where there is one, ahead of what comes later", async () => {
+  it("a redriven run is queued ahead of later runs of its thread", async () => {
     if (backend().name !== "postgres") return;
     const settings = { queue: "postgres", checkpointer_scheme: "postgres" } as const;
     const { server, first } = await begun([{ attempt: 1 }], { settings });
@@ -109,14 +109,14 @@ onEveryBackend("runs that died", (backend) => {
     });
   });
 
-  it("begin anew with their input where they have written nothing", async () => {
+  it("a redriven run without checkpoints starts again with its input", async () => {
     if (!isKept()) return;
     const { server, first } = await begun([{ attempt: 1, hasWritten: false }]);
     expect((await redrive(server, first)).status).toBe(200);
     expect(await ended(server, first)).toMatchObject({ log: WHOLE });
   });
 
-  it("are those over which max_attempts processes died; another one begins after as many more", async () => {
+  it("a run is dead after max_attempts crashes; a redriven run starts and completes", async () => {
     if (!isKept()) return;
     const five = { settings: { max_attempts: 5 } };
     const { server, storage, left } = await begun([{ attempt: 4 }, { attempt: 5 }], five);
@@ -129,7 +129,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(await runOf(server, dead)).toMatchObject({ status: "success", attempt: 6 });
   });
 
-  it("come in pages, newest first", async () => {
+  it("the list is paged, newest first", async () => {
     if (!isKept()) return;
     const { server, left } = await begun([{ attempt: 1 }, { attempt: 1 }, { attempt: 1 }]);
     const ids = left.map(({ run_id }) => run_id).reverse();
@@ -141,7 +141,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(rest.headers.get("x-pagination-next")).toBeNull();
   });
 
-  it("go on once, however many ask", async () => {
+  it("concurrent redrive requests requeue a run once", async () => {
     if (!isKept()) return;
     const { server, first } = await begun([{ attempt: 1 }]);
     const answers = await Promise.all([1, 2, 3].map(() => redrive(server, first)));
@@ -151,7 +151,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(await runOf(server, first)).toMatchObject({ attempt: 2 });
   });
 
-  it("are left alone when another run of the thread is under way, or has written to it", async () => {
+  it("redrive is rejected while another run of the thread is in flight, or after one has written to it", async () => {
     if (!isKept()) return;
     for (const hasWritten of [true, false]) {
       const { server, first } = await begun([{ attempt: 1, hasWritten }]);
@@ -184,7 +184,7 @@ onEveryBackend("runs that died", (backend) => {
     }
   });
 
-  it("are left alone when their thread's state was edited", async () => {
+  it("redrive is rejected after the state of the thread was edited", async () => {
     if (!isKept()) return;
     const { server, left } = await begun([{ attempt: 1 }, { attempt: 1, hasWritten: false }]);
     for (const run of left) {
@@ -194,7 +194,7 @@ onEveryBackend("runs that died", (backend) => {
     }
   });
 
-  it("are only those: what is under way, ended otherwise or unknown is refused with the reason", async () => {
+  it("redrive of a run that is not dead or does not exist is rejected with the reason", async () => {
     if (!isKept()) return;
     const { server, first } = await begun([{ attempt: 1 }]);
     const done = await server.service.runs.createStateless({
@@ -217,7 +217,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(noId.status).toBe(422);
   });
 
-  it("are those too whose graph was not there when they were to go on; they do when it is", async () => {
+  it("a run whose graph is not configured becomes dead and can be redriven when the graph is back", async () => {
     if (!isKept()) return;
     const { fork } = await trails();
     const { server, storage, first } = await begun([{ attempt: 1 }], {
@@ -236,7 +236,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(await ended(next, first)).toMatchObject({ log: WHOLE });
   });
 
-  it("stay where nothing goes on after its process", async () => {
+  it("redrive is rejected when resume_runs is off, and the run stays dead", async () => {
     if (!isKept()) return;
     const { server, storage, first } = await begun([{ attempt: 1 }]);
     await server.close(0);
@@ -247,7 +247,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(await deadOf(next)).toMatchObject([first]);
   });
 
-  it("go with their row and their thread, and after 30 days they are runs that failed", async () => {
+  it("dead runs are removed with their row or thread, and expire to failed runs after 30 days", async () => {
     if (!isKept()) return;
     const { server, storage, left } = await begun([1, 2, 3].map(() => ({ attempt: 1 })));
     const [one, two, three] = left as [LeftRun, LeftRun, LeftRun];
@@ -263,7 +263,7 @@ onEveryBackend("runs that died", (backend) => {
     expect((await redrive(server, three)).body).toMatchObject({ code: "run_not_redrivable" });
   });
 
-  it("are posted to their webhook as often as they end, each time as another webhook", async () => {
+  it("each end of a redriven run sends its own webhook", async () => {
     if (!isKept()) return;
     const receiver = await startReceiver();
     const isBack = { now: false };
@@ -284,7 +284,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(named).toEqual([`msg_${run.run_id}`, `msg_${run.run_id}_2`]);
   });
 
-  it("that are refused, are not posted to their webhook another time", async () => {
+  it("a rejected redrive sends no webhook", async () => {
     if (!isKept()) return;
     const receiver = await startReceiver();
     const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0, webhook: receiver.url };
@@ -300,7 +300,7 @@ onEveryBackend("runs that died", (backend) => {
     expect(receiver.received).toEqual([]);
   });
 
-  it("keep a thread that was to go with them, and it goes when they have gone on", async () => {
+  it("the thread of a stateless dead run is kept until the redriven run has ended", async () => {
     if (!isKept()) return;
     const isBack = { now: false };
     const server = await startTestServer({
@@ -319,7 +319,7 @@ onEveryBackend("runs that died", (backend) => {
       .toBe(404);
   });
 
-  it("keep it too where their caller has waited for the queue", async () => {
+  it("the thread of a stateless dead run is kept when its caller waited for the queue", async () => {
     if (backend().name !== "postgres") return;
     const server = await startTestServer({
       graphs: { shaky: shaky({ now: false }) },
@@ -334,7 +334,7 @@ onEveryBackend("runs that died", (backend) => {
     expect((await server.request("GET", `/threads/${run?.thread_id}`)).status).toBe(200);
   });
 
-  it("are their users' own", async () => {
+  it("users list and redrive only their own dead runs", async () => {
     if (!isKept()) return;
     const storage = await keptStorage(backend());
     const before = await openService({ graphs: await trails(), storage, passive: true });

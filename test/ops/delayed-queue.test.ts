@@ -1,8 +1,8 @@
-/** Runs with `after_seconds` where a queue begins the runs: at their time they wait in it, once, behind those before them. */
+/** Delayed runs with a shared queue: when due, they are queued exactly once, behind runs that were queued earlier. */
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
-import { WAITING } from "../../src/ops/recovery.js";
+import { DELAYED_HOLDER } from "../../src/ops/recovery.js";
 import type { Service } from "../../src/service.js";
 import type { RunRow } from "../../src/storage/storage.js";
 import { newId } from "../../src/support/ids.js";
@@ -17,7 +17,7 @@ const HOUR = 3600;
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 const PATIENCE = { timeout: 30_000 };
 
-/** Runs of the graph `gate` on one thread: when each comes to its gate is noted. */
+/** Runs of the graph `gate` on one thread. Records the order in which runs reach their gate. */
 class Turns {
   readonly order: string[] = [];
   readonly thread = newId();
@@ -71,7 +71,7 @@ class Turns {
 const fireAll = (services: readonly Service[], time: string) =>
   Promise.all(services.map((service) => service.fireDue(time)));
 
-withPostgres("a run that begins later, where runs wait in a queue", (postgres: TestPostgres) => {
+withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
   const open = (more: Partial<Settings> = {}) => {
     const { max_queued_runs: _, ...storage } = postgres.options();
     const queue = { queue: "postgres", stream: "postgres", delayed_runs: true, crons: true } as const;
@@ -85,14 +85,14 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
       [thread],
     );
 
-  it("waits for its time, and is then executed once by a worker, whoever looks", async () => {
+  it("is executed exactly once by a worker when due, with several processes polling", async () => {
     const [api, worker, other] = await Promise.all([openApi(), openWorker(), openWorker()]);
     const turns = new Turns(api);
     const run = await turns.later("later");
     expect(run).toMatchObject({ attempt: 0, kwargs: { after_seconds: HOUR } });
     const services = [api, worker, other].map(({ service }) => service);
     await fireAll(services, at(HOUR - 60));
-    expect(await owners(turns.thread)).toEqual([{ owner: WAITING.owner, status: "pending" }]);
+    expect(await owners(turns.thread)).toEqual([{ owner: DELAYED_HOLDER.owner, status: "pending" }]);
     turns.pass("later");
     const joined = api.request("GET", `/threads/${turns.thread}/runs/${run.run_id}/join`);
     await fireAll([...services, ...services], at(HOUR + 1));
@@ -103,7 +103,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(await owners(turns.thread)).toHaveLength(1);
   });
 
-  it("waits for a worker in the rows, when an api process saw to its time", async () => {
+  it("is queued without an owner when an api process fires it", async () => {
     const api = await openApi();
     const turns = new Turns(api);
     const run = await turns.later("later");
@@ -114,7 +114,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     await turns.ended(run);
   });
 
-  it("begins at once where its thread is free and the process has room", async () => {
+  it("starts immediately when its thread is free and the process has capacity", async () => {
     const all = await open();
     const turns = new Turns(all);
     const run = await turns.later("later");
@@ -125,7 +125,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     await turns.ended(run);
   });
 
-  it("comes behind those that were accepted before its time, and before those after", async () => {
+  it("is queued behind runs accepted before it was due and ahead of runs accepted after", async () => {
     const [api] = await Promise.all([openApi(), openWorker(), openWorker()]);
     const turns = new Turns(api);
     const names = ["first", "before", "later", "after"];
@@ -140,7 +140,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(turns.order).toEqual(names);
   });
 
-  it("those of a thread come in the order of their times, however many processes see to them", async () => {
+  it("runs of one thread are queued in order of their due times, with several processes polling", async () => {
     const servers = await Promise.all([openApi(), openApi(), openApi()]);
     const services = servers.map(({ service }) => service);
     const turns = new Turns(servers[0]);
@@ -149,7 +149,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     for (const name of ["4", "2", "6", "1", "5", "3"])
       made.set(name, await turns.later(name, { after_seconds: Number(name) * HOUR }));
     await fireAll(services, at(7 * HOUR));
-    // One that another process was about to accept is put off for a moment.
+    // A timer that another process has just claimed is retried shortly afterwards.
     for (const moment of names) await services[0]?.fireDue(at(7 * HOUR + 60 * Number(moment)));
     expect(await owners(turns.thread)).toEqual(names.map(() => ({ owner: "", status: "pending" })));
     turns.pass(...names);
@@ -158,7 +158,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(turns.order).toEqual(names);
   });
 
-  it("goes on with other processes when those that took it are gone, before its time and after", async () => {
+  it("is taken over by other processes when its processes stop, before and after it is due", async () => {
     const [api, worker] = await Promise.all([openApi(), openWorker()]);
     const turns = new Turns(api);
     const [one, two] = [await turns.later("one"), await turns.later("two", { after_seconds: 2 * HOUR })];
@@ -180,20 +180,20 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(turns.order).toEqual(["one", "two"]);
   });
 
-  it("is neither lost nor doubled when a process dies between its timer and the queue", async () => {
+  it("is neither lost nor duplicated when a process crashes between the timer and the queue", async () => {
     const api = await openApi();
     const storage = await postgres.open();
     const timers = storage.timers!;
     const turns = new Turns(api);
     const run = await turns.later("later");
     const timer = (await timers.get("run", run.run_id))!;
-    // It was about to be accepted: another process does that when the lease has ended.
+    // The crashed process had claimed the timer: another process fires it once the claim has expired.
     await timers.replace({ ...timer, due_at: at(HOUR + 60) });
     await api.service.fireDue(at(HOUR + 1));
-    expect(await owners(turns.thread)).toMatchObject([{ owner: WAITING.owner }]);
+    expect(await owners(turns.thread)).toMatchObject([{ owner: DELAYED_HOLDER.owner }]);
     await api.service.fireDue(at(HOUR + 61));
     expect(await owners(turns.thread)).toMatchObject([{ owner: "" }]);
-    // It was accepted, and its timer still there.
+    // The run was queued, but the crashed process left its timer.
     expect(await timers.insert(timer)).toBe(true);
     await api.service.fireDue(at(HOUR + 61));
     expect(await timers.get("run", run.run_id)).toBeUndefined();
@@ -203,7 +203,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(turns.passes("later")).toBe(1);
   });
 
-  it("is not refused for the length of the queue, which counts it", async () => {
+  it("is not rejected by max_waiting_runs, but counts toward it", async () => {
     const api = await openApi({ max_waiting_runs: 1 });
     const turns = new Turns(api);
     const run = await turns.later("later");
@@ -220,7 +220,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(turns.order).toEqual(["first", "later"]);
   });
 
-  it("ends as error when its thread refuses it then", async () => {
+  it("fails with status error if its thread rejects it when due", async () => {
     const [api] = await Promise.all([openApi({ max_queued_runs: 1 }), openWorker()]);
     const turns = new Turns(api);
     const first = await turns.start("first");
@@ -239,23 +239,26 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(turns.order).toEqual(["first", "behind"]);
   });
 
-  it.each(["interrupt", "rollback"])("takes its thread over then, by %s", async (multitask_strategy) => {
-    const [api] = await Promise.all([openApi({ multitask_cancel: true }), openWorker()]);
-    const turns = new Turns(api);
-    const taking = await turns.later("taking", { multitask_strategy });
-    const first = await turns.start("first");
-    await turns.entered("first");
-    await turns.start("behind");
-    await api.service.fireDue(at(HOUR + 1));
-    turns.pass("taking");
-    await turns.ended(taking);
-    expect(turns.order).toEqual(["first", "taking"]);
-    const stopped =
-      multitask_strategy === "interrupt" ? { status: "interrupted" } : { code: "run_not_found" };
-    expect(await turns.run(first)).toMatchObject(stopped);
-  });
+  it.each(["interrupt", "rollback"])(
+    "cancels the other runs of its thread when due, with the strategy %s",
+    async (multitask_strategy) => {
+      const [api] = await Promise.all([openApi({ multitask_cancel: true }), openWorker()]);
+      const turns = new Turns(api);
+      const taking = await turns.later("taking", { multitask_strategy });
+      const first = await turns.start("first");
+      await turns.entered("first");
+      await turns.start("behind");
+      await api.service.fireDue(at(HOUR + 1));
+      turns.pass("taking");
+      await turns.ended(taking);
+      expect(turns.order).toEqual(["first", "taking"]);
+      const stopped =
+        multitask_strategy === "interrupt" ? { status: "interrupted" } : { code: "run_not_found" };
+      expect(await turns.run(first)).toMatchObject(stopped);
+    },
+  );
 
-  it("is cancelled before its time, and while it waits for a worker", async () => {
+  it("can be cancelled before it is due and while it is queued", async () => {
     const api = await openApi();
     const turns = new Turns(api);
     const cancel = async ({ run_id }: Run) => {
@@ -278,7 +281,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     expect(turns.order).toEqual(["kept"]);
   });
 
-  it("one without a thread makes its own, which goes with it", async () => {
+  it("a stateless delayed run creates a thread and deletes it at the end", async () => {
     const [api] = await Promise.all([openApi(), openWorker()]);
     const body = { assistant_id: "chat", input: says("hello"), after_seconds: HOUR };
     const { thread_id } = (await api.request("POST", "/runs", body)).body as Run;
@@ -287,7 +290,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     await expect.poll(status, PATIENCE).toBe(404);
   });
 
-  it("so does the run of a cron wait for a worker", async () => {
+  it("a cron run is queued once and waits for a worker", async () => {
     const api = await openApi();
     const { thread_id } = (await api.request("POST", "/threads", {})).body as Run;
     const cron = { assistant_id: "chat", schedule: "0 0 1 1 *", input: says("hello") };
@@ -300,7 +303,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     await expect.poll(statuses, PATIENCE).toEqual(["success"]);
   });
 
-  it("is given to one of those who would take it, and changes nothing for the other", async () => {
+  it("is accepted by only one of two concurrent processes; the other changes nothing", async () => {
     const api = await openApi();
     const turns = new Turns(api);
     const run = await turns.later("later");
@@ -308,7 +311,7 @@ withPostgres("a run that begins later, where runs wait in a queue", (postgres: T
     const row = { ...(await storage.runs.get(turns.thread, run.run_id))!, owner: "", attempt: 0 };
     const queued = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
     const accept = () =>
-      storage.queue!.accept(row, { updated_at: at(0) }, { queued, mostBefore: 9, from: WAITING });
+      storage.queue!.accept(row, { updated_at: at(0) }, { queued, mostBefore: 9, from: DELAYED_HOLDER });
     const both = (await Promise.all([accept(), accept()])).map(({ became }) => became);
     expect(both.sort()).toEqual(["not_held", "queued"]);
     const thread = await storage.threads.get(turns.thread);

@@ -1,4 +1,4 @@
-/** Runs with `after_seconds`, on every backend: they wait, are nobody's to see to, and begin once when their time comes. */
+/** Runs with `after_seconds`, on every backend: they wait without an owner and start exactly once when due. */
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
@@ -17,8 +17,8 @@ const later: RunCreateRequest = { assistant_id: "chat", input: says("hello"), af
 const statusOf = async (service: Service, thread: string, run: string) =>
   (await service.runs.get(thread, run)).status;
 
-onEveryBackend("a run that begins later", (backend) => {
-  /** What a storage without timers leaves out. */
+onEveryBackend("a delayed run", (backend) => {
+  /** A storage without timers does not support delayed runs. */
   const skip = () => backend().name === "a storage of one's own";
   const open = async (more: Partial<Settings> = {}) => {
     const storage = await keptStorage(backend());
@@ -27,7 +27,7 @@ onEveryBackend("a run that begins later", (backend) => {
     return { storage, service, thread_id };
   };
 
-  it("is answered at once and waits; it runs once when its time comes, however many look", async () => {
+  it("is answered immediately and runs exactly once when due, with several processes polling", async () => {
     if (skip()) return;
     const { service, storage, thread_id } = await open();
     const others = await Promise.all([1, 2].map(() => openTestService({ graphs, settings, storage })));
@@ -47,7 +47,7 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await storage.timers!.get("run", run.run_id)).toBeUndefined();
   });
 
-  it("survives its server, and is not taken for cut off by the next", async () => {
+  it("survives a restart and is not treated as interrupted by the next server", async () => {
     if (skip() || !backend().durable) return;
     const { service, thread_id } = await open();
     const run = await service.runs.create(thread_id, later);
@@ -68,7 +68,7 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await statusOf(next, thread_id, run.run_id)).toBe("success");
   });
 
-  it("leaves a thread as free as without it, also when it came while another run was in flight", async () => {
+  it("does not keep its thread busy, even if it was created while another run was in flight", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();
     const gate = newId();
@@ -83,7 +83,7 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await statusOf(service, thread_id, run.run_id)).toBe("pending");
   });
 
-  it("waits for its turn on a thread that is busy then", async () => {
+  it("waits for its turn if its thread is busy when it is due", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();
     const gate = newId();
@@ -102,7 +102,7 @@ onEveryBackend("a run that begins later", (backend) => {
     });
   });
 
-  it("those of a thread begin in the order of their times", async () => {
+  it("runs of one thread start in order of their due times", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();
     const order: number[] = [];
@@ -121,7 +121,7 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(order).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it("ends as error when it is refused then, and says why", async () => {
+  it("fails with the reason if its thread rejects it when due", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();
     const gate = newId();
@@ -135,7 +135,7 @@ onEveryBackend("a run that begins later", (backend) => {
     gateOf(gate).open();
   });
 
-  it("is cancelled, rolled back and deleted while it waits, and never begins", async () => {
+  it("never starts after it was cancelled, rolled back or deleted", async () => {
     if (skip()) return;
     const { service, storage, thread_id } = await open();
     const make = async () => (await service.runs.create(thread_id, later)).run_id;
@@ -149,7 +149,7 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await storage.timers!.list({ kind: "run", threadId: thread_id, limit: 9, offset: 0 })).toEqual([]);
   });
 
-  it("goes with its thread; one without a thread makes its own, which goes with it", async () => {
+  it("is deleted with its thread; a stateless delayed run creates a thread and deletes it at the end", async () => {
     if (skip()) return;
     const { service, storage, thread_id } = await open();
     await service.runs.create(thread_id, later);
@@ -167,7 +167,7 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await storage.timers!.get("run", own.run_id)).toBeUndefined();
   });
 
-  it("that somebody took up and died over is left to the recovery", async () => {
+  it("is not started a second time when a crashed process left its timer", async () => {
     if (skip()) return;
     const { service, storage, thread_id } = await open();
     const run = await service.runs.create(thread_id, later);
@@ -182,7 +182,7 @@ onEveryBackend("a run that begins later", (backend) => {
     expect(await storage.timers!.get("run", run.run_id)).toBeUndefined();
   });
 
-  it("is put off by the next one that takes threads over, and by nothing else", async () => {
+  it("is replaced only by a later delayed run with the same strategy, not by an immediate run", async () => {
     if (skip()) return;
     const { service, thread_id } = await open({ multitask_cancel: true });
     const rollback = { ...later, multitask_strategy: "rollback" } as const;

@@ -1,4 +1,4 @@
-/** Runs that never wait for anything share the event loop with everything else. */
+/** CPU-bound runs yield to the event loop between supersteps and tokens. */
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { StreamMode } from "../../src/models/run.js";
@@ -6,7 +6,7 @@ import { FakeModel } from "../fixtures/fake-model.js";
 import { openTestService } from "../helpers/service.js";
 import { turnsDuring } from "../helpers/turns.js";
 
-/** Milliseconds of computing that a run does in all, and in one superstep or token. */
+/** Milliseconds of computing per run, and per superstep or token. */
 const WORK = 300;
 const STEP = 2;
 const STEPS = WORK / STEP;
@@ -16,7 +16,7 @@ function compute(ms: number): void {
   while (performance.now() < end);
 }
 
-/** As many supersteps as there is to do. */
+/** Runs one superstep per STEP of work. */
 const steps = new StateGraph(Annotation.Root({ n: Annotation<number> }))
   .addNode("step", ({ n }) => {
     compute(STEP);
@@ -26,7 +26,7 @@ const steps = new StateGraph(Annotation.Root({ n: Annotation<number> }))
   .addConditionalEdges("step", ({ n }) => (n < STEPS ? "step" : END), ["step", END])
   .compile({ name: "steps" });
 
-/** Each of its tokens is computed in place. */
+/** Blocks the event loop for every token. */
 class BusyModel extends FakeModel {
   override async *_streamResponseChunks(...call: Parameters<FakeModel["_streamResponseChunks"]>) {
     for await (const chunk of super._streamResponseChunks(...call)) {
@@ -43,13 +43,13 @@ const tokens = new StateGraph(MessagesAnnotation)
   .addEdge("answer", END)
   .compile({ name: "tokens" });
 
-describe("a run that never waits", () => {
+describe("a CPU-bound run", () => {
   it.each<[string, StreamMode, object]>([
     ["steps", "values", { n: 0 }],
     ["steps", "updates", { n: 0 }],
-    ["tokens", "messages", { messages: [{ role: "user", content: "go on" }] }],
-    ["tokens", "messages-tuple", { messages: [{ role: "user", content: "go on" }] }],
-  ])("%s, streamed as %s, lets others in", { timeout: 60_000 }, async (graph, mode, input) => {
+    ["tokens", "messages", { messages: [{ role: "user", content: "continue" }] }],
+    ["tokens", "messages-tuple", { messages: [{ role: "user", content: "continue" }] }],
+  ])("%s streamed as %s yields to the event loop", { timeout: 60_000 }, async (graph, mode, input) => {
     const service = await openTestService({ graphs: { steps, tokens } });
     const { thread_id } = await service.threads.create({});
     const { frames } = await service.runs.stream(thread_id, {
@@ -63,11 +63,11 @@ describe("a run that never waits", () => {
       for await (const batch of frames) last = batch.at(-1)?.event ?? last;
       expect(last).toBe("end");
     };
-    // A turn is to take a few milliseconds; a machine that is busy may need longer for each.
+    // One turn should take a few milliseconds; a busy machine may need longer.
     expect(await turnsDuring(drain())).toBeGreaterThan(WORK / 25);
   });
 
-  it("and nobody streams, lets others in; two of them share the time", { timeout: 60_000 }, async () => {
+  it("without a stream yields to the event loop and to a second run", { timeout: 60_000 }, async () => {
     const service = await openTestService({ graphs: { steps } });
     const ended: string[] = [];
     const run = async (name: string, n: number) => {
@@ -76,7 +76,7 @@ describe("a run that never waits", () => {
       expect((await service.runs.create(thread_id, request)).status).toBe("success");
       ended.push(name);
     };
-    // The short one begins last and has a twentieth to do.
+    // The short run starts last and has 5 % of the work.
     const both = Promise.all([run("long", 0), run("short", STEPS * 0.95)]);
     expect(await turnsDuring(both)).toBeGreaterThan(WORK / 25);
     expect(ended).toEqual(["short", "long"]);

@@ -1,4 +1,4 @@
-/** Writes of a graph that was left behind are refused, and those of nobody else. */
+/** Fencing rejects late writes of a graph whose run has lost its lease, and no other writes. */
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { openService } from "../../src/service.js";
 import { openStorage } from "../../src/storage/open.js";
@@ -10,7 +10,7 @@ const ABORT_GRACE_MS = 2000;
 
 afterEach(() => void vi.useRealTimers());
 
-it("a run whose graph has settled is not fenced while its end waits for the storage", async () => {
+it("a run whose graph has settled is not fenced again while the storage delays its end", async () => {
   const storage = await openStorage({
     checkpointer_scheme: "memory",
     checkpointer_options: {},
@@ -40,7 +40,7 @@ it("a run whose graph has settled is not fenced while its end waits for the stor
   const unfences = vi.spyOn(checkpointer, "unfence");
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   lost.abort();
-  // The place where it failed is read, which the storage keeps waiting.
+  // The end of the run reads the failed checkpoint, which the storage delays.
   await away.entered;
   expect(fences).toHaveBeenCalledOnce();
   expect(unfences).toHaveBeenCalledOnce();

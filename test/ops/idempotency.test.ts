@@ -1,4 +1,4 @@
-/** Idempotency keys, on every backend: the same request again, at the same time or later, is answered with one run. */
+/** Idempotency keys, on every backend: concurrent and later requests with the same key return the same run. */
 import { expect, it } from "vitest";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import { newId } from "../../src/support/ids.js";
@@ -15,7 +15,7 @@ const hello = (): RunCreateRequest => ({
 });
 
 onEveryBackend("a request with an idempotency key", (backend) => {
-  /** What a storage without timers leaves out. */
+  /** A storage without timers does not support idempotency keys. */
   const skip = () => backend().name === "a storage of one's own";
   const open = async () => {
     const storage = await keptStorage(backend());
@@ -25,7 +25,7 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     return { storage, service, other, thread_id };
   };
 
-  it("makes one run, however many send it at once, and wherever", async () => {
+  it("concurrent and repeated requests to several servers create one run", async () => {
     if (skip()) return;
     const { service, other, thread_id } = await open();
     const request = hello();
@@ -41,7 +41,7 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     expect(await service.runs.list(thread_id, {})).toHaveLength(1);
   });
 
-  it("joins a run that goes on", async () => {
+  it("a repeated request joins the run in flight", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();
     const gate = newId();
@@ -56,7 +56,7 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     expect(gateOf(gate).entries).toBe(1);
   });
 
-  it("is refused with another body; another key makes another run", async () => {
+  it("a repeated request with another body is rejected; another key creates another run", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();
     const request = hello();
@@ -71,7 +71,7 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     expect(next.run_id).not.toBe(run_id);
   });
 
-  it("can be sent again when it was refused, and when whoever was to accept it died", async () => {
+  it("a request can be retried after a rejection, and after the accepting process crashed", async () => {
     if (skip()) return;
     const { service, storage, thread_id } = await open();
     const gate = newId();
@@ -84,17 +84,17 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     ).answer;
     const run = await service.runs.create(thread_id, request);
     expect(run.status).toBe("success");
-    // As one that died between the key and the run leaves it.
+    // The state left by a process that crashed after storing the key and before storing the run.
     const rows = await storage.timers!.list({ kind: "key", limit: 1000, offset: 0 });
     const row = rows.find(({ data }) => data.run_id === run.run_id)!;
     const left = { ...row.data, run_id: newId(), lease_until: at(-1) };
     expect(await storage.timers!.replace({ ...row, data: left })).toBe(true);
     const next = await service.runs.create(thread_id, request);
-    // Whoever seemed dead can store none of its own any more.
+    // The new request uses the run id of the expired claim, so the crashed process can no longer store a run.
     expect(next).toMatchObject({ status: "success", run_id: left.run_id });
   });
 
-  it("is remembered for a day, also where the run is gone", async () => {
+  it("a key is remembered for one day, even after its run was deleted", async () => {
     if (skip()) return;
     const { service } = await open();
     const request = hello();

@@ -1,10 +1,10 @@
-/** Whatever throws before a run has begun frees its thread. */
+/** An exception before a run has begun releases the lease of its thread. */
 import { expect, it } from "vitest";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { onEveryBackend, openBackend } from "../helpers/backends.js";
 import { openTestService } from "../helpers/service.js";
 
-/** Deep enough that what walks the configuration overflows the stack. */
+/** Deep enough that a recursive walk of the config overflows the stack. */
 function deepConfig(): Record<string, unknown> {
   let a: unknown = [];
   for (let level = 0; level < 100_000; level++) a = [a];
@@ -13,8 +13,8 @@ function deepConfig(): Record<string, unknown> {
 
 const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text] } });
 
-onEveryBackend("a run that throws while it is accepted", (backend) => {
-  it("frees its thread", async () => {
+onEveryBackend("an exception while a run is accepted", (backend) => {
+  it("releases the lease of the thread", async () => {
     const service = await openTestService({ graphs: { chat }, storage: await openBackend(backend()) });
     const { thread_id } = await service.threads.create({});
     const broken = { ...say("one"), config: deepConfig() };

@@ -1,4 +1,4 @@
-/** A state key named `messages` holds messages in most graphs, and something else in others. */
+/** A state key named `messages` holds chat messages in most graphs, but other values in some. */
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -15,7 +15,7 @@ import { z } from "zod";
 import { startTestServer } from "../helpers/app.js";
 
 const seen: unknown[] = [];
-/** A graph of one node, which notes what it gets. */
+/** A graph with one node that records its input. */
 const withState = (state: typeof MessagesAnnotation) =>
   new StateGraph(state)
     .addNode("look", ({ messages }) => {
@@ -31,7 +31,7 @@ const graphs = {
   messages: graphOf(MessagesAnnotation),
   "messages by zod": graphOf(MessagesZodState),
   "messages by StateSchema": graphOf(new StateSchema({ messages: MessagesValue })),
-  "messages by their default": graphOf(
+  "messages by default value": graphOf(
     Annotation.Root({
       messages: Annotation<unknown[]>({ reducer: concat, default: () => [new HumanMessage("0")] }),
     }),
@@ -47,12 +47,12 @@ const graphs = {
       }),
     }),
   ),
-  "texts by zod": graphOf(z.object({ messages: z.array(z.string()) })),
-  "texts by StateSchema": graphOf(new StateSchema({ messages: z.array(z.string()) })),
-  "texts by their default": graphOf(
+  "strings by zod": graphOf(z.object({ messages: z.array(z.string()) })),
+  "strings by StateSchema": graphOf(new StateSchema({ messages: z.array(z.string()) })),
+  "strings by default value": graphOf(
     Annotation.Root({ messages: Annotation<unknown[]>({ reducer: concat, default: () => ["0"] }) }),
   ),
-  "one text": graphOf(z.object({ messages: z.string() })),
+  "one string": graphOf(z.object({ messages: z.string() })),
   objects: graphOf(z.object({ messages: z.array(z.object({ role: z.string(), content: z.string() })) })),
 };
 
@@ -77,7 +77,7 @@ async function open(graph_id: string) {
   return { post, values, thread: `/threads/${thread_id}`, graph_id };
 }
 
-/** What the node was given by a run that begins with `input`. */
+/** What the node receives from a run with `input`. */
 async function runWith(graph: string, messages: unknown): Promise<unknown[]> {
   const { post, thread } = await open(graph);
   seen.length = 0;
@@ -86,7 +86,7 @@ async function runWith(graph: string, messages: unknown): Promise<unknown[]> {
   return [seen[0]].flat();
 }
 
-/** The state after a write by each of the ways there are. */
+/** The state after a write, by each API that writes state. */
 const WRITES: Record<string, (graph: string, messages: unknown) => Promise<unknown>> = {
   "POST state": async (graph, messages) => {
     const { post, thread, values } = await open(graph);
@@ -115,48 +115,51 @@ const WRITES: Record<string, (graph: string, messages: unknown) => Promise<unkno
 
 const MESSAGES = ["messages", "messages by zod", "messages by StateSchema"];
 const UNKNOWN = ["a list without types", "a reducer around messages"];
-const TEXT_LISTS = ["texts by zod", "texts by StateSchema"];
+const TEXT_LISTS = ["strings by zod", "strings by StateSchema"];
 
-describe("a run's input", () => {
-  it.each([...MESSAGES, "messages by their default", ...UNKNOWN])("becomes messages: %s", async (graph) => {
-    for (const messages of [["text"], "text", OBJECTS, [["human", "hi"]]]) {
-      const found = await runWith(graph, messages);
-      expect(found.length).toBeGreaterThan(0);
-      expect(found.every(isMessage)).toBe(true);
-    }
-  });
+describe("the input of a run", () => {
+  it.each([...MESSAGES, "messages by default value", ...UNKNOWN])(
+    "is converted to messages: %s",
+    async (graph) => {
+      for (const messages of [["text"], "text", OBJECTS, [["human", "hi"]]]) {
+        const found = await runWith(graph, messages);
+        expect(found.length).toBeGreaterThan(0);
+        expect(found.every(isMessage)).toBe(true);
+      }
+    },
+  );
 
-  it.each([...TEXT_LISTS, "texts by their default"])("stays a list of texts: %s", async (graph) => {
+  it.each([...TEXT_LISTS, "strings by default value"])("remains a list of strings: %s", async (graph) => {
     const found = await runWith(graph, TEXTS);
     expect(found.slice(-2)).toEqual(TEXTS);
   });
 
-  it("stays what the schema says", async () => {
-    expect(await runWith("one text", "human")).toEqual(["human"]);
+  it("keeps the type that the schema declares", async () => {
+    expect(await runWith("one string", "human")).toEqual(["human"]);
     expect(await runWith("objects", OBJECTS)).toEqual(OBJECTS);
   });
 });
 
-describe.each(Object.entries(WRITES))("what %s writes", (_way, write) => {
-  it.each([...MESSAGES, "messages by their default"])("becomes messages: %s", async (graph) => {
+describe.each(Object.entries(WRITES))("a write by %s", (_way, write) => {
+  it.each([...MESSAGES, "messages by default value"])("is converted to messages: %s", async (graph) => {
     expect((await write(graph, TEXTS.slice(0, 1))) as unknown[]).toMatchObject(
       expect.arrayContaining([expect.objectContaining({ type: "human", content: "text" })]) as unknown[],
     );
   });
 
-  it.each([...TEXT_LISTS, "texts by their default", "a list without types"])(
-    "stays a list of texts: %s",
+  it.each([...TEXT_LISTS, "strings by default value", "a list without types"])(
+    "remains a list of strings: %s",
     async (graph) => {
       expect(((await write(graph, TEXTS)) as unknown[]).slice(-2)).toEqual(TEXTS);
     },
   );
 
-  it("stays one text, or objects, where the schema says so", async () => {
-    expect(await write("one text", "human")).toBe("human");
+  it("keeps a string or objects that the schema declares", async () => {
+    expect(await write("one string", "human")).toBe("human");
     expect(await write("objects", OBJECTS)).toEqual(OBJECTS);
   });
 
-  it("becomes messages where it has their form and nothing speaks against it", async () => {
+  it("converts message-shaped values of an untyped list", async () => {
     const written = ["text", { role: "user", content: "hi" }, { type: "ai", content: "yes" }, { note: 1 }];
     expect(await write("a list without types", written)).toMatchObject([
       "text",

@@ -23,7 +23,7 @@ const settings = () => ({ checkpointer_scheme: "sqlite", checkpointer_uri: join(
 const openFile = (): Promise<Storage> =>
   openStorage({ ...settings(), checkpointer_options: {}, max_queued_runs: 10 });
 
-/** A run in flight in a process named `owner`. */
+/** A run in flight that is owned by the process `owner`. */
 function runOf(threadId: string, owner: string): RunRow {
   const at = new Date().toISOString();
   return {
@@ -42,7 +42,7 @@ function runOf(threadId: string, owner: string): RunRow {
   };
 }
 
-/** A run that a process named `owner` left in flight. */
+/** Stores a run in flight that the process `owner` left behind. */
 async function leaveRun(threadId: string, owner: string): Promise<string> {
   const storage = await openFile();
   const row = runOf(threadId, owner);
@@ -59,8 +59,8 @@ async function interruptedThread(): Promise<string> {
   return thread_id;
 }
 
-describe("start-up", () => {
-  it("settles the runs of a dead process", async () => {
+describe("startup recovery", () => {
+  it("fails the runs of a dead process", async () => {
     const thread_id = await interruptedThread();
     const run_id = await leaveRun(thread_id, "nobody");
     const logger = recordingLogger();
@@ -76,10 +76,10 @@ describe("start-up", () => {
     ).toMatchObject({ status: "success" });
   });
 
-  it("leaves the runs of a live process alone", async () => {
+  it("does not touch the runs of a live process", async () => {
     const thread_id = await interruptedThread();
     const storage = await openFile();
-    // The parent of the test runner lives as long as the test does.
+    // The parent of the test runner outlives the test.
     await storage.owners.beat({
       id: "other",
       host: "elsewhere",
@@ -93,7 +93,7 @@ describe("start-up", () => {
     expect((await service.threads.get(thread_id)).status).toBe("busy");
   });
 
-  it("finds everything an earlier process acknowledged", async () => {
+  it("keeps everything that an earlier process acknowledged", async () => {
     const thread_id = await interruptedThread();
     const service = await openTestService({ graphs: { hitl, steps }, settings: settings() });
     expect(await service.threads.get(thread_id)).toMatchObject({
@@ -107,8 +107,8 @@ describe("start-up", () => {
   });
 });
 
-describe("a run that others took for dead", () => {
-  it("does not begin when it waited in the queue", async () => {
+describe("a queued run that another process marked as dead", () => {
+  it("is not started", async () => {
     const storage = await openStorage({
       checkpointer_scheme: "memory",
       checkpointer_options: {},
@@ -137,8 +137,7 @@ describe("a run that others took for dead", () => {
   });
 });
 
-describe("a storage of one's own that names all unfinished runs, whoever asks", () => {
-  /** In memory. */
+describe("a custom storage whose runs.unfinished ignores its filter", () => {
   async function opened() {
     const storage = await openStorage({
       checkpointer_scheme: "memory",
@@ -161,7 +160,7 @@ describe("a storage of one's own that names all unfinished runs, whoever asks", 
     return { storage, service, cancelled, begin };
   }
 
-  it("has runs of that thread cancelled, and no others", async () => {
+  it("deleting a thread cancels only the runs of that thread", async () => {
     const { service, cancelled, begin } = await opened();
     const [one, other] = [await begin(), await begin()];
     await service.threads.delete(one.thread_id);
@@ -171,7 +170,7 @@ describe("a storage of one's own that names all unfinished runs, whoever asks", 
     expect(await answer).not.toHaveProperty("__error__");
   });
 
-  it("has runs of that thread told as cut off, and no others", async () => {
+  it("the interrupted runs of a thread exclude runs of other threads", async () => {
     const { storage, service } = await opened();
     const [one, other] = [await service.threads.create({}), await service.threads.create({})];
     const left = [runOf(one.thread_id, "nobody"), runOf(other.thread_id, "nobody")];
@@ -181,26 +180,26 @@ describe("a storage of one's own that names all unfinished runs, whoever asks", 
   });
 });
 
-describe("an owner", () => {
+describe("isDead", () => {
   const self = { id: "me", host: "here", pid: process.pid, seen_at: "2026-01-01T00:00:00.000Z" };
   const at = Date.parse(self.seen_at);
 
   it.each([
     [false, self],
     [true, undefined],
-    [true, { ...self, id: "predecessor with my pid" }],
-    [false, { ...self, id: "another of this process", seen_at: new Date().toISOString() }],
+    [true, { ...self, id: "previous process with the same pid" }],
+    [false, { ...self, id: "another owner in this process", seen_at: new Date().toISOString() }],
     [false, { ...self, id: "other", host: "elsewhere" }],
     [true, { ...self, id: "other", host: "elsewhere", seen_at: "2025-12-31T23:59:00.000Z" }],
     [false, { ...self, id: "parent", pid: process.ppid }],
     [true, { ...self, id: "gone", pid: 2 ** 22 + 1 }],
-  ])("is dead: %j, for %j", (dead, owner) => {
+  ])("returns %j for the owner %j", (dead, owner) => {
     expect(isDead(owner, self, at)).toBe(dead);
   });
 });
 
-describe("a sweep", () => {
-  it("deletes or prunes what has expired", async () => {
+describe("the sweep", () => {
+  it("deletes or prunes expired threads", async () => {
     const service = await openTestService({ graphs: { steps } });
     const gone = await service.threads.create({ ttl: { ttl: 0.00001 } });
     const pruned = await service.threads.create({ ttl: { strategy: "keep_latest", ttl: 0.00001 } });

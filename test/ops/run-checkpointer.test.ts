@@ -39,14 +39,14 @@ async function open() {
   };
 }
 
-it("a run writes until it has ended", async () => {
+it("a run can write until it has ended", async () => {
   const run = await open();
   run.watch();
   await run.write();
   expect(await run.isStored()).toBe(true);
 });
 
-it("a write waits for what has to be stored before it", async () => {
+it("a write waits until its preceding frames are stored", async () => {
   const run = await open();
   const stored = deferred();
   const asked = deferred();
@@ -63,7 +63,7 @@ it("a write waits for what has to be stored before it", async () => {
   expect(await run.isStored()).toBe(true);
 });
 
-it("what a run writes after its end is dropped", async () => {
+it("writes after the end of a run are dropped", async () => {
   const run = await open();
   run.watch();
   run.unwatch();
@@ -74,7 +74,7 @@ it("what a run writes after its end is dropped", async () => {
   expect(run.failures).toEqual([]);
 });
 
-it("a write under way at the run's end is dropped", async () => {
+it("a write that is pending at the end of a run is dropped", async () => {
   const run = await open();
   const confirmed = deferred();
   run.watch({ confirm: () => confirmed.promise });
@@ -85,7 +85,7 @@ it("a write under way at the run's end is dropped", async () => {
   expect(await run.isStored()).toBe(false);
 });
 
-it("a run is drained when its writes have ended, one after another", async () => {
+it("a run is drained once its consecutive writes have completed", async () => {
   const run = await open();
   const [first, second] = [deferred(), deferred()];
   const confirms = [first.promise, second.promise];
@@ -102,9 +102,9 @@ it("a run is drained when its writes have ended, one after another", async () =>
   expect(await run.isStored()).toBe(true);
 });
 
-it("a lease found lost refuses the write that asked", async () => {
+it("a write that detects a lost lease is rejected", async () => {
   const run = await open();
-  // As a run does when its lease is lost.
+  // A run fences its writes when its lease is lost.
   run.watch({ confirm: async () => run.inner.fence(run.run_id) });
   await run.write();
   await run.writePending();

@@ -5,7 +5,7 @@ import { type LogReader, RunLog, RunLogs } from "../../src/ops/run-log.js";
 
 const MB = 1024 * 1024;
 
-/** Push frames of about a megabyte each. */
+/** Pushes frames of about one megabyte each. */
 function fill(log: RunLog, count: number): void {
   for (let index = 0; index < count; index += 1) log.push("custom", "x".repeat(MB));
 }
@@ -28,8 +28,8 @@ async function idsOf(source: RunLog | LogReader, after?: number): Promise<number
   return batches.flat().map(({ id }) => id);
 }
 
-describe("a run's log", () => {
-  it("gives every reader every frame in order", async () => {
+describe("RunLog", () => {
+  it("returns all frames in order to every reader", async () => {
     const log = new RunLog();
     const early = idsOf(log);
     log.push("values", "1");
@@ -47,7 +47,7 @@ describe("a run's log", () => {
   it.each([
     ["frames", 12_000, "x"],
     ["bytes", 40, "x".repeat(1024 * 1024)],
-  ])("forgets the oldest of too many %s", async (_, count, data) => {
+  ])("drops the oldest frames beyond the limit of %s", async (_, count, data) => {
     const log = new RunLog();
     for (let index = 0; index < count; index++) log.push("values", data);
     log.close();
@@ -58,7 +58,7 @@ describe("a run's log", () => {
     expect(await idsOf(log, count - 2)).toEqual([count - 1]);
   });
 
-  it("never shows a gap to a slow reader", async () => {
+  it("rejects a slow reader with FramesLostError instead of skipping frames", async () => {
     const log = new RunLog();
     log.push("values", "first");
     const reader = log.read()[Symbol.asyncIterator]();
@@ -67,7 +67,7 @@ describe("a run's log", () => {
     await expect(reader.next()).rejects.toThrow(FramesLostError);
   });
 
-  it("keeps any number of small frames for its reader", async () => {
+  it("keeps any number of small frames for an active reader", async () => {
     const log = new RunLog();
     const ids = idsOf(log);
     for (let index = 0; index < 50_000; index++) log.push("values", "x");
@@ -76,20 +76,20 @@ describe("a run's log", () => {
   });
 });
 
-describe("a reader that leaves", () => {
-  it("gives a reader that waits all frames of a turn of the event loop at once", async () => {
+describe("RunLog.read", () => {
+  it("returns all frames of one event loop turn to a waiting reader in one batch", async () => {
     const log = new RunLog();
     const reader = log.read()[Symbol.asyncIterator]();
     const next = reader.next();
     for (let index = 0; index < 3; index++) {
       log.push("values", "x");
-      // As a model's tokens come: many microtasks apart, without a turn between.
+      // Model tokens arrive many microtasks apart within one turn.
       await Promise.resolve().then(() => Promise.resolve());
     }
     expect((await next).value).toHaveLength(3);
   });
 
-  it("ends at once, though no frame comes", async () => {
+  it("ends immediately for a reader that leaves, without waiting for a frame", async () => {
     const log = new RunLog();
     log.push("metadata", "1");
     const [leaving, staying] = [log.read(), log.read()];
@@ -107,7 +107,7 @@ describe("a reader that leaves", () => {
     expect(log.readers).toBe(0);
   });
 
-  it("keeps no frames for itself", async () => {
+  it("retains no frames for a reader that has left", async () => {
     const log = new RunLog();
     const reader = log.read();
     reader.leave();
@@ -116,8 +116,8 @@ describe("a reader that leaves", () => {
   });
 });
 
-describe("what a slow reader holds", () => {
-  it("is little, and large frames are those of all", async () => {
+describe("batches for a slow reader", () => {
+  it("are small, and large frames are shared rather than copied", async () => {
     const log = new RunLog();
     for (let index = 0; index < 2000; index++)
       log.push("messages", "x".repeat(index % 100 === 0 ? 100_000 : 600));
@@ -157,7 +157,7 @@ describe("logs of ended runs", () => {
     expect(logs.count).toBe(0);
   });
 
-  it("go with their thread", () => {
+  it("are dropped with their thread", () => {
     const logs = new RunLogs();
     for (const runId of ["a", "b"]) logs.keep(ofRun(runId), logOf(1));
     logs.keep(ofRun("c", "another"), logOf(1));
@@ -166,7 +166,7 @@ describe("logs of ended runs", () => {
     expect(logs.get("c")).toBeDefined();
   });
 
-  it("are found by their thread, each once, in the order of their ends", () => {
+  it("are listed by thread without duplicates, in the order in which the runs ended", () => {
     const logs = new RunLogs();
     const ended = { first: "a", second: "b", third: "a" };
     for (const [run, thread] of [...Object.entries(ended), ["first", "a"] as const])
@@ -178,7 +178,7 @@ describe("logs of ended runs", () => {
     expect(logs.count).toBe(2);
   });
 
-  it("that were read longest ago are dropped first when the budget is full", async () => {
+  it("are dropped least recently read first when the budget is full", async () => {
     const budget = new FrameBudget(8 * MB);
     const logs = new RunLogs();
     for (const runId of ["a", "b", "c"]) logs.keep(ofRun(runId), filled(budget, 2));
@@ -188,7 +188,7 @@ describe("logs of ended runs", () => {
     expect(budget.bytes).toBeLessThanOrEqual(8 * MB);
   });
 
-  it("count no longer once they are forgotten, also after they were read", async () => {
+  it("no longer count toward the budget after they are forgotten and read", async () => {
     const budget = new FrameBudget(8 * MB);
     const logs = new RunLogs();
     const log = filled(budget, 2);
@@ -201,8 +201,8 @@ describe("logs of ended runs", () => {
   });
 });
 
-describe("a full budget", () => {
-  it("drops frames without readers before those that a slow reader has yet to see", async () => {
+describe("a full frame budget", () => {
+  it("drops frames without readers before unread frames of a slow reader", async () => {
     const losses: number[] = [];
     const budget = new FrameBudget(8 * MB, (readers) => losses.push(readers));
     const slow = new RunLog({ budget });
@@ -218,7 +218,7 @@ describe("a full budget", () => {
     expect(losses).toEqual([]);
   });
 
-  it("drops the frames of the reader that has read nothing for longest", async () => {
+  it("drops the frames of the reader that has been idle longest", async () => {
     const losses: number[] = [];
     const budget = new FrameBudget(8 * MB, (readers) => losses.push(readers));
     const [mute, slow] = [new RunLog({ budget }), new RunLog({ budget })];
@@ -236,7 +236,7 @@ describe("a full budget", () => {
     for (const id of [1, 2, 3, 4]) expect(await idOf(kept)).toEqual([id]);
   });
 
-  it("keeps a frame that is larger than the limit alone", async () => {
+  it("keeps a single frame that is larger than the limit", async () => {
     const budget = new FrameBudget(2 * MB);
     filled(budget, 1);
     const log = new RunLog({ budget });
@@ -247,9 +247,9 @@ describe("a full budget", () => {
   });
 
   it.each([
-    ["one byte a character", "é", 1],
-    ["two bytes a character", "漢", 2],
-  ])("counts the bytes of texts as V8 stores them: %s", (_, char, bytes) => {
+    ["one byte per character", "é", 1],
+    ["two bytes per character", "漢", 2],
+  ])("counts string bytes as V8 stores them: %s", (_, char, bytes) => {
     const log = new RunLog();
     log.push("values", char.repeat(MB));
     expect(log.size - bytes * MB).toBeLessThan(1024);

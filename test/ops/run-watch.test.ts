@@ -1,4 +1,4 @@
-/** Watching runs: what they do is told as it happens, and what they stream stays as it is. */
+/** `onActivity` reports what runs do without changing what they stream. */
 import { expect, it } from "vitest";
 import type { RunActivity } from "../../src/models/run-activity.js";
 import { openService, type Service } from "../../src/service.js";
@@ -18,8 +18,8 @@ async function frames(service: Service, assistant_id: string, input: object): Pr
     text
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g, "ID")
       .replace(/"(run-|lc_tool_)?ID"/g, '"ID"')
-      // The agent names the message that the model made, and LangGraph gives that of a tool its id: before they are sent,
-      // or right after.
+      // The agent sets the name of the model's message, and LangGraph sets the id of a tool message, either
+      // before or right after they are streamed.
       .replaceAll('"name":"model",', "")
       .replace(/"id":"run-ID-tool-\w+",/g, "")
   );
@@ -29,7 +29,7 @@ it.each([
   ["agent", { messages: [{ role: "user", content: "2 + 3" }] }],
   ["vault", { n: 1 }],
   ["fail", {}],
-])("a run of %s streams the same when it is watched", async (id, input) => {
+])("a run of %s streams the same frames with and without a watcher", async (id, input) => {
   const seen: RunActivity[] = [];
   const plain = await openService({ graphs });
   const watched = await openService({ graphs, onActivity: (activity) => void seen.push(activity) });
@@ -43,7 +43,7 @@ it.each([
   }
 });
 
-it("a watcher that throws harms no run", async () => {
+it("a run is not affected by a watcher that throws", async () => {
   const service = await openService({
     graphs,
     onActivity: () => {

@@ -25,7 +25,7 @@ const codeOf = (error: unknown) => (error instanceof GraphServeError ? error.cod
 const refusal = (promise: Promise<unknown>) => promise.then(() => "accepted", codeOf);
 
 describe("a blocking run", () => {
-  it("ends with status success and its usage", async () => {
+  it("ends with status success and reports its usage", async () => {
     const { service, thread_id, run } = await openThread();
     const ended = await run({
       assistant_id: "chat",
@@ -50,7 +50,7 @@ describe("a blocking run", () => {
     ]);
   });
 
-  it("reports usage per run on a long thread", async () => {
+  it("reports its own usage only, on a thread with earlier runs", async () => {
     const { run } = await openThread();
     const first = await run({ assistant_id: "chat", input: { messages: ["one two"] } });
     const second = await run({ assistant_id: "chat", input: { messages: ["one two"] } });
@@ -71,7 +71,7 @@ describe("a blocking run", () => {
     expect(await run({ assistant_id: "steps" })).toMatchObject({ status: "error" });
   });
 
-  it("stamps its id into every checkpoint", async () => {
+  it("stamps its run id on every checkpoint", async () => {
     const { service, thread_id, run } = await openThread();
     const { run_id } = await run({ assistant_id: "steps", input: { n: 0 } });
     const states = await service.state.history(thread_id, { limit: 100 });
@@ -81,7 +81,7 @@ describe("a blocking run", () => {
     expect(own).toHaveLength(states.length);
   });
 
-  it("marks its checkpoints with its metadata", async () => {
+  it("stamps its metadata on every checkpoint", async () => {
     const { service, thread_id, run } = await openThread();
     await run({ assistant_id: "steps", input: { n: 0 }, metadata: { team: "blue" } });
     await run({ assistant_id: "steps", input: { n: 0 }, metadata: { team: "red" } });
@@ -101,19 +101,19 @@ describe("a blocking run", () => {
     });
   });
 
-  it("writes one checkpoint under durability exit", async () => {
+  it("writes one checkpoint with durability exit", async () => {
     const { service, thread_id, run } = await openThread();
     await run({ assistant_id: "steps", input: { n: 0 }, durability: "exit" });
     expect(await service.state.history(thread_id, { limit: 100 })).toHaveLength(1);
   });
 
-  it("obeys the recursion limit of its config", async () => {
+  it("respects the recursion limit of its config", async () => {
     const { run } = await openThread();
     const ended = await run({ assistant_id: "steps", input: { n: 0 }, config: { recursion_limit: 3 } });
     expect(ended.error).toMatch(/[Rr]ecursion limit of 3/);
   });
 
-  it("keeps its config on the thread", async () => {
+  it("stores its config on the thread", async () => {
     const { service, thread_id, run } = await openThread();
     await run({
       assistant_id: "steps",
@@ -123,7 +123,7 @@ describe("a blocking run", () => {
     expect((await service.threads.get(thread_id)).config).toEqual({ configurable: { user: "u" } });
   });
 
-  it("hands configurable and context to the graph", async () => {
+  it("passes configurable and context to the graph", async () => {
     const State = Annotation.Root({ seen: Annotation<unknown> });
     const probe = new StateGraph(State)
       .addNode("a", (_, config) => ({
@@ -166,7 +166,7 @@ describe("an interrupt", () => {
     });
   });
 
-  it("resumes by a map of interrupt ids", async () => {
+  it("is resumed by a map of interrupt ids", async () => {
     const { service, thread_id, run } = await openThread();
     await run({ assistant_id: "hitl", input: { topic: "cats" } });
     const { interrupts } = await service.state.get(thread_id);
@@ -174,7 +174,7 @@ describe("an interrupt", () => {
     expect((await service.threads.get(thread_id)).values.answer).toBe("mapped");
   });
 
-  it.each([[false], [0], [""], [null], [{}]])("takes %j for an answer", async (answer) => {
+  it.each([[false], [0], [""], [null], [{}]])("accepts %j as the resume value", async (answer) => {
     const { service, thread_id, run } = await openThread();
     await run({ assistant_id: "hitl", input: { topic: "cats" } });
     expect(await run({ assistant_id: "hitl", command: { resume: answer } })).toMatchObject({
@@ -183,7 +183,7 @@ describe("an interrupt", () => {
     expect((await service.threads.get(thread_id)).values.answer).toBe(`${answer as string}`);
   });
 
-  it("resumes beside the checkpoint that clients send", async () => {
+  it("is resumed from the checkpoint that clients send with the command", async () => {
     const { service, thread_id, run } = await openThread();
     await run({ assistant_id: "hitl", input: { topic: "cats" } });
     const { checkpoint } = await service.state.get(thread_id);
@@ -206,7 +206,7 @@ describe("an interrupt", () => {
     expect((await service.threads.get(thread_id)).values.n).toBe(10);
   });
 
-  it("is steered by goto and update", async () => {
+  it("is resumed with goto and update", async () => {
     const { service, thread_id, run } = await openThread();
     await run({ assistant_id: "hitl", input: { topic: "cats" } });
     await run({ assistant_id: "hitl", command: { goto: "finish", update: { topic: "dogs" } } });
@@ -218,7 +218,7 @@ describe("an interrupt", () => {
 });
 
 describe("time travel", () => {
-  it("runs on from an earlier checkpoint", async () => {
+  it("resumes from an earlier checkpoint", async () => {
     const { service, thread_id, run } = await openThread();
     await run({ assistant_id: "steps", input: { n: 0 } });
     const states = await service.state.history(thread_id, { limit: 100 });
@@ -230,11 +230,11 @@ describe("time travel", () => {
   });
 });
 
-describe("a refused run", () => {
+describe("a rejected run", () => {
   const missing = "00000000-0000-4000-8000-000000000000";
 
   it.each([
-    ["assistant_not_found", { assistant_id: "nobody" }],
+    ["assistant_not_found", { assistant_id: "unknown" }],
     ["assistant_not_found", { assistant_id: missing }],
     ["unsupported_option", { assistant_id: "chat", after_seconds: 5 }],
     ["unsupported_option", { assistant_id: "chat", webhook: "http://x" }],
@@ -245,7 +245,7 @@ describe("a refused run", () => {
     ["invalid_request", { assistant_id: "chat", metadata: { a: { lc: 1 } } }],
     ["invalid_request", { assistant_id: "chat", checkpoint: { thread_id: missing } }],
     ["checkpoint_not_found", { assistant_id: "chat", checkpoint_id: missing }],
-  ])("answers %s and leaves no row", async (code, request) => {
+  ])("returns %s and stores no row", async (code, request) => {
     const { service, thread_id } = await openThread();
     expect(await refusal(service.runs.create(thread_id, request))).toBe(code);
     expect(await refusal(service.runs.stream(thread_id, request))).toBe(code);
@@ -253,9 +253,9 @@ describe("a refused run", () => {
     expect((await service.threads.get(thread_id)).status).toBe("idle");
   });
 
-  it("names the assistant before the thread", async () => {
+  it("reports an unknown assistant before an unknown thread", async () => {
     const { service } = await openThread();
-    expect(await refusal(service.runs.create(missing, { assistant_id: "nobody" }))).toBe(
+    expect(await refusal(service.runs.create(missing, { assistant_id: "unknown" }))).toBe(
       "assistant_not_found",
     );
     expect(await refusal(service.runs.create(missing, { assistant_id: "chat", webhook: "x" }))).toBe(
@@ -264,14 +264,14 @@ describe("a refused run", () => {
     expect(await refusal(service.runs.create("no-uuid", { assistant_id: "chat" }))).toBe("invalid_request");
   });
 
-  it("creates no thread that it then refuses", async () => {
+  it("does not create its missing thread", async () => {
     const { service } = await openThread();
     const request = { assistant_id: "chat", if_not_exists: "create", webhook: "x" } as const;
     expect(await refusal(service.runs.create(missing, request))).toBe("unsupported_option");
     expect(await refusal(service.threads.get(missing))).toBe("thread_not_found");
   });
 
-  it("creates a missing thread when asked", async () => {
+  it("is not rejected for a missing thread with if_not_exists create", async () => {
     const { service } = await openThread();
     const request = { assistant_id: "chat", input: { messages: ["hi"] }, if_not_exists: "create" } as const;
     expect(await service.runs.create(missing, request)).toMatchObject({
@@ -282,8 +282,8 @@ describe("a refused run", () => {
   });
 });
 
-describe("events mode", () => {
-  it("is refused where it would leak hidden state", async () => {
+describe("stream mode events", () => {
+  it("is rejected if it would expose hidden state", async () => {
     const { service, thread_id } = await openThread();
     const request = { assistant_id: "hitl", input: { topic: "x" }, stream_mode: "events" } as const;
     expect(await refusal(service.runs.stream(thread_id, request))).toBe("unsupported_option");
@@ -293,8 +293,8 @@ describe("events mode", () => {
   });
 });
 
-describe("a network failure", () => {
-  it("is tried again without a second input", { timeout: 20_000 }, async () => {
+describe("a network error", () => {
+  it("is retried without adding the input twice", { timeout: 20_000 }, async () => {
     let calls = 0;
     const State = Annotation.Root({
       messages: Annotation<unknown[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
@@ -319,7 +319,7 @@ describe("a network failure", () => {
     ]);
   });
 
-  it("is final once an event went out", async () => {
+  it("fails the run once an event has been sent", async () => {
     let calls = 0;
     const State = Annotation.Root({ n: Annotation<number> });
     const flaky = new StateGraph(State)
@@ -339,8 +339,8 @@ describe("a network failure", () => {
   });
 });
 
-describe("a run list", () => {
-  it("is newest first, paged, filtered by status", async () => {
+describe("the run list", () => {
+  it("is sorted newest first, paged and filtered by status", async () => {
     const { service, thread_id, run } = await openThread();
     const first = await run({ assistant_id: "steps", input: { n: 0 } });
     const second = await run({ assistant_id: "fail", input: { x: 0 } });
@@ -352,7 +352,7 @@ describe("a run list", () => {
     expect(await refusal(service.runs.list(newId(), {}))).toBe("thread_not_found");
   });
 
-  it("gives a run only on its own thread", async () => {
+  it("returns a run only on its own thread", async () => {
     const { service, run } = await openThread();
     const { run_id } = await run({ assistant_id: "steps", input: { n: 0 } });
     const other = await service.threads.create({});
@@ -360,7 +360,7 @@ describe("a run list", () => {
   });
 });
 
-describe("a gate", () => {
+describe("the test gate", () => {
   it("holds a run until it opens", async () => {
     const { run } = await openThread();
     const name = newId();

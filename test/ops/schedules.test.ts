@@ -1,4 +1,4 @@
-/** What is due, on every backend: once, whoever looks, and whatever became of the one who looked before. */
+/** Crons fire each slot exactly once on every backend, with several servers and across crashes. */
 import { expect, it } from "vitest";
 import { openService, type Service } from "../../src/service.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -25,12 +25,12 @@ onEveryBackend("a cron", (backend) => {
     const { cron_id } = await (await service.crons).create(ownThreads, thread_id);
     return { thread_id, cron_id };
   };
-  /** What a storage without timers leaves out. */
+  /** A storage without timers does not support crons. */
   const skip = () => backend().name === "a storage of one's own";
-  /** Where a test can stand between the service and its rows, and several servers share those. */
+  /** Backends on which the test can intercept row writes and several servers share the rows. */
   const isBetween = () => ["sqlite", "postgres"].includes(backend().name);
 
-  it("fires a slot once, however many look at the same time", async () => {
+  it("fires a slot once when several servers poll at the same time", async () => {
     if (skip()) return;
     const { service, storage } = await open();
     const others = await Promise.all([1, 2].map(() => openTestService({ graphs, settings, storage })));
@@ -40,12 +40,12 @@ onEveryBackend("a cron", (backend) => {
     expect(await runsOf(service, thread_id)).toHaveLength(1);
   });
 
-  it("one that a server took and died over is fired by another when its time is up", async () => {
+  it("claimed by a crashed server is fired by another one after the claim expires", async () => {
     if (skip()) return;
     const { service, storage } = await open();
     const { thread_id, cron_id } = await withCron(service);
     const row = (await storage.timers!.get("cron", cron_id))!;
-    // Taken as the dead one takes it, and no more.
+    // Claimed as the crashed server claims it, without firing.
     expect(await storage.timers!.replace({ ...row, due_at: after(60) })).toBe(true);
     await service.fireDue(after(59));
     expect(await runsOf(service, thread_id)).toEqual([]);
@@ -53,7 +53,7 @@ onEveryBackend("a cron", (backend) => {
     expect(await runsOf(service, thread_id)).toHaveLength(1);
   });
 
-  it("one that died after the run was accepted does not make it run again", async () => {
+  it("is not fired again when a server crashed after accepting the run", async () => {
     if (skip()) return;
     const { service, storage } = await open();
     const { thread_id, cron_id } = await withCron(service);
@@ -66,7 +66,7 @@ onEveryBackend("a cron", (backend) => {
     expect((await storage.timers!.get("cron", cron_id))?.due_at).not.toBe(after(60));
   });
 
-  it("one that is changed while a server fires it stays that server's", async () => {
+  it("updated while a server fires it keeps that server's claim", async () => {
     if (skip()) return;
     const { service, storage } = await open();
     const { thread_id, cron_id } = await withCron(service);
@@ -79,12 +79,12 @@ onEveryBackend("a cron", (backend) => {
     expect((await storage.timers!.get("cron", cron_id))?.due_at).toBe(next_run_date);
   });
 
-  it("one that is changed while its run is accepted waits for the next slot, as changed", async () => {
+  it("updated while its run is accepted keeps the update for the next slot", async () => {
     if (!isBetween()) return;
     const { service, storage } = await open();
     const { thread_id, cron_id } = await withCron(service);
     const crons = await service.crons;
-    // A change comes in between the run and what is noted of it.
+    // The update arrives after the run is stored and before the cron is rescheduled.
     const insert = storage.runs.insert.bind(storage.runs);
     storage.runs.insert = async (row, thread) => {
       const isStored = await insert(row, thread);
@@ -98,7 +98,7 @@ onEveryBackend("a cron", (backend) => {
     expect(due_at! > after(3600)).toBe(true);
   });
 
-  it("who was too slow to accept the run leaves it to the one who was not", async () => {
+  it("fires one run when a slower server loses the race to accept it", async () => {
     if (!isBetween()) return;
     const { service, storage } = await open();
     const faster = await openTestService({ graphs, settings, storage: { ...storage } });
@@ -118,7 +118,7 @@ onEveryBackend("a cron", (backend) => {
   });
 });
 
-it("a server that stops begins nothing more, however much is due", async () => {
+it("a stopping server fires no due crons", async () => {
   const storage = await keptStorage({ name: "memory", durable: false, settings: MEMORY, cwd: "." });
   const service = await openTestService({ graphs, settings, storage });
   const crons = await service.crons;
@@ -129,7 +129,7 @@ it("a server that stops begins nothing more, however much is due", async () => {
   let looks = 0;
   timers.due = (...asked) => {
     looks += 1;
-    if (looks > 5) throw new Error("it is looked for again and again");
+    if (looks > 5) throw new Error("the due timers are polled repeatedly");
     return due(...asked);
   };
   void service.close(0);
@@ -141,7 +141,7 @@ it("a server that stops begins nothing more, however much is due", async () => {
   );
 });
 
-it("a storage that keeps no timers is refused when a setting asks for them", async () => {
+it("a storage without timers is rejected if a setting requires them", async () => {
   const { openMemory } = await import("../../src/storage/memory/open.js");
   const memory = await openMemory({
     checkpointer_scheme: "memory",
@@ -154,7 +154,7 @@ it("a storage that keeps no timers is refused when a setting asks for them", asy
   );
 });
 
-it("clients are told whether there are crons", async () => {
+it("the info flags report whether crons are enabled", async () => {
   expect((await openTestService({ graphs, settings })).info().flags.crons).toBe(true);
   const service = await openTestService({ graphs });
   expect(service.info().flags.crons).toBe(false);

@@ -17,20 +17,20 @@ async function open() {
 }
 
 describe("the scope of a caller", () => {
-  it("is stamped over what its thread is given", async () => {
+  it("overrides the metadata of a new thread", async () => {
     const { asAnn } = await open();
     const { metadata } = await asAnn.threads.create({ metadata: { owner: "bob", topic: "x" } });
     expect(metadata).toEqual({ owner: "ann", topic: "x" });
   });
 
-  it("stays when the metadata is patched", async () => {
+  it("is kept when the metadata is patched", async () => {
     const { asAnn } = await open();
     const { thread_id } = await asAnn.threads.create({});
     const patched = await asAnn.threads.update(thread_id, { metadata: { owner: "bob", topic: "y" } });
     expect(patched.metadata).toEqual({ owner: "ann", topic: "y" });
   });
 
-  it("stays whatever metadata a run brings", async () => {
+  it("is kept with any metadata that a run sends", async () => {
     const { service, asAnn, asBob } = await open();
     const { thread_id } = await asAnn.threads.create({});
     const run = await asAnn.runs.create(thread_id, {
@@ -43,7 +43,7 @@ describe("the scope of a caller", () => {
     expect(await asBob.threads.count({})).toBe(0);
   });
 
-  it("goes along into a copy", async () => {
+  it("is copied with the thread", async () => {
     const { asAnn, asBob } = await open();
     const { thread_id } = await asAnn.threads.create({});
     await asAnn.runs.create(thread_id, say);
@@ -52,7 +52,7 @@ describe("the scope of a caller", () => {
     await expect(asBob.threads.get(copy.thread_id)).rejects.toThrow("does not exist");
   });
 
-  it("is on threads that runs create", async () => {
+  it("is stamped on threads that runs create", async () => {
     const { asAnn, asBob } = await open();
     const thread_id = "0197f0a0-0000-7000-8000-00000000beef";
     const stream = await asAnn.runs.stream(thread_id, { ...say, if_not_exists: "create" });
@@ -61,10 +61,10 @@ describe("the scope of a caller", () => {
     await expect(asBob.threads.get(thread_id)).rejects.toThrow("does not exist");
   });
 
-  it("of who creates a thread first counts", async () => {
+  it("is that of the first caller when two create a thread concurrently", async () => {
     const { service, asAnn, asBob } = await open();
     const thread_id = "0197f0a0-0000-7000-8000-00000000feed";
-    // Both pass the first check before either has the lock.
+    // Both requests pass the first check before either has the lock.
     const both = [asAnn, asBob].map((user) =>
       user.runs.create(thread_id, { ...say, if_not_exists: "create" }),
     );
@@ -75,7 +75,7 @@ describe("the scope of a caller", () => {
     expect(await service.runs.list(thread_id, {})).toHaveLength(1);
   });
 
-  it("may be shared by several users", async () => {
+  it("can be shared by several users", async () => {
     const { service } = await open();
     const team = { team: "north", level: 2 };
     const { thread_id } = await service.as(callerOf("ann", team)).threads.create({});
@@ -95,7 +95,7 @@ describe("the scope of a caller", () => {
     expect(await turned.threads.count({})).toBe(1);
   });
 
-  it("keeps threads of nobody from everybody", async () => {
+  it("hides threads without a scope from every user", async () => {
     const { service, asAnn } = await open();
     const { thread_id } = await service.threads.create({});
     await expect(asAnn.threads.get(thread_id)).rejects.toThrow("does not exist");
@@ -103,14 +103,14 @@ describe("the scope of a caller", () => {
     expect(await service.threads.count({})).toBe(1);
   });
 
-  it("is no part of what the server itself does", async () => {
+  it("does not restrict operations of the server itself", async () => {
     const { service, asAnn } = await open();
     const { thread_id } = await asAnn.threads.create({ ttl: 1 });
     await service.sweep(new Date(Date.now() + 120_000).toISOString());
     await expect(asAnn.threads.get(thread_id)).rejects.toThrow("does not exist");
   });
 
-  it("counts pruned threads of the caller's alone", async () => {
+  it("limits pruning to the caller's threads", async () => {
     const { service, asAnn, asBob } = await open();
     const mine = await asAnn.threads.create({});
     const other = await asBob.threads.create({});
@@ -123,14 +123,14 @@ describe("the scope of a caller", () => {
 describe("a graph", () => {
   const ask = { assistant_id: "whoami", input: {} };
 
-  it("sees who called it", async () => {
+  it("receives the authenticated user", async () => {
     const { asAnn } = await open();
     const { thread_id } = await asAnn.threads.create({});
     const { answer } = await asAnn.runs.wait(thread_id, ask);
     expect(await answer).toEqual({ user: ann.user, keys: ["langgraph_auth_user"] });
   });
 
-  it("cannot be told another name", async () => {
+  it("does not accept a forged user from the config", async () => {
     const { service, asAnn } = await open();
     const forged = { langgraph_auth_user: { identity: "bob" }, langgraph_auth_user_id: "bob" };
     const request = { ...ask, config: { configurable: forged } };
@@ -139,7 +139,7 @@ describe("a graph", () => {
     expect(await (await service.runs.wait(thread_id, request)).answer).toEqual({ user: null, keys: [] });
   });
 
-  it("of a factory learns of the caller too", async () => {
+  it("created by a factory receives the authenticated user", async () => {
     const seen: unknown[] = [];
     const factory = (config: { configurable?: Record<string, unknown> }) => {
       seen.push(config.configurable?.langgraph_auth_user);
@@ -157,7 +157,7 @@ describe("a graph", () => {
     expect(seen.every((user) => user === ann.user)).toBe(true);
   });
 
-  it("of a factory gets the access context and the user as second argument", async () => {
+  it("created by a factory receives the access context and the user as second argument", async () => {
     const seen: unknown[] = [];
     const factory = (_config: unknown, runtime: unknown) => {
       seen.push(runtime);
@@ -184,7 +184,7 @@ describe("a graph", () => {
     expect(await during(() => service.assistants.schemas("chat"))).toEqual([called("assistants.read")]);
   });
 
-  it("does not let the caller's fields out", async () => {
+  it("does not leak user fields to clients or logs", async () => {
     const logger = recordingLogger();
     const service = await openTestService({ graphs: { chat }, logger });
     const asAnn = service.as({ user: { identity: "ann", token: "s3cret" }, scope: { owner: "ann" } });

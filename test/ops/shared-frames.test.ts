@@ -1,6 +1,6 @@
-/** What a process puts on the bus of frames, and what it makes of a bus that fails. */
+/** Publishing frames to the shared bus, and handling of a bus that fails. */
 import { expect, it, vi } from "vitest";
-import { wideFrames } from "../../src/ops/frames-elsewhere.js";
+import { allModeFrames } from "../../src/ops/remote-frames.js";
 import type { EngineContext } from "../../src/ops/live-runs.js";
 import { RunLog } from "../../src/ops/run-log.js";
 import { SharedFrames } from "../../src/ops/shared-frames.js";
@@ -12,7 +12,7 @@ import { nextTurn } from "../../src/support/event-loop.js";
 import { deferred } from "../helpers/deferred.js";
 import { recordingLogger } from "../helpers/service.js";
 
-/** A bus that takes everything, unless a test lets it refuse. */
+/** A bus that accepts all frames unless a test sets `refusal`. */
 class TestBus implements FrameBus {
   readonly kind = "redis";
   readonly location = "memory";
@@ -20,7 +20,7 @@ class TestBus implements FrameBus {
   readonly pollMs = 3_600_000;
   readonly calls: (readonly FramePart[])[] = [];
   refusal: (parts: readonly FramePart[]) => Error | undefined = () => undefined;
-  /** Holds calls up. */
+  /** Delays appends. */
   gate: Promise<void> | undefined;
 
   async append(parts: readonly FramePart[]): Promise<number[]> {
@@ -30,10 +30,10 @@ class TestBus implements FrameBus {
     await this.gate;
     return parts.map(({ from, frames }) => from + frames.length);
   }
-  /** What is known of any run. */
+  /** The page that `read` returns for any run. */
   page: FramePage | undefined;
   read = () => Promise.resolve(this.page);
-  /** Tells readers to look, and writers that all may be gone. */
+  /** `hint` wakes readers; `lose` reports that the bus may have lost all frames. */
   hint = () => {};
   lose = () => {};
   listen = (_name: string, hear: () => void) => {
@@ -53,7 +53,7 @@ function open() {
   return { bus, logger, shared: new SharedFrames(bus, logger) };
 }
 
-/** A run that has told some texts, and ended with the last. */
+/** A run that has emitted `texts` and ended. */
 function ended(...texts: string[]) {
   const log = new RunLog();
   for (const text of texts) log.push("custom", text);
@@ -65,10 +65,10 @@ function ended(...texts: string[]) {
   };
 }
 
-/** A run that goes on. */
+/** A run in flight. */
 const running = () => ({ ...ended(), log: new RunLog(), endedAt: undefined });
 
-/** Which of them have settled. */
+/** Which of the promises have settled. */
 async function settled(...promises: (Promise<void> | undefined)[]): Promise<boolean[]> {
   const found = promises.map(() => false);
   promises.forEach((promise, index) => void promise?.then(() => (found[index] = true)));
@@ -79,7 +79,7 @@ async function settled(...promises: (Promise<void> | undefined)[]): Promise<bool
 const charactersOf = (parts: readonly FramePart[]) =>
   parts.flatMap(({ frames }) => frames).reduce((sum, { data }) => sum + data.length, 0);
 
-it("goes in calls of a size that servers take", async () => {
+it("frames are published in calls of limited size", async () => {
   const { bus, shared } = open();
   const large = "x".repeat(1_500_000);
   const runs = Array.from({ length: 6 }, () => ended(large));
@@ -89,7 +89,7 @@ it("goes in calls of a size that servers take", async () => {
   expect(bus.calls.map(charactersOf)).toEqual([3_000_000, 3_000_000, 3_000_000]);
 });
 
-it("gives up a run whose frames are refused, and no other", async () => {
+it("a run whose frames are rejected is no longer shared, and other runs are", async () => {
   const { bus, shared, logger } = open();
   bus.refusal = (parts) =>
     JSON.stringify(parts).includes("poison")
@@ -106,7 +106,7 @@ it("gives up a run whose frames are refused, and no other", async () => {
   expect(shared.isAway).toBe(false);
 });
 
-it("is away until it takes frames again, whatever can be read of it", async () => {
+it("the bus is away until it accepts frames again, even if reads succeed", async () => {
   const { bus, shared, logger } = open();
   let [failures, isAway] = [0, true];
   bus.refusal = () => {
@@ -126,7 +126,7 @@ it("is away until it takes frames again, whatever can be read of it", async () =
   await shared.close();
 });
 
-it("lets a checkpoint wait for the frames before it, and for no others", async () => {
+it("a checkpoint waits for the frames before it, and for no later frames", async () => {
   const { bus, shared } = open();
   const [one, other] = [running(), running()];
   for (const run of [one, other]) shared.publish(run);
@@ -151,55 +151,55 @@ it("lets a checkpoint wait for the frames before it, and for no others", async (
   await shared.close();
 });
 
-it("lets no checkpoint wait while it is away", async () => {
+it("no checkpoint waits while the bus is away", async () => {
   const { bus, shared } = open();
   const run = running();
   shared.publish(run);
   bus.refusal = () => new StorageUnavailableError("is away");
-  run.log.push("custom", "told");
+  run.log.push("custom", "first");
   await shared.stored(run.run.run_id);
   expect(shared.isAway).toBe(true);
-  run.log.push("custom", "told too");
+  run.log.push("custom", "second");
   expect(shared.stored(run.run.run_id)).toBeUndefined();
   await shared.close();
 });
 
-it("is waited for once while it is slow, until it takes frames in time again", async () => {
+it("only one checkpoint waits for a slow bus until it accepts frames in time again", async () => {
   const { bus, shared } = open();
   const run = running();
   const { run_id } = run.run;
   shared.publish(run);
   const slow = deferred();
   bus.gate = slow.promise;
-  run.log.push("custom", "told");
+  run.log.push("custom", "first");
   await shared.stored(run_id);
-  run.log.push("custom", "told too");
+  run.log.push("custom", "second");
   expect(shared.stored(run_id)).toBeUndefined();
   expect(shared.isAway).toBe(false);
   bus.gate = undefined;
   slow.resolve();
   await vi.waitFor(() => expect(bus.parts.flatMap(({ frames }) => frames)).toHaveLength(2));
-  run.log.push("custom", "told last");
+  run.log.push("custom", "last");
   await shared.stored(run_id);
-  expect(bus.parts.flatMap(({ frames }) => frames).at(-1)).toMatchObject({ data: "told last" });
+  expect(bus.parts.flatMap(({ frames }) => frames).at(-1)).toMatchObject({ data: "last" });
   await shared.close();
 });
 
-/** What a reader gets first of a run that has long ended. */
+/** The first frames that a reader gets of a run that ended long ago. */
 function readOld(shared: SharedFrames) {
   const context = { live: { logOf: () => undefined }, frames: shared } as unknown as EngineContext;
   const run = { run_id: "r", thread_id: "t", attempt: 1, status: "success", kwargs: {} } as unknown as Run;
   const old = { ...run, updated_at: "2026-01-01T10:00:00.000Z" };
-  return wideFrames(context, shared, old, new AbortController().signal).next();
+  return allModeFrames(context, shared, old, new AbortController().signal).next();
 }
 
-it("is not waited for where a run has long ended", async () => {
+it("a reader does not wait for the frames of a run that ended long ago", async () => {
   const { shared } = open();
   await expect(readOld(shared)).rejects.toThrow(FramesLostError);
   await shared.close();
 });
 
-it("is waited for where it has lost what it had: who told it puts it there again", async () => {
+it("a reader waits after the bus has lost its frames, until the publisher sends them again", async () => {
   const { bus, shared } = open();
   bus.lose();
   const read = readOld(shared);

@@ -1,6 +1,6 @@
-/** What one user may take of what is all users': crons, runs that wait for their time, and places for runs. */
+/** Per-user shares of global limits: crons, delayed runs and active runs. */
 import { expect, it } from "vitest";
-import { MOST_TIMERS, MOST_TIMERS_OF_USER } from "../../src/ops/timer-room.js";
+import { MAX_TIMERS, MAX_TIMERS_PER_USER } from "../../src/ops/timer-room.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { TimerKind } from "../../src/storage/storage.js";
 import { newId } from "../../src/support/ids.js";
@@ -32,7 +32,7 @@ async function open(settings: object = {}) {
     post(user, "/runs/crons", { assistant_id: "chat", schedule: NEW_YEAR, input });
   const delayedOf = (user: string) =>
     post(user, "/runs", { assistant_id: "chat", input, after_seconds: 36_000 });
-  /** So many timers more, as those of a user. */
+  /** Inserts `count` timers of the given scope. */
   const fill = async (kind: TimerKind, scope: string | null, count: number) => {
     for (let n = 0; n < count; n++)
       await storage.timers!.insert({
@@ -55,12 +55,12 @@ it.each([
   ["cron", "1000 of your crons are stored"],
   ["run", "1000 of your runs wait for their time"],
 ] as const)(
-  "a user who has as many timers (%s) as one may have keeps no other from theirs",
+  "a user who has reached the limit of timers (%s) does not block other users",
   async (kind, says) => {
     const { cronOf, delayedOf, fill, scopeOf } = await open();
     const add = kind === "cron" ? cronOf : delayedOf;
     expect((await add("mallory")).status).toBe(200);
-    await fill(kind, await scopeOf(kind), MOST_TIMERS_OF_USER - 1);
+    await fill(kind, await scopeOf(kind), MAX_TIMERS_PER_USER - 1);
     const refused = await add("mallory");
     expect(refused).toMatchObject({ status: 429, body: { code: "too_many_runs" } });
     expect(refused.text).toContain(says);
@@ -70,13 +70,13 @@ it.each([
 
 it("crons of all users together are limited", async () => {
   const { cronOf, fill } = await open();
-  await fill("cron", "others", MOST_TIMERS);
+  await fill("cron", "others", MAX_TIMERS);
   const refused = await cronOf("bob");
   expect(refused).toMatchObject({ status: 429, body: { code: "too_many_runs" } });
   expect(refused.text).toContain("10000 crons are stored");
 });
 
-it("crons of a user who has many do not begin together, and those of another begin among them", async () => {
+it("crons of a user who has many start spread out, and a cron of another user starts on time", async () => {
   const { cronOf, fill, scopeOf, storage } = await open();
   const dueOf = async (user: string) => {
     const { cron_id, next_run_date } = (await cronOf(user)).body as Record<string, string>;
@@ -85,7 +85,7 @@ it("crons of a user who has many do not begin together, and those of another beg
     return Date.parse(row!.due_at!) - Date.parse(AT);
   };
   expect(await dueOf("mallory")).toBe(0);
-  await fill("cron", await scopeOf("cron"), MOST_TIMERS_OF_USER / 2);
+  await fill("cron", await scopeOf("cron"), MAX_TIMERS_PER_USER / 2);
   const delays = [];
   for (let n = 0; n < 20; n++) delays.push(await dueOf("mallory"));
   expect(new Set(delays).size).toBeGreaterThan(10);
@@ -94,7 +94,7 @@ it("crons of a user who has many do not begin together, and those of another beg
   expect(await dueOf("bob")).toBe(0);
 });
 
-it("a process has at most max_active_runs, half of them of one user", async () => {
+it("a process has at most max_active_runs, half of them for one user", async () => {
   const { post } = await open({ max_active_runs: 4 });
   const begin = (user: string, name: string) =>
     post(user, "/runs", { assistant_id: "gate", input: { gate: name } });
@@ -120,7 +120,7 @@ it("a process has at most max_active_runs, half of them of one user", async () =
     .toBe(200);
 });
 
-it("requests that arrive together are counted as well", async () => {
+it("concurrent requests count toward max_active_runs", async () => {
   const { post } = await open({ max_active_runs: 5 });
   const name = newId();
   const all = Array.from({ length: 20 }, (_, n) =>
@@ -132,7 +132,7 @@ it("requests that arrive together are counted as well", async () => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(15);
 });
 
-it("a cron whose time has come waits for a place", async () => {
+it("a due cron waits until max_active_runs allows its run", async () => {
   const { post, service, storage } = await open({ max_active_runs: 1 });
   const { cron_id } = (await post("bob", "/runs/crons", { assistant_id: "chat", schedule: NEW_YEAR, input }))
     .body as Record<string, string>;

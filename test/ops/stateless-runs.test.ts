@@ -1,4 +1,4 @@
-/** The thread of a stateless run is gone when anybody can know that the run has ended. */
+/** The thread of a stateless run is deleted before any client sees the end of the run. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import { openService, type Service } from "../../src/service.js";
@@ -26,7 +26,7 @@ async function openOn(storage: Storage, logger = recordingLogger()): Promise<Ser
   return service;
 }
 
-/** What each way of asking learns of the end, and when. */
+/** How each kind of request observes the end of the run. */
 const WAYS: Record<string, (service: Service, request: RunCreateRequest) => Promise<unknown>> = {
   wait: async (service, request) => (await service.runs.waitStateless(request)).answer,
   stream: async (service, request) => {
@@ -43,7 +43,7 @@ const WAYS: Record<string, (service: Service, request: RunCreateRequest) => Prom
 };
 
 onEveryBackend("a stateless run", (backend) => {
-  it.each(Object.entries(WAYS))("leaves nothing behind its end: %s", async (_way, ask) => {
+  it.each(Object.entries(WAYS))("leaves no thread after its end when requested by %s", async (_way, ask) => {
     const storage = await openBackend(backend());
     const service = await openOn(storage);
     for (const request of Object.values(REQUESTS)) {
@@ -55,7 +55,7 @@ onEveryBackend("a stateless run", (backend) => {
 });
 
 describe("the end of a stateless run", () => {
-  /** A service whose storage deletes threads when it is told to. */
+  /** A service whose storage waits for `allowed` before it deletes a thread. */
   async function openGated() {
     const storage = await openStorage({
       checkpointer_scheme: "memory",
@@ -74,7 +74,7 @@ describe("the end of a stateless run", () => {
     return { service: await openOn(storage, logger), asked, allowed, logger };
   }
 
-  it.each(Object.entries(WAYS))("is not told before its thread is gone: %s", async (_way, ask) => {
+  it.each(Object.entries(WAYS))("is not reported by %s before its thread is deleted", async (_way, ask) => {
     const { service, asked, allowed } = await openGated();
     let isTold = false;
     const told = ask(service, REQUESTS.success).then(() => (isTold = true));
@@ -86,7 +86,7 @@ describe("the end of a stateless run", () => {
     expect(await service.threads.count({})).toBe(0);
   });
 
-  it("is told, and a warning left, when the thread cannot be removed", async () => {
+  it("is reported with a warning in the log when the thread cannot be deleted", async () => {
     const { service, allowed, logger } = await openGated();
     allowed.resolve(new Error("no"));
     expect(await WAYS.wait?.(service, REQUESTS.success)).toMatchObject({ n: 10 });
@@ -95,7 +95,7 @@ describe("the end of a stateless run", () => {
     expect(left?.ttl).toMatchObject({ strategy: "delete", ttl_minutes: 60 });
   });
 
-  it("keeps the thread when asked, and removes one whose client has left", async () => {
+  it("keeps the thread with on_completion keep, and deletes it after a client disconnects", async () => {
     const { service, allowed } = await openGated();
     allowed.resolve(undefined);
     const kept = await service.runs.waitStateless({ ...REQUESTS.success, on_completion: "keep" });

@@ -32,7 +32,7 @@ describe("the state of a thread", () => {
     });
   });
 
-  it("names its checkpoint and its parent flat", async () => {
+  it("contains its checkpoint and parent checkpoint as flat objects", async () => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     const { checkpoint, parent_checkpoint, metadata } = await service.state.get(thread_id);
     for (const named of [checkpoint, parent_checkpoint]) {
@@ -47,7 +47,7 @@ describe("the state of a thread", () => {
     expect(metadata).not.toHaveProperty("checkpoint_ns");
   });
 
-  it("is found at any checkpoint, else not", async () => {
+  it("is returned for any existing checkpoint and rejected for an unknown one", async () => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     const history = await service.state.history(thread_id, { limit: 100 });
     for (const state of history) {
@@ -64,7 +64,7 @@ describe("the state of a thread", () => {
     });
   });
 
-  it("hides what the output schema leaves out", async () => {
+  it("hides keys outside the output schema", async () => {
     const { service, thread_id } = await thread("hitl", { topic: "cats", secret: "in" });
     const everything = JSON.stringify([
       await service.state.get(thread_id, { subgraphs: true }),
@@ -79,7 +79,7 @@ describe("the state of a thread", () => {
   });
 });
 
-describe("a history", () => {
+describe("the history of a thread", () => {
   it("is linear, newest first", async () => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     const states = await service.state.history(thread_id, { limit: 100 });
@@ -90,13 +90,13 @@ describe("a history", () => {
     }
   });
 
-  it("gives ten states unless told otherwise", async () => {
+  it("returns ten states by default", async () => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     expect(await service.state.history(thread_id, {})).toHaveLength(10);
     expect(await service.state.history(thread_id, { limit: 3 })).toHaveLength(3);
   });
 
-  it("starts before a checkpoint in any form", async () => {
+  it("starts before a checkpoint given in any form", async () => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     const all = await service.state.history(thread_id, { limit: 100 });
     const checkpoint = all[3]?.checkpoint ?? {};
@@ -115,7 +115,7 @@ describe("a history", () => {
     await expect(byWrites).rejects.toMatchObject({ issues: [{ loc: ["body", "metadata", "writes"] }] });
   });
 
-  it("of a subgraph is found by its namespace", async () => {
+  it("is returned for a subgraph by its namespace", async () => {
     const { service, thread_id } = await thread("subgraph", { messages: ["hi"] });
     const all = await service.state.history(thread_id, { limit: 100 });
     const checkpoint = all.flatMap(({ tasks }) => tasks).find(({ name }) => name === "child")?.checkpoint;
@@ -128,8 +128,8 @@ describe("a history", () => {
   });
 });
 
-describe("a state write", () => {
-  it("goes through reducers and names the new checkpoint", async () => {
+describe("a state update", () => {
+  it("applies reducers and returns the new checkpoint", async () => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     const before = await service.state.get(thread_id);
     const written = await service.state.update(thread_id, { values: { log: ["edited"] }, as_node: "step" });
@@ -144,7 +144,7 @@ describe("a state write", () => {
     expect(state.metadata.source).toBe("update");
   });
 
-  it("from a checkpoint forks there", async () => {
+  it("from an earlier checkpoint creates a fork", async () => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     const history = await service.state.history(thread_id, { limit: 100 });
     const old = history.find(({ values }) => (values as { n: number }).n === 4);
@@ -156,7 +156,7 @@ describe("a state write", () => {
     expect((await service.threads.get(thread_id)).values.n).toBe(10);
   });
 
-  it("sets the status by what runs next", async () => {
+  it("sets the thread status according to the next nodes", async () => {
     const { service, thread_id } = await thread("hitl", { topic: "cats" });
     await service.state.update(thread_id, { values: { answer: "no" }, as_node: "finish" });
     expect((await service.threads.get(thread_id)).status).toBe("idle");
@@ -172,10 +172,10 @@ describe("a state write", () => {
   });
 
   it.each([
-    ["invalid_request", { values: { n: 1 }, as_node: "nobody" }],
+    ["invalid_request", { values: { n: 1 }, as_node: "unknown" }],
     ["invalid_request", { values: { a: { lc: 1 } } }],
     ["checkpoint_not_found", { values: { n: 1 }, checkpoint_id: NOWHERE }],
-  ])("answers %s and changes nothing", async (code, request) => {
+  ])("is rejected as %s and changes nothing", async (code, request) => {
     const { service, thread_id } = await thread("steps", { n: 0 });
     const before = await service.state.get(thread_id);
     await expect(service.state.update(thread_id, request)).rejects.toMatchObject({ code });
@@ -195,7 +195,7 @@ describe("two writes to one key in one superstep", () => {
     ])
     .compile();
 
-  it("fail the run in words that repeat none of them, and leave a thread that can be read", async () => {
+  it("fail the run with an error that quotes no values, and the thread stays readable", async () => {
     const service = await openTestService({ graphs: { graph } });
     const { thread_id } = await service.threads.create({});
     const run = await service.runs.create(thread_id, { assistant_id: "graph", input: { topic: "cats" } });

@@ -1,9 +1,9 @@
-/** The events of a thread, made anew from the frames of its runs, as after a restart or when nobody has read for long. */
+/** Thread events that are rebuilt from the frames of runs, as after a restart or an idle period. */
 import { expect, it, vi } from "vitest";
 import { RunLog } from "../../src/ops/run-log.js";
 import { ThreadFeed } from "../../src/ops/thread-feed.js";
 
-it("are of the time at which they were told first, under the same ids and places", async () => {
+it("rebuilt thread events keep their original timestamps and ids", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   const begun = Date.parse("2026-01-01T10:00:00.000Z");
   const log = new RunLog({ isWide: true });

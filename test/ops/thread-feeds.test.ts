@@ -1,4 +1,4 @@
-/** Feeds of threads share one budget: those without readers must not fill the memory. */
+/** Thread feeds share one memory budget, so idle feeds must be evicted. */
 import { expect, it } from "vitest";
 import type { EngineContext } from "../../src/ops/live-runs.js";
 import { FrameBudget } from "../../src/ops/frame-budget.js";
@@ -8,7 +8,7 @@ import { silentLogger } from "../../src/support/log.js";
 
 const AT = "2026-01-01T10:00:00.000Z";
 
-it("a feed that was read longest ago is dropped for one that needs its memory, and comes back whole", async () => {
+it("the least recently read feed is evicted when memory is needed, and can be rebuilt completely", async () => {
   const logs = new RunLogs();
   const live = { logs, ofThread: () => [], budget: new FrameBudget(32 * 1024 * 1024) };
   const feeds = new ThreadFeeds({

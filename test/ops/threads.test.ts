@@ -7,8 +7,8 @@ import { openTestService } from "../helpers/service.js";
 
 const open = () => openTestService({ graphs: { steps, chat, hitl } });
 
-describe("create", () => {
-  it("fills in what is left out", async () => {
+describe("threads.create", () => {
+  it("fills in defaults", async () => {
     const service = await open();
     const thread = await service.threads.create({});
     expect(thread).toEqual({
@@ -27,7 +27,7 @@ describe("create", () => {
     expect(await service.threads.get(thread.thread_id)).toEqual(thread);
   });
 
-  it("raises on a taken id, or keeps the thread", async () => {
+  it("rejects an existing id, or returns the existing thread with if_exists do_nothing", async () => {
     const service = await open();
     const thread_id = newId();
     const first = await service.threads.create({ thread_id, metadata: { a: 1 } });
@@ -43,7 +43,7 @@ describe("create", () => {
     expect(again).toEqual(first);
   });
 
-  it("seeds supersteps before any run", async () => {
+  it("applies supersteps before any run", async () => {
     const service = await open();
     const thread = await service.threads.create({
       supersteps: [
@@ -58,10 +58,10 @@ describe("create", () => {
     expect((await service.threads.get(thread.thread_id)).values.n).toBe(10);
   });
 
-  it("leaves nothing behind a refused superstep", async () => {
+  it("creates no thread if a superstep is rejected", async () => {
     const service = await open();
     const thread_id = newId();
-    const supersteps = [{ updates: [{ values: { n: 1 }, as_node: "nobody" }] }];
+    const supersteps = [{ updates: [{ values: { n: 1 }, as_node: "unknown" }] }];
     await expect(service.threads.create({ thread_id, supersteps })).rejects.toMatchObject({
       code: "invalid_request",
     });
@@ -69,14 +69,14 @@ describe("create", () => {
     expect(await service.threads.create({ thread_id })).toMatchObject({ values: {} });
   });
 
-  it("refuses metadata that could not be read back", async () => {
+  it("rejects metadata that could not be deserialized", async () => {
     const service = await open();
     const metadata = { a: { lc: 1, type: "constructor", id: ["x"] } };
     await expect(service.threads.create({ metadata })).rejects.toMatchObject({ code: "invalid_request" });
   });
 });
 
-describe("a time to live", () => {
+describe("the ttl of a thread", () => {
   it("counts from the last update, in minutes", async () => {
     const service = await open();
     const { thread_id, ttl, updated_at } = await service.threads.create({ ttl: 5 });
@@ -91,7 +91,7 @@ describe("a time to live", () => {
   });
 });
 
-describe("update", () => {
+describe("threads.update", () => {
   it("merges metadata key by key", async () => {
     const service = await open();
     const { thread_id } = await service.threads.create({ metadata: { a: 1, deep: { x: 1 } } });
@@ -100,14 +100,14 @@ describe("update", () => {
     expect((await service.threads.update(thread_id, {})).metadata).toEqual(updated.metadata);
   });
 
-  it("knows no missing thread", async () => {
+  it("rejects a missing thread", async () => {
     const service = await open();
     await expect(service.threads.update(newId(), {})).rejects.toMatchObject({ code: "thread_not_found" });
   });
 });
 
-describe("copy", () => {
-  it("takes the latest state only and stamps its origin", async () => {
+describe("threads.copy", () => {
+  it("copies only the latest state and records its origin", async () => {
     const service = await open();
     const { thread_id } = await service.threads.create({ metadata: { owner: "me" }, ttl: 5 });
     await service.runs.create(thread_id, { assistant_id: "steps", input: { n: 0 } });
@@ -126,7 +126,7 @@ describe("copy", () => {
     expect(await service.state.history(thread_id, { limit: 100 })).toEqual(before);
   });
 
-  it("keeps an open interrupt that either thread answers", async () => {
+  it("copies an open interrupt that can be resumed on either thread", async () => {
     const service = await open();
     const { thread_id } = await service.threads.create({});
     await service.runs.create(thread_id, { assistant_id: "hitl", input: { topic: "cats" } });
@@ -140,7 +140,7 @@ describe("copy", () => {
     expect((await service.threads.get(thread_id)).values.answer).toBe("source");
   });
 
-  it("copies a thread that never ran", async () => {
+  it("copies a thread without runs", async () => {
     const service = await open();
     const { thread_id } = await service.threads.create({});
     expect(await service.threads.copy(thread_id)).toMatchObject({ values: {}, status: "idle" });
@@ -148,8 +148,8 @@ describe("copy", () => {
   });
 });
 
-describe("search", () => {
-  it("filters before it pages", async () => {
+describe("threads.search", () => {
+  it("filters before paging", async () => {
     const service = await open();
     for (let index = 0; index < 12; index++)
       await service.threads.create({ metadata: { even: index % 2 === 0, index } });
@@ -172,7 +172,7 @@ describe("search", () => {
     expect(last).toMatchObject({ total: 6, next: null });
   });
 
-  it("compares values that a client may see", async () => {
+  it("matches only values that clients can see", async () => {
     const service = await open();
     const ids: string[] = [];
     for (const topic of ["cats", "dogs", "cats"]) {

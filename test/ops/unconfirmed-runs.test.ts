@@ -8,12 +8,12 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 
-/** The heartbeats of the services here come when they are asked for. */
+/** The heartbeat interval. Fake timers, so tests trigger heartbeats themselves. */
 const HEARTBEAT_MS = 5_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A service whose storage can carry a call out and then fail to answer. */
+/** A service whose storage can execute a call and then lose the answer. */
 async function openForgetful() {
   const inner = await openStorage({
     checkpointer_scheme: "memory",
@@ -50,7 +50,7 @@ async function openForgetful() {
 const say = { assistant_id: "chat", input: { messages: ["hi"] } };
 const away = { code: "storage_unavailable" };
 
-it("a run that was stored without an answer does not keep its thread busy", async () => {
+it("a run whose insert was not acknowledged does not keep its thread busy", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
   loseAnswerOf("runs.insert");
   await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
@@ -61,7 +61,7 @@ it("a run that was stored without an answer does not keep its thread busy", asyn
   expect(run).toMatchObject({ status: "error", error: expect.stringContaining("never began") as string });
 });
 
-it("the next run settles the one before it first", async () => {
+it("an unacknowledged run is settled before the next run starts", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
   loseAnswerOf("runs.insert");
   await expect(service.runs.create(thread_id, say)).rejects.toMatchObject(away);
@@ -71,7 +71,7 @@ it("the next run settles the one before it first", async () => {
   expect((await service.threads.get(thread_id)).status).toBe("idle");
 });
 
-it("a queued run that was stored without an answer leaves the run in flight alone", async () => {
+it("an unacknowledged queued run does not affect the run in flight", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
   const name = newId();
   const first = service.runs.create(thread_id, {
@@ -91,7 +91,7 @@ it("a queued run that was stored without an answer leaves the run in flight alon
   expect((await service.threads.get(thread_id)).status).toBe("idle");
 });
 
-it("a queued run that cannot wake its thread leaves it idle", async () => {
+it("a queued run that fails to update its thread leaves the thread idle", async () => {
   const { service, thread_id, loseAnswerOf } = await openForgetful();
   const name = newId();
   const first = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name, deaf: false } });

@@ -1,4 +1,4 @@
-/** A state says which of its writes belong to a superstep that has not ended, and to whose. */
+/** A state reports which writes belong to an unfinished superstep, and of which run. */
 import { Annotation, interrupt, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
@@ -33,7 +33,7 @@ async function open(): Promise<Opened> {
   };
 }
 
-/** What a state tells of its unfinished step, with the names of the tasks. */
+/** The unfinished step of a state, with task names in place of ids. */
 function unfinished({ unfinished_step: step, tasks }: ThreadState) {
   return (
     step && { run_id: step.run_id, tasks: step.tasks.map((id) => tasks.find((task) => task.id === id)?.name) }
@@ -53,7 +53,7 @@ it("a run that has ended leaves no unfinished superstep", async () => {
 });
 
 it.each(["asks", "throws"])(
-  "an unfinished superstep in which another node %s names the run and the tasks that ended",
+  "an unfinished superstep in which another node %s reports the run and the finished tasks",
   async (right) => {
     const { run, state, request, threadId } = await open();
     const { run_id } = await run({ how: right });
@@ -71,7 +71,7 @@ it.each(["asks", "throws"])(
   },
 );
 
-it("an unfinished superstep that a second run went on with names that run", async () => {
+it("an unfinished superstep that a second run resumed reports the second run", async () => {
   const { run, state } = await open();
   const first = await run({ how: "asks twice" });
   const second = await run(null, { command: { resume: "once" } });
@@ -80,7 +80,7 @@ it("an unfinished superstep that a second run went on with names that run", asyn
   expect(second.run_id).not.toBe(first.run_id);
 });
 
-it("an unfinished superstep is dropped by a run with new input, and taken up by one that resumes", async () => {
+it("an unfinished superstep is dropped by a run with new input and completed by a run that resumes", async () => {
   const { run, state } = await open();
   await run({ how: "throws" });
   await run({ how: "asks" });
@@ -92,7 +92,7 @@ it("an unfinished superstep is dropped by a run with new input, and taken up by 
   expect(unfinished(ended)).toBeUndefined();
 });
 
-it("an unfinished superstep is told while its run is in flight; a queued run has none", async () => {
+it("an unfinished superstep is reported while its run is in flight, and not for a queued run", async () => {
   const { run, state, request, threadId } = await open();
   const gate = newId();
   const path = `/threads/${threadId}/runs`;
@@ -109,7 +109,7 @@ it("an unfinished superstep is told while its run is in flight; a queued run has
   expect(unfinished(await state())).toBeUndefined();
 });
 
-it("an unfinished superstep names tasks that write nothing, too", async () => {
+it("an unfinished superstep includes tasks without writes", async () => {
   const State = Annotation.Root({ a: Annotation<number>() });
   const graph = new StateGraph(State)
     .addNode("silent", () => ({}))
@@ -127,7 +127,7 @@ it("an unfinished superstep names tasks that write nothing, too", async () => {
   expect(unfinished(body as ThreadState)).toEqual({ run_id, tasks: ["silent"] });
 });
 
-it("an unfinished superstep of a copied thread names no run", async () => {
+it("an unfinished superstep of a copied thread has no run id", async () => {
   const { run, request, threadId } = await open();
   await run({ how: "asks" });
   const { thread_id } = (await request("POST", `/threads/${threadId}/copy`)).body as { thread_id: string };

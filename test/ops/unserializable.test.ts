@@ -1,4 +1,4 @@
-/** What a client is told when a graph yields what cannot be stored or sent, and what becomes of the thread. */
+/** Values that cannot be stored or sent: the error that clients receive, and the state of the thread afterwards. */
 import { HumanMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -25,7 +25,7 @@ const State = Annotation.Root({
   kept: Annotation<string>(),
   value: Annotation<unknown>(),
   list: Annotation<unknown[]>({ reducer: (before, after) => [...before, ...after], default: () => [] }),
-  /** Becomes a function, whatever is written. */
+  /** Becomes a function, whatever value is written. */
   broken: Annotation<unknown>({ reducer: () => fail, default: () => null }),
 });
 type Node = (state: typeof State.State, config: LangGraphRunnableConfig) => unknown;
@@ -50,7 +50,7 @@ async function open(node: Node): Promise<TestServer & { threadId: string }> {
   return { ...server, threadId };
 }
 
-/** What a run of the node ends with. */
+/** The error of a run of the node, else its status. */
 async function messageOf(node: Node, stream_mode: string[] = []): Promise<unknown> {
   const { request, threadId } = await open(node);
   const run = { assistant_id: "odd", input: {}, ...(stream_mode.length > 0 && { stream_mode }) };
@@ -148,12 +148,12 @@ const NOT_STORED: [what: string, node: Node, message: string][] = [
   ],
 ];
 
-it.each(NOT_STORED)("%s ends the run with a sentence that names the key", async (_, node, message) => {
+it.each(NOT_STORED)("%s fails the run with an error that names the key", async (_, node, message) => {
   expect(await messageOf(node)).toBe(message);
   expect(await messageOf(node, ["values", "updates"])).toMatch(/cannot be (stored|sent): \S/);
 });
 
-it("the thread stands where it stood, says why, and goes on", async () => {
+it("the thread keeps its state, stores the error and accepts the next run", async () => {
   const { request, threadId } = await open(() => ({ kept: "after", value: 1n }));
   const before = await request("GET", `/threads/${threadId}/state`);
   const path = `/threads/${threadId}/runs`;
@@ -184,17 +184,17 @@ it.each([
     revoked(),
     "custom cannot be read: TypeError: Cannot perform 'get' on a proxy that has been revoked",
   ],
-])("%s, written to the stream, ends it and the run", async (_, value, why) => {
+])("%s written to the stream ends the stream and the run", async (_, value, why) => {
   const node: Node = (_state, { writer }) => {
     writer?.(value);
     return { kept: "after" };
   };
   expect(await messageOf(node, ["custom"])).toBe(`what the run yields cannot be sent: ${why}`);
-  // Nobody asked for it.
+  // Without the stream mode `custom`, the value is never serialized.
   expect(await messageOf(node)).toBe("success");
 });
 
-it("a node that writes what cannot be sent is told to stop", async () => {
+it("a node that streams an unserializable value is aborted", async () => {
   let reason: unknown;
   const message = await messageOf(
     async (_, { writer, signal }) => {
@@ -209,7 +209,7 @@ it("a node that writes what cannot be sent is told to stop", async () => {
   expect(reason).toMatchObject({ message: "what the run yielded could not be stored or sent" });
 });
 
-it("a state write that the graph makes such a value of is refused", async () => {
+it("a state update that results in an unserializable value is rejected", async () => {
   const { request, threadId } = await open(() => ({}));
   const write = { values: { broken: 1 }, as_node: "node" };
   const { status, body } = await request("POST", `/threads/${threadId}/state`, write);
@@ -220,7 +220,7 @@ it("a state write that the graph makes such a value of is refused", async () => 
   expect((await request("GET", `/threads/${threadId}/state`)).body).toMatchObject({ values: { list: [1] } });
 });
 
-it("what JSON has another form of is stored in it", async () => {
+it("values with a JSON representation are stored in that form", async () => {
   const cycle: Record<string, unknown> = { a: 1 };
   cycle.self = cycle;
   const value = {

@@ -1,4 +1,4 @@
-/** Webhooks, on every backend: the end of a run is posted, whichever way it ended and whoever ended it. */
+/** Webhooks, on every backend: each end of a run is sent, regardless of how it ended. */
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Service } from "../../src/service.js";
@@ -12,7 +12,7 @@ import { type Receiver, startReceiver, webhooks } from "../helpers/webhook-recei
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
 onEveryBackend("a webhook", (backend) => {
-  /** What a storage without timers leaves out. */
+  /** A storage without timers does not support webhooks. */
   const skip = () => backend().name === "a storage of one's own";
   const open = async (more: Partial<Settings> = {}) => {
     const storage = await keptStorage(backend());
@@ -22,13 +22,13 @@ onEveryBackend("a webhook", (backend) => {
     return { storage, service, thread_id, settings, receiver: await startReceiver() };
   };
   const listed = async (service: Service) => (await (await service.webhooks).list({ limit: 1000 })).items;
-  /** That of a run, or of all runs that post to the receiver: other tests may have left some. */
+  /** The webhook of a run. Other tests may have left webhooks in the storage. */
   const stateOf = async (service: Service, runId: string) =>
     (await listed(service)).find(({ run_id }) => run_id === runId);
   const unsent = async (service: Service, { url }: Receiver) =>
     (await listed(service)).filter((webhook) => url.startsWith(webhook.url));
 
-  it("tells of a run of a thread, one without, one that begins later, and of a cron", async () => {
+  it("is sent for threaded, stateless, delayed and cron runs", async () => {
     if (skip()) return;
     const { service, thread_id, receiver } = await open();
     const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
@@ -40,7 +40,7 @@ onEveryBackend("a webhook", (backend) => {
     });
     const own = await service.runs.createStateless(request);
     expect((await receiver.next()).run).toMatchObject({ run_id: own.run_id, values: { messages: [{}, {}] } });
-    // What is being sent would be another's to send when its lease is over.
+    // A webhook whose lease expires while it is being sent would be sent by another server.
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
     const later = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
     await service.fireDue(at(61));
@@ -57,7 +57,7 @@ onEveryBackend("a webhook", (backend) => {
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
   });
 
-  it("tells of runs that fail, are cancelled, stop to ask, or never begin", async () => {
+  it("is sent for runs that fail, are cancelled, are interrupted or never begin", async () => {
     if (skip()) return;
     const { service, thread_id, receiver } = await open();
     const webhook = receiver.url;
@@ -92,12 +92,12 @@ onEveryBackend("a webhook", (backend) => {
     expect((await receiver.next()).run).toMatchObject({ run_id: waits.run_id, status: "interrupted" });
   });
 
-  it("tells of a run whose process died, and of one whose server stopped before it was sent", async () => {
+  it("is sent by the next server for a run whose process crashed or stopped", async () => {
     if (skip() || !backend().durable) return;
     const { service, storage, thread_id, receiver, settings } = await open({ resume_runs: false });
     const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
     const { run_id } = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
-    // What a process leaves that dies over the run.
+    // The state left by a process that crashed during the run.
     await storage.timers!.delete("run", run_id);
     await storage.runs.update(run_id, {
       updated_at: at(0),
@@ -119,7 +119,7 @@ onEveryBackend("a webhook", (backend) => {
     );
   });
 
-  it("comes again after a fault, with the same id, also from another server; once it has arrived, no more", async () => {
+  it("is retried with the same id by any server after an error, and not sent again once delivered", async () => {
     if (skip()) return;
     const { service, storage, thread_id, receiver, settings } = await open();
     receiver.answers.push(500, 302);
@@ -147,7 +147,7 @@ onEveryBackend("a webhook", (backend) => {
     expect(await unsent(service, receiver)).toEqual([]);
   });
 
-  it("is given up after eight times, kept, sent again when asked for, and forgotten after a week", async () => {
+  it("fails after eight attempts, can be sent again, and is deleted after a week", async () => {
     if (skip()) return;
     const { service, thread_id, receiver } = await open();
     receiver.otherwise = 503;
@@ -171,7 +171,7 @@ onEveryBackend("a webhook", (backend) => {
     expect(await unsent(service, receiver)).toEqual([]);
   });
 
-  it("of a user with 1,000 that have not arrived is refused, and of others is not", async () => {
+  it("is rejected for a user with 1,000 undelivered webhooks, and accepted for other users", async () => {
     if (skip()) return;
     const { storage, service } = await open();
     const of = (identity: string) => service.as({ user: { identity }, scope: { owner: newId() } });
@@ -194,7 +194,7 @@ onEveryBackend("a webhook", (backend) => {
       message: "1000 of your webhooks wait to be sent",
     });
     expect(await ask(bob)).toMatchObject({ status: "pending" });
-    // One that waits for its time is among them already.
+    // The delayed run above already counts.
     await service.fireDue(at(61));
     const ended = async () => (await ann.runs.get(thread_id, later.run_id)).status;
     await expect.poll(ended, { timeout: 20_000 }).toBe("success");

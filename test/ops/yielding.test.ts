@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { takeAll } from "../../src/support/event-loop.js";
+import { consume } from "../../src/support/event-loop.js";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -7,12 +7,12 @@ afterEach(() => {
 
 let now = performance.now();
 
-/** Every look at the clock finds that a turn is over. */
+/** Every read of the clock returns a time at which the turn is over. */
 function slowClock(): void {
   vi.spyOn(performance, "now").mockImplementation(() => (now += 1000));
 }
 
-/** A stream that gives its items, one a microtask, then breaks and forgets what nobody has read. */
+/** A stream that emits one item per microtask, then fails and discards unread items. */
 function breaking(items: readonly number[]): ReadableStream<number> {
   return new ReadableStream({
     async start(controller) {
@@ -25,24 +25,24 @@ function breaking(items: readonly number[]): ReadableStream<number> {
   });
 }
 
-describe("takeAll", () => {
-  it("loses nothing that came before an error", async () => {
+describe("consume", () => {
+  it("returns all items before an error", async () => {
     slowClock();
     const taken: number[] = [];
-    await expect(takeAll(breaking([1, 2, 3]), (item) => taken.push(item))).rejects.toThrow("kaboom");
+    await expect(consume(breaking([1, 2, 3]), (item) => taken.push(item))).rejects.toThrow("kaboom");
     expect(taken).toEqual([1, 2, 3]);
   });
 
-  it("lets others in between turns", async () => {
+  it("yields to the event loop between turns", async () => {
     slowClock();
     const seen: string[] = [];
     await new Promise(setImmediate);
     setImmediate(() => seen.push("other"));
-    await takeAll(ReadableStream.from([1, 2, 3]) as AsyncIterable<number>, (item) => seen.push(String(item)));
+    await consume(ReadableStream.from([1, 2, 3]) as AsyncIterable<number>, (item) => seen.push(String(item)));
     expect(seen).toEqual(["1", "2", "other", "3"]);
   });
 
-  it("stops at an item that cannot be taken", async () => {
+  it("stops at an item that throws", async () => {
     const read: number[] = [];
     async function* endless() {
       for (let item = 1; ; item++) {
@@ -53,7 +53,7 @@ describe("takeAll", () => {
     const refuse = (item: number) => {
       if (item === 2) throw new TypeError("not this one");
     };
-    await expect(takeAll(endless(), refuse)).rejects.toThrow("not this one");
+    await expect(consume(endless(), refuse)).rejects.toThrow("not this one");
     expect(read.length).toBeLessThan(5);
   });
 });

@@ -3,7 +3,10 @@ import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpo
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { wrapCheckpointer } from "../../src/storage/checkpointer.js";
 
-/** Runs LangGraph's own suite over the wrapped saver. `checkpointerName` must be the name that the suite knows. */
+/**
+ * Runs LangGraph's own conformance suite against the wrapped saver. `checkpointerName` must be a name that the suite
+ * knows.
+ */
 export function conformance(
   checkpointerName: string,
   create: () => BaseCheckpointSaver | Promise<BaseCheckpointSaver>,
@@ -14,8 +17,9 @@ export function conformance(
 }
 
 /**
- * The wrapped saver, less what the wrapper does on purpose and the suite does not expect: metadata without the stamps,
- * and lists over all threads or namespaces, which the wrapper never asks a saver for, taken from the saver itself.
+ * The wrapped saver, without two deliberate differences that the suite does not expect: metadata is returned without
+ * the stamps, and lists over all threads or namespaces, which the wrapper never requests, are read from the inner
+ * saver directly.
  */
 class PlainView extends BaseCheckpointSaver {
   readonly #saver: BaseCheckpointSaver;

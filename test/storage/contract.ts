@@ -14,19 +14,19 @@ import { threadTests } from "./contract/threads.js";
 import { timerTests } from "./contract/timers.js";
 
 export interface Capabilities {
-  /** What was written survives the process. */
+  /** Stored data survives a restart of the process. */
   durable: boolean;
-  /** It keeps the graphs' long-term memory too. */
+  /** Also stores the graphs' long-term memory. */
   items?: boolean;
-  /** It keeps what is to be done at a time. */
+  /** Also stores timers. */
   timers?: boolean;
-  /** A run may be taken over from the process that executes it; where left out, as far as it is durable. */
+  /** Another process can take over a run. Default: `durable`. */
   takesOver?: boolean;
-  /** A checkpoint is refused if its writer does not know the newest one; "later" if another may come between the two. */
+  /** A checkpoint is rejected if its writer has not seen the newest one; "later" if check and write are not atomic. */
   comparesHead?: boolean | "later";
 }
 
-/** What every backend must do. `open` gives an empty storage; it is closed after each test. */
+/** The contract of every backend. `open` returns an empty storage, which is closed after each test. */
 export function storageContract(
   scheme: string,
   open: () => Promise<Storage>,
@@ -39,7 +39,7 @@ export function storageContract(
     });
     afterEach(async () => storage.close());
 
-    it("it names its scheme and durability", () => {
+    it("reports its scheme and durability", () => {
       expect(storage).toMatchObject({ scheme, durable });
     });
 

@@ -39,9 +39,9 @@ async function failure(opening: Promise<unknown>): Promise<GraphServeError> {
   return error as GraphServeError;
 }
 
-describe("a storage of one's own", () => {
+describe("custom storage", () => {
   it.each(["./map-storage.ts", "./map-storage.ts:openStorage", "map-storage.ts"])(
-    "%s opens it",
+    "%s is loaded as a storage module",
     async (scheme) => {
       const storage = await open(scheme, { cwd: FIXTURES });
       expect(storage).toMatchObject({ scheme: "maps", durable: false });
@@ -53,7 +53,7 @@ describe("a storage of one's own", () => {
     },
   );
 
-  it("it is given URI, options and folder", async () => {
+  it("the module receives the URI, options and folder", async () => {
     const scheme = moduleOf(
       "given.mjs",
       "export const openStorage = (options) => { throw new Error(JSON.stringify(options)) };",
@@ -65,7 +65,7 @@ describe("a storage of one's own", () => {
     expect(uriMatchesScheme(scheme, checkpointer_uri)).toBe(true);
   });
 
-  it("a package is found from the folder", async () => {
+  it("a package is resolved from the project folder", async () => {
     moduleOf(
       "node_modules/@me/store/package.json",
       '{ "name": "@me/store", "type": "module", "exports": { "import": "./main.js" } }',
@@ -76,7 +76,7 @@ describe("a storage of one's own", () => {
     );
   });
 
-  it("what the storage lacks is named", async () => {
+  it("missing methods of the storage are listed", async () => {
     const text = `export const openStorage = () => ({
       scheme: "half", durable: true, threads: { get() {} }, locks: { acquire() {}, waiting: 1 },
     });`;
@@ -92,14 +92,14 @@ describe("a storage of one's own", () => {
     ).toContain("it is not an object");
   });
 
-  it("a storage for 0.1.0 is told what has become of its metadata", async () => {
+  it("a storage written for 0.1.0 is rejected with the renamed methods", async () => {
     const text = "export const openStorage = () => ({ scheme: 'old', metadata: { insertThread() {} } });";
     const error = await failure(open(moduleOf("old.mjs", text)));
     expect(error).toMatchObject({ code: "config_invalid" });
     expect(error.hint).toContain("insertThread is threads.insert");
   });
 
-  it("a missing module is named with its path", async () => {
+  it("a missing module is reported with its path", async () => {
     const error = await failure(open("./nowhere.ts:openStorage"));
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toContain(temp("nowhere.ts"));
@@ -109,19 +109,19 @@ describe("a storage of one's own", () => {
     });
   });
 
-  it("a missing export lists the functions there", async () => {
+  it("a missing export is reported with the available functions", async () => {
     const error = await failure(open(moduleOf("other.mjs", "export const connect = () => 1, version = 2;")));
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.hint).toBe("write one of: ./other.mjs:connect");
   });
 
-  it("a module that does not load says why", async () => {
+  it("an error while loading the module is reported", async () => {
     const error = await failure(open(moduleOf("broken.mjs", 'throw new Error("no luck");')));
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toContain("no luck");
   });
 
-  it("its failure never shows a password", async () => {
+  it("an error of the module never contains the password", async () => {
     const text =
       "export const openStorage = (o) => { throw new Error(`cannot reach ${o.checkpointer_uri}, not with s3cret`) };";
     const error = await failure(
@@ -132,7 +132,7 @@ describe("a storage of one's own", () => {
     expect(error.message).not.toContain("s3cret");
   });
 
-  it("a connection string is no module", async () => {
+  it("a connection string is not accepted as a module", async () => {
     const error = await failure(open("redis://host:6379/0"));
     expect(error).toMatchObject({
       code: "config_invalid",
@@ -141,11 +141,11 @@ describe("a storage of one's own", () => {
   });
 });
 
-describe("the settings", () => {
+describe("checkpointer settings", () => {
   const check = (settings: object) =>
     checkSettings({ ...defaultSettings(), ...settings }, {} as never, () => undefined);
 
-  it("a module is a scheme, whatever its URI", () => {
+  it("a module accepts any URI", () => {
     expect(check({ checkpointer_scheme: "./x.ts:openStorage", checkpointer_uri: "any://thing" })).toEqual([]);
   });
 
@@ -155,11 +155,11 @@ describe("the settings", () => {
     ["mongodb", "mongodb://host/db"],
     ["redis", "rediss://host"],
     ["sqlite", "./x.db"],
-  ])("%s takes %s", (checkpointer_scheme, checkpointer_uri) => {
+  ])("%s accepts %s", (checkpointer_scheme, checkpointer_uri) => {
     expect(check({ checkpointer_scheme, checkpointer_uri })).toEqual([]);
   });
 
-  it("a URI of another scheme is warned about", () => {
+  it("a URI of another scheme causes a warning", () => {
     const [warning] = check({ checkpointer_scheme: "redis", checkpointer_uri: "mongodb://host/db" });
     expect(warning).toContain("checkpointer_uri is ignored");
   });

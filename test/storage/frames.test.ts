@@ -1,4 +1,4 @@
-/** What carries frames between processes: one contract, on Redis and on PostgreSQL. */
+/** The contract of the bus that carries frames between processes, on Redis and on PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FrameBus, FramePart } from "../../src/storage/frame-bus.js";
 import { openFrameBus } from "../../src/storage/open-frames.js";
@@ -9,7 +9,7 @@ const SECOND = 1e9;
 
 interface Backend {
   open: () => Promise<FrameBus>;
-  /** As after a crash of a server that wrote nothing down. */
+  /** The state after a crash of a server without persistence. */
   lose: () => Promise<void>;
 }
 
@@ -21,7 +21,7 @@ withRedis("frames on Redis", (redis) => {
     lose: () => redis.empty(),
   });
 
-  it("names every key with the prefix of the storage, and lets none stay for ever", async () => {
+  it("prefixes every key with the storage's prefix and expires all keys", async () => {
     const bus = await openFrameBus({ ...options, stream: "redis" });
     await redis.empty();
     await bus.append([part({ frames: 1 })]);
@@ -42,7 +42,7 @@ withOwnSchema("frames on PostgreSQL", (postgres) => {
       )),
   });
 
-  it("takes nothing back when what was given up is stored after what was tried again", async () => {
+  it("an abandoned append that arrives after its retry does not truncate the run", async () => {
     const [first, second] = [await openFrameBus(options), await openFrameBus(options)];
     const { run_id, about, ...begun } = part({});
     await first.append([{ run_id, about, ...begun }]);
@@ -71,7 +71,7 @@ withOwnSchema("frames on PostgreSQL", (postgres) => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it("keeps them in tables that are not written ahead", async () => {
+  it("frames are stored in unlogged tables", async () => {
     const tables = await postgres.sql<{ relname: string; relpersistence: string }>(
       `SELECT relname, relpersistence FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r'`,
       [postgres.schema],
@@ -84,7 +84,7 @@ withOwnSchema("frames on PostgreSQL", (postgres) => {
 });
 
 interface PartOptions extends Partial<Omit<FramePart, "frames">> {
-  /** How many. */
+  /** Number of frames. */
   frames?: number;
   text?: string;
 }
@@ -110,7 +110,7 @@ const idsOf = async (bus: FrameBus, runId: string, after = -1): Promise<number[]
   (await bus.read(runId, after))?.frames.map(({ id }) => id);
 
 function framesContract({ open, lose }: Backend): void {
-  describe("keeps what processes tell each other", () => {
+  describe("frame bus", () => {
     let writer: FrameBus;
     let reader: FrameBus;
     beforeAll(async () => {
@@ -118,7 +118,7 @@ function framesContract({ open, lose }: Backend): void {
     });
     afterAll(() => Promise.all([writer.close(), reader.close()]));
 
-    it("in order, from any frame on, with what has to be known of them", async () => {
+    it("returns frames in order from any position, with the metadata of their run", async () => {
       const about = { thread_id: crypto.randomUUID(), is_wide: true, stateless: { scope: "ada" } };
       const first = part({ frames: 3, about });
       const { run_id } = first;
@@ -135,14 +135,14 @@ function framesContract({ open, lose }: Backend): void {
       expect(await idsOf(reader, run_id, 4)).toEqual([]);
     });
 
-    it("of several runs in one call, and of each its own", async () => {
+    it("stores the frames of several runs in one call", async () => {
       const parts = Array.from({ length: 50 }, (_, index) => part({ frames: 1 + (index % 3) }));
       expect(await writer.append(parts)).toEqual(parts.map(({ frames }) => frames.length));
       const read = await Promise.all(parts.map(({ run_id }) => idsOf(reader, run_id)));
       expect(read).toEqual(parts.map(({ frames }) => frames.map(({ id }) => id)));
     });
 
-    it("once, also when it is told twice", async () => {
+    it("stores a frame once if it is appended twice", async () => {
       const told = part({ frames: 3 });
       await writer.append([told]);
       expect(await writer.append([told])).toEqual([3]);
@@ -151,7 +151,7 @@ function framesContract({ open, lose }: Backend): void {
       expect(await idsOf(reader, run_id)).toEqual([0, 1, 2, 3, 4]);
       expect(await idsOf(reader, run_id, 1)).toEqual([2, 3, 4]);
       expect(await idsOf(reader, run_id, 2)).toEqual([3, 4]);
-      // What was given up may arrive after what was tried again.
+      // An abandoned call may arrive after its retry.
       await writer.append([part({ run_id, about, from: 3, frames: 4, is_last: true })]);
       expect(await writer.append([part({ run_id, about, from: 3, frames: 1 })])).toEqual([7]);
       const page = await reader.read(run_id, -1);
@@ -161,17 +161,17 @@ function framesContract({ open, lose }: Backend): void {
       );
     });
 
-    it("without a gap: who leaves something out hears what is wanted", async () => {
+    it("an append that would leave a gap returns the expected position", async () => {
       const { run_id, about, ...first } = part({ frames: 2 });
       await writer.append([{ run_id, about, ...first }]);
       expect(await writer.append([part({ run_id, about, from: 4, frames: 1 })])).toEqual([2]);
       expect(await idsOf(reader, run_id)).toEqual([0, 1]);
-      // It has nothing older: readers see by the ids that some are gone.
+      // `first` says that older frames were dropped: readers detect the gap by the ids.
       expect(await writer.append([part({ run_id, about, first: 4, from: 4, frames: 1 })])).toEqual([5]);
       expect(await idsOf(reader, run_id)).toEqual([4]);
     });
 
-    it("and lets the oldest go with those of its writer", async () => {
+    it("drops the oldest frames when the writer does", async () => {
       const { run_id, about, ...first } = part({ frames: 2 });
       await writer.append([{ run_id, about, ...first }]);
       await writer.append([part({ run_id, about, from: 2, frames: 2 })]);
@@ -179,19 +179,19 @@ function framesContract({ open, lose }: Backend): void {
       expect(await idsOf(reader, run_id)).toEqual([2, 3, 4]);
     });
 
-    it("of each attempt, one after the other: the one before says no more", async () => {
+    it("returns the frames of consecutive attempts and rejects the superseded one", async () => {
       const { run_id, about, ...first } = part({ frames: 3 });
       await writer.append([{ run_id, about, ...first }]);
       const next = part({ run_id, about, attempt: 2, from: SECOND, first: SECOND, frames: 2 });
       expect(await writer.append([next])).toEqual([SECOND + 2]);
       expect(await writer.append([part({ run_id, about, from: 3, frames: 1 })])).toEqual([undefined]);
       expect(await idsOf(reader, run_id)).toEqual([0, 1, 2, SECOND, SECOND + 1]);
-      // Who had seen some of the attempt before sees the rest of it first.
+      // A reader in the middle of the earlier attempt gets the rest of that attempt first.
       expect(await idsOf(reader, run_id, 1)).toEqual([2, SECOND, SECOND + 1]);
       expect(await idsOf(reader, run_id, 2)).toEqual([SECOND, SECOND + 1]);
     });
 
-    it("of the last three attempts, and of none before one that has lost its first", async () => {
+    it("keeps the last three attempts, and none before one that has lost its first frames", async () => {
       const { run_id, about } = part({});
       const [second, third, fourth] = [2, 3, 4].map((attempt) => {
         const first = (attempt - 1) * SECOND;
@@ -208,7 +208,7 @@ function framesContract({ open, lose }: Backend): void {
       expect(await idsOf(reader, run_id)).toEqual([first, from]);
     });
 
-    it("refuses it already when the next one has begun, and has said nothing yet", async () => {
+    it("rejects the superseded attempt before its successor writes the first frame", async () => {
       const { run_id, about, ...first } = part({ frames: 3 });
       await writer.append([{ run_id, about, ...first }]);
       await writer.append([part({ run_id, about, attempt: 2, from: SECOND, first: SECOND })]);
@@ -217,14 +217,14 @@ function framesContract({ open, lose }: Backend): void {
       expect(page).toEqual({ about, frames: [], next: SECOND, is_ended: false });
     });
 
-    it("says that a run has ended, also of one that had no frames", async () => {
+    it("reports the end of a run, even without frames", async () => {
       const [told, silent] = [part({ frames: 2, is_last: true }), part({ is_last: true })];
       await writer.append([told, silent]);
       expect(await reader.read(told.run_id, 1)).toMatchObject({ frames: [], next: 2, is_ended: true });
       expect(await reader.read(silent.run_id, -1)).toMatchObject({ frames: [], next: 0, is_ended: true });
     });
 
-    it("whatever is in it, and however large it is", async () => {
+    it("stores any characters and large frames", async () => {
       const text = `nul \0 quote " emoji \u{1f600} line \u2028 lone \ud800 ${"x".repeat(1_000_000)}`;
       const told = part({ frames: 3, text });
       told.frames[0]!.event = "custom|a:1|ü";
@@ -237,7 +237,7 @@ function framesContract({ open, lose }: Backend): void {
       }
     });
 
-    it("wants all of it again when it has lost it", async () => {
+    it("requests all frames again after losing them", async () => {
       const { run_id, about, ...first } = part({ frames: 3 });
       await writer.append([{ run_id, about, ...first }]);
       await lose();
@@ -247,7 +247,7 @@ function framesContract({ open, lose }: Backend): void {
       expect(await idsOf(reader, run_id, 2)).toEqual([3]);
     });
 
-    it("gives a hint of each run, its end, and what comes on a thread", async () => {
+    it("notifies listeners of runs, their ends and new attempts on a thread", async () => {
       const heard: string[] = [];
       const { run_id, about, ...first } = part({ frames: 1 });
       const { thread_id } = about;
@@ -256,7 +256,7 @@ function framesContract({ open, lose }: Backend): void {
       const stops = names.map((name) => reader.listen(name, () => void heard.push(name)));
       const hears = () => [...new Set(heard)].sort();
       const all = (...names: string[]) => expect.arrayContaining(names) as string[];
-      // It takes a moment until the server knows that somebody listens.
+      // The subscription takes effect on the server with a delay.
       const begun = { run_id, about, ...first, is_last: true };
       await expect.poll(() => writer.append([begun]).then(hears)).toEqual(all(ofEnd, ofRun));
       const next = { run_id, about, attempt: 2, first: SECOND, frames: 1 };

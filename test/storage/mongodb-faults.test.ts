@@ -30,8 +30,8 @@ afterAll(() => double.stop());
 type Strike = <T>(work: () => Promise<T>) => Promise<T | Error>;
 
 /**
- * Calls `attempt` again and again, each time with one more command on rows let through before one meets its fate, until
- * all went through. Returns how many there were.
+ * Repeats `attempt`, each time letting one more command on rows succeed before one fails with `fate`, until none
+ * fails. Returns the number of commands.
  */
 async function eachFault(fate: Fate, attempt: (strike: Strike) => Promise<void>): Promise<number> {
   let count = 0;
@@ -73,8 +73,8 @@ const isUnfinished = async ({ run_id }: RunRow) =>
 
 const beat = () => storage.owners.beat({ id: "me", host: "here", pid: 1, seen_at: tick() });
 
-describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate) => {
-  it("a run is inserted whole or not at all", async () => {
+describe.each<Fate>(["drop", "drop after"])("a connection lost during a command: %s", (fate) => {
+  it("a run is inserted completely or not at all", async () => {
     const faults = await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
       const patch = { updated_at: tick(), status: "busy" as const };
@@ -92,12 +92,12 @@ describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate)
     expect(faults).toBe(3);
   });
 
-  it("a run that was cut off at its end ends once", async () => {
+  it("a run whose end was interrupted ends exactly once", async () => {
     const faults = await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
       await storage.runs.insert(run, { updated_at: tick(), status: "busy" });
       await strike(() => storage.runs.settle([outcome(run, "success")]));
-      // As recovery does, in whatever process.
+      // As recovery does, in any process.
       if (await isUnfinished(run)) await storage.runs.settle([outcome(run, "error")]);
       const row = await storage.threads.get(thread.thread_id);
       const ended = await storage.runs.get(thread.thread_id, run.run_id);
@@ -106,7 +106,7 @@ describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate)
     expect(faults).toBe(4);
   });
 
-  it("an end that was cut off survives the next run's", async () => {
+  it("an interrupted end of a run does not affect the end of the next run", async () => {
     await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
       await storage.runs.insert(run, { updated_at: tick(), status: "busy" });
@@ -124,7 +124,7 @@ describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate)
     });
   });
 
-  it("a deletion that was cut off can be repeated", async () => {
+  it("an interrupted deletion can be repeated", async () => {
     await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
       await storage.runs.insert(run, { updated_at: tick() });
@@ -137,7 +137,7 @@ describe.each<Fate>(["drop", "drop after"])("a connection that ends: %s", (fate)
     });
   });
 
-  it("a lock that nobody got is free", async () => {
+  it("a lock whose acquisition failed is free", async () => {
     double.fateOf = (name) => (name === "insert" ? fate : "run");
     const refused = storage.locks.acquire("t", { wait: false });
     await expect(refused).rejects.toBeInstanceOf(StorageUnavailableError);
@@ -152,13 +152,13 @@ describe("documents of 16 MB", () => {
   const large = "x".repeat(16 * 1024 * 1024);
   const isTooLarge = { code: "payload_too_large", status: 413 };
 
-  it("metadata that is larger is refused", async () => {
+  it("larger metadata is rejected", async () => {
     const row = threadRow({ metadata: { large } });
     await expect(storage.threads.insert(row)).rejects.toMatchObject(isTooLarge);
     expect(await storage.threads.get(row.thread_id)).toBeUndefined();
   });
 
-  it("a state that is larger is refused", async () => {
+  it("a larger state is rejected", async () => {
     const config = { configurable: { thread_id: newId(), checkpoint_ns: "" } };
     const metadata = { source: "loop" as const, step: 0, parents: {} };
     const checkpoint = { ...emptyCheckpoint(), channel_values: { large } };
@@ -172,19 +172,19 @@ describe("documents of 16 MB", () => {
     await expect(writes).rejects.toMatchObject(isTooLarge);
   });
 
-  it("values that fit alone may not fit together", async () => {
+  it("values that fit separately can exceed the limit together", async () => {
     const half = "x".repeat(9 * 1024 * 1024);
     const row = threadRow({ metadata: { half }, config: { half } });
     await expect(storage.threads.insert(row)).rejects.toMatchObject(isTooLarge);
   });
 });
 
-it.each(["ECONNRESET", "EPIPE", "ERR_STREAM_DESTROYED"])("%s of a socket is a lost connection", (code) => {
+it.each(["ECONNRESET", "EPIPE", "ERR_STREAM_DESTROYED"])("socket error %s is a lost connection", (code) => {
   const error = Object.assign(new Error(`write ${code}`), { code });
   expect(explainMongodb("host:1")(error)).toEqual({ message: "MongoDB at host:1 lost the connection" });
 });
 
-it("checkpoints keep metadata of any key", async () => {
+it("checkpoints store metadata with any key", async () => {
   const odd = { $where: "x", "a.b": "y", "": "z", $set: 1 };
   const config = { configurable: { thread_id: newId(), checkpoint_ns: "", ...odd } };
   const stored = await storage.checkpointer.put(

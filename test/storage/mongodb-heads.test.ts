@@ -1,4 +1,4 @@
-/** Checkpoints that reach MongoDB after their process lost the thread. */
+/** Checkpoints that reach MongoDB after their process has lost the thread. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 afterAll(() => double.stop());
 
-/** A thread with one checkpoint, and a second that is held on its way to the server. */
+/** A thread with one checkpoint, and a second one that is delayed on its way to the server. */
 async function lateWrite(id: string) {
   const config = { configurable: { thread_id: newId(), checkpoint_ns: "" } };
   const first = idAt(0);
@@ -41,7 +41,7 @@ async function lateWrite(id: string) {
   return { config, first, arrive };
 }
 
-it("a late checkpoint does not hide those that were stored before it arrived", async () => {
+it("a late checkpoint does not hide those stored before it arrived", async () => {
   const late = nextId();
   const { config, first, arrive } = await lateWrite(late);
   const acknowledged = nextId();
@@ -50,7 +50,7 @@ it("a late checkpoint does not hide those that were stored before it arrived", a
   expect(await idsOf(next, config)).toEqual([acknowledged, late, first]);
 });
 
-it("while a checkpoint of a clock that is ahead may arrive, none with a lesser id is accepted", async () => {
+it("lower checkpoint ids are rejected while a checkpoint from a clock ahead is in flight", async () => {
   const before = nextId();
   const late = nextId();
   const { config, first, arrive } = await lateWrite(late);

@@ -29,7 +29,7 @@ withMongodb("mongodb locks", (mongodb) => {
   const sessions = () => mongodb().db.collection<{ _id: string; seen_at: Date }>("gs_sessions");
   const locksOf = () => mongodb().db.collection<{ _id: string; owner: string; wanted: boolean }>("gs_locks");
 
-  /** As if the process that holds the thread had been silent for longer than its lease. */
+  /** Simulates a lease owner that has not renewed for longer than its lease. */
   async function silence(threadId: string): Promise<void> {
     const lock = await locksOf().findOne({ _id: threadId });
     await sessions().updateOne({ _id: lock!.owner }, { $set: { seen_at: new Date(Date.now() - 16_000) } });
@@ -41,7 +41,7 @@ withMongodb("mongodb locks", (mongodb) => {
     await mongodb().empty();
   });
 
-  it("a thread held elsewhere is taken", async () => {
+  it("a thread locked by another process is busy until it is released", async () => {
     const [one, two] = [await open(), await open()];
     const lease = await one.acquire("t", { wait: false });
     expect(await two.acquire("t", { wait: false })).toBeUndefined();
@@ -55,7 +55,7 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(await locksOf().findOne({})).toBeNull();
   });
 
-  it("a waiter is served when another process releases", async () => {
+  it("a waiter gets the thread when another process releases it", async () => {
     const [one, two] = [await open(), await open()];
     const lease = await one.acquire("t", { wait: true });
     const waiting = two.acquire("t", { wait: true });
@@ -68,7 +68,7 @@ withMongodb("mongodb locks", (mongodb) => {
     await next!.release();
   });
 
-  it("no more wait than may, however close they come, behind another process", async () => {
+  it("concurrent waiters for a thread of another process never exceed the limit", async () => {
     const [one, two] = [await open(), await open({ maxWaiting: 2 })];
     const lease = await one.acquire("t", { wait: true });
     for (let round = 0; round < 3; round += 1) {
@@ -86,7 +86,7 @@ withMongodb("mongodb locks", (mongodb) => {
     await lease!.release();
   });
 
-  it("as many wait behind one here as may, however close they come", async () => {
+  it("concurrent waiters in the lease owner's process never exceed the limit", async () => {
     const one = await open({ maxWaiting: 2 });
     const calls = Array.from({ length: 5 }, () => one.acquire("t", { wait: true }));
     const refused: unknown[] = [];
@@ -98,7 +98,7 @@ withMongodb("mongodb locks", (mongodb) => {
     for (const call of calls.slice(1, 3)) await (await call)!.release();
   });
 
-  it("another process goes before the own queue", async () => {
+  it("a waiting process goes before the lease owner's own queue", async () => {
     const [one, two] = [await open(), await open()];
     const order: string[] = [];
     const run = async (name: string, locks: ThreadLocks) => {
@@ -115,7 +115,7 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(order).toEqual(["two", "one", "one"]);
   });
 
-  it("two storages never hold a thread at once", async () => {
+  it("two storages never hold the same thread together", async () => {
     const storages: Storage[] = [await mongodb().open(), await mongodb().open()];
     let inside = 0;
     let most = 0;
@@ -131,11 +131,11 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(most).toBe(1);
   });
 
-  it("an expired lease is taken over, its holder fenced", async () => {
+  it("an expired lease is taken over and its previous owner is fenced", async () => {
     const [one, two] = [await open(), await open()];
     const old = await one.acquire("t", { wait: true });
     await silence("t");
-    // Whether the holder renewed before the other looked is a race: it is silenced until the other has the thread.
+    // The owner may renew before the other process checks, so it is silenced until the other has the thread.
     let taken = await two.acquire("t", { wait: false });
     while (!taken) {
       await silence("t");
@@ -150,7 +150,7 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(await one.acquire("t", { wait: false })).toBeDefined();
   });
 
-  it("a process that stood still has lost its lease", async () => {
+  it("a suspended process detects that its lease has expired", async () => {
     const locks = await open({ timing: SLOW });
     const lease = await locks.acquire("t", { wait: true });
     expect(lease!.confirm?.()).toBeUndefined();
@@ -161,7 +161,7 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(lease!.lost?.aborted).toBe(true);
   });
 
-  it("locks of a process that signed off are free", async () => {
+  it("locks of a closed process are free", async () => {
     const [one, two] = [await open(), await open()];
     await one.acquire("t", { wait: true });
     opened.splice(opened.indexOf(one), 1);
@@ -169,7 +169,7 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(await two.acquire("t", { wait: false })).toBeDefined();
   });
 
-  it("what dead processes left is cleared away", async () => {
+  it("leftovers of dead processes are removed", async () => {
     await sessions().insertOne({ _id: "dead", seen_at: new Date(0) });
     await locksOf().insertOne({ _id: "t", owner: "dead", wanted: false });
     const locks = await open();
@@ -178,7 +178,7 @@ withMongodb("mongodb locks", (mongodb) => {
     expect(await locks.acquire("t", { wait: false })).toBeDefined();
   });
 
-  it("a waiter that leaves lets the next one go", async () => {
+  it("the next waiter is served when one leaves", async () => {
     const [one, two] = [await open(), await open()];
     const lease = await one.acquire("t", { wait: true });
     const leaving = new AbortController();
@@ -192,7 +192,7 @@ withMongodb("mongodb locks", (mongodb) => {
     await (await next)!.release();
   });
 
-  it("a queue behind another process is bounded", async () => {
+  it("the queue for a thread of another process is limited", async () => {
     const [one, two, none] = [await open(), await open({ maxWaiting: 1 }), await open({ maxWaiting: 0 })];
     const lease = await one.acquire("t", { wait: true });
     const waiting = two.acquire("t", { wait: true });
@@ -204,7 +204,7 @@ withMongodb("mongodb locks", (mongodb) => {
   });
 
   describe("the session", () => {
-    it("one write renews however many locks", async () => {
+    it("a single write renews all locks", async () => {
       const locks = await open();
       const leases = await Promise.all(["a", "b", "c"].map((id) => locks.acquire(id, { wait: true })));
       const [session] = await sessions().find().toArray();
@@ -220,7 +220,7 @@ withMongodb("mongodb locks", (mongodb) => {
     });
   });
 
-  /** Resolves when another process has looked for the thread. */
+  /** Resolves when another process waits for the thread. */
   async function lockIsWanted(threadId: string): Promise<void> {
     while (!(await locksOf().findOne({ _id: threadId, wanted: true })));
   }

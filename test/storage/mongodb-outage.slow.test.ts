@@ -20,7 +20,7 @@ const grow = new StateGraph(State)
 const MEGABYTE = 1024 * 1024;
 const CLIENTS = 8;
 
-describe("a service on mongodb (on a double)", () => {
+describe("a service on MongoDB (test double)", () => {
   let double: MongodbDouble;
   let service: Service;
   let server: RunningServer;
@@ -52,7 +52,7 @@ describe("a service on mongodb (on a double)", () => {
   const run = (thread: string, assistant_id: string, input: object) =>
     request("POST", `/threads/${thread}/runs`, { assistant_id, input });
 
-  it("a state over 16 MB fails its run, in plain words", { timeout: 60_000 }, async () => {
+  it("a state over 16 MB fails the run with a clear error", { timeout: 60_000 }, async () => {
     const thread = await newThread();
     const failed = await run(thread, "grow", { size: 17 * MEGABYTE });
     expect(failed).toMatchObject({ status: 200, body: { status: "error" } });
@@ -64,7 +64,7 @@ describe("a service on mongodb (on a double)", () => {
     });
   });
 
-  it("what is sent over 16 MB is refused, with the reason", { timeout: 60_000 }, async () => {
+  it("requests over 16 MB are rejected with the reason", { timeout: 60_000 }, async () => {
     const large = "x".repeat(17 * MEGABYTE);
     const tooLarge = { status: 413, body: { code: "payload_too_large" } };
     expect(await request("POST", "/threads", { metadata: { large } })).toMatchObject(tooLarge);
@@ -78,7 +78,7 @@ describe("a service on mongodb (on a double)", () => {
     expect((await request("GET", `/threads/${thread}`)).body).toMatchObject({ status: "idle", metadata: {} });
   });
 
-  it("connections that end under load are told, and service goes on", { timeout: 120_000 }, async () => {
+  it("lost connections under load are reported and the service recovers", { timeout: 120_000 }, async () => {
     const ended: { thread: string; answer: Answer }[] = [];
     let isLoaded = true;
     const load = Array.from({ length: CLIENTS }, async () => {

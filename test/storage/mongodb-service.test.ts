@@ -26,7 +26,7 @@ afterEach(async () => {
 withMongodb("a service on mongodb", (mongodb) => {
   const hello = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hello" }] } };
 
-  it("runs of one thread on two servers take turns", async () => {
+  it("runs of one thread on two servers are executed one after another", async () => {
     const [one, two] = [await serve(mongodb()), await serve(mongodb())];
     const { thread_id } = await one.threads.create({});
     const all = Array.from({ length: 6 }, (_, n) => (n % 2 ? one : two).runs.create(thread_id, hello));
@@ -35,7 +35,7 @@ withMongodb("a service on mongodb", (mongodb) => {
     expect((values as { messages: unknown[] }).messages).toHaveLength(12);
   });
 
-  it("a run in flight refuses runs of another server", async () => {
+  it("a run in flight rejects runs on another server", async () => {
     const [one, two, name] = [await serve(mongodb()), await serve(mongodb()), newId()];
     const { thread_id } = await one.threads.create({});
     const running = one.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
@@ -46,13 +46,13 @@ withMongodb("a service on mongodb", (mongodb) => {
     expect((await running).status).toBe("success");
   });
 
-  it("a lost lock ends the run, and the thread goes on", async () => {
+  it("a lost lock ends the run and the thread accepts new runs", async () => {
     const { threads, runs, state } = await serve(mongodb());
     const { thread_id } = await threads.create({});
     const name = newId();
     const running = runs.create(thread_id, { assistant_id: "gate", input: { gate: name, deaf: true } });
     await gateOf(name).entered;
-    // Another process took this one for dead.
+    // Another process considered this one dead.
     await mongodb().db.collection("gs_sessions").deleteMany({});
     await gateOf(name).aborted;
     gateOf(name).open();
@@ -64,7 +64,7 @@ withMongodb("a service on mongodb", (mongodb) => {
     expect((await threads.get(thread_id)).status).toBe("idle");
   });
 
-  it("what was run is there after a restart", async () => {
+  it("runs and threads survive a restart", async () => {
     const first = await serve(mongodb());
     const { thread_id } = await first.threads.create({ metadata: { who: "me" } });
     const run = await first.runs.create(thread_id, hello);
@@ -79,7 +79,7 @@ withMongodb("a service on mongodb", (mongodb) => {
     expect((values as { messages: unknown[] }).messages).toHaveLength(2);
   });
 
-  it("the end of a superseded run leaves the thread alone", async () => {
+  it("the end of a superseded run does not change the thread", async () => {
     const { threads, runs } = await mongodb().open();
     const { thread_id } = threadRow();
     await threads.insert(threadRow({ thread_id }));

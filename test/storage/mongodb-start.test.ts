@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => double.stop());
 
-describe("at the start", () => {
+describe("MongoDB at startup", () => {
   const failure = (more: object) =>
     open(more).then(
       async (opened) => {
@@ -25,7 +25,7 @@ describe("at the start", () => {
       (error: unknown) => error as GraphServeError,
     );
 
-  it("a server that is away is named without password", async () => {
+  it("an unreachable server is reported without the password", async () => {
     const checkpointer_uri = "mongodb://me:s3cret@127.0.0.1:9/db?serverSelectionTimeoutMS=100";
     const error = await failure({ checkpointer_uri });
     expect(error).toBeInstanceOf(StorageUnavailableError);
@@ -38,13 +38,13 @@ describe("at the start", () => {
     ["mongodb://me:s3cret@host:notaport/db", undefined],
     [undefined, undefined],
     ["mongodb://host/db", { schema: "x" }],
-  ])("%s with %j is a plain error", async (checkpointer_uri, checkpointer_options) => {
+  ])("%s with %j is rejected with a clear error", async (checkpointer_uri, checkpointer_options) => {
     const error = await failure({ checkpointer_uri, checkpointer_options: { ...checkpointer_options } });
     expect(error).toBeInstanceOf(ConfigError);
     expect(`${error?.message} ${error?.hint}`).not.toContain("s3cret");
   });
 
-  it("a server that says nothing is given up", async () => {
+  it("a server that does not answer causes a timeout", async () => {
     double.fateOf = () => "hang";
     const error = await failure({ checkpointer_uri: uri("?socketTimeoutMS=100") });
     double.fateOf = () => "run";
@@ -52,7 +52,7 @@ describe("at the start", () => {
     expect(error?.message).toContain("did not answer in time");
   });
 
-  it("the database is the one the URI names", async () => {
+  it("the database name comes from the URI", async () => {
     const other = await open({ checkpointer_uri: `${double.uri}/other%20one` });
     expect(other.location).toBe(`${double.uri}/other one`);
     const row = threadRow();
@@ -66,7 +66,7 @@ describe("at the start", () => {
     await unnamed.close();
   });
 
-  it("who only reads makes nothing", async () => {
+  it("a read-only storage creates nothing", async () => {
     const missing = await failure({ checkpointer_uri: `${double.uri}/nowhere`, readOnly: true });
     expect(missing?.message).toContain("holds no threads of graph-serve");
     await (await open()).close();
@@ -78,7 +78,7 @@ describe("at the start", () => {
     expect(double.commands.filter((name) => writes.includes(name))).toEqual([]);
   });
 
-  it("runs that never began are none that died", async () => {
+  it("failed runs that never started are not dead after a migration", async () => {
     const at = { checkpointer_uri: `${double.uri}/earlier` };
     const before = await open(at);
     const { thread_id } = threadRow();
@@ -99,7 +99,7 @@ describe("at the start", () => {
     await after.close();
   });
 
-  it("documents of a later version are refused", async () => {
+  it("documents of a later version are rejected", async () => {
     const client = await new MongoClient(double.uri).connect();
     const versions = client.db("later").collection<{ _id: string; version: number }>("gs_schema");
     await versions.insertOne({ _id: "version", version: 99 });

@@ -9,7 +9,7 @@ const temp = tempFolder();
 const options = { checkpointer_options: {}, max_queued_runs: 2 };
 
 describe("openStorage", () => {
-  it("settings and backends name the same schemes", () => {
+  it("settings and backends list the same schemes", () => {
     expect([...STORAGE_SCHEMES].sort()).toEqual([...SCHEMES].sort());
   });
 
@@ -48,7 +48,7 @@ describe("openStorage", () => {
     expect(JSON.stringify(error)).not.toContain("secret");
   });
 
-  it("a queue holds max_queued_runs waiters", async () => {
+  it("the queue holds max_queued_runs waiters", async () => {
     const storage = await openStorage({
       ...options,
       checkpointer_scheme: "memory",
@@ -65,7 +65,7 @@ describe("openStorage", () => {
     ["cassandra", "The schemes are: "],
     ["constructor", "The schemes are: "],
     ["__proto__", "The schemes are: "],
-  ])("scheme %s is unknown", async (checkpointer_scheme, hint) => {
+  ])("unknown scheme %s is rejected with a hint", async (checkpointer_scheme, hint) => {
     const error = await openStorage({ ...options, checkpointer_scheme }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
     expect(error).toMatchObject({ hint: `${hint}${STORAGE_SCHEMES.join(", ")}` });
@@ -85,11 +85,11 @@ describe("uriMatchesScheme", () => {
     ["sqlite", "postgres://host/db", false],
     ["sqlite", "mongodb+srv://host/db", false],
     ["sqlite", "REDIS://host", false],
-  ])("%s and %s: %s", (scheme, uri, expected) => {
+  ])("scheme %s with URI %s returns %s", (scheme, uri, expected) => {
     expect(uriMatchesScheme(scheme, uri)).toBe(expected);
   });
 
-  it("an unknown scheme is a plain error", () => {
+  it("an unknown scheme throws a ConfigError", () => {
     expect(() => uriMatchesScheme("cassandra", "x")).toThrow(ConfigError);
   });
 });

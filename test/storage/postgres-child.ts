@@ -1,4 +1,4 @@
-/** A process of its own on a schema: `postgres-child.ts <options as JSON>`; does what its parent tells it to. */
+/** A child process on a schema: `postgres-child.ts <options as JSON>`. Executes the commands of its parent. */
 import { openStorage } from "../../src/storage/open.js";
 import type { StorageOptions, ThreadLease } from "../../src/storage/storage.js";
 

@@ -7,7 +7,7 @@ vi.mock("pg", () => {
 });
 
 describe("without pg", () => {
-  it("postgres names the command that installs it", async () => {
+  it("postgres reports the command that installs pg", async () => {
     const opening = openStorage({
       checkpointer_scheme: "postgresql",
       checkpointer_uri: "postgres://127.0.0.1/db",

@@ -1,4 +1,4 @@
-/** The session of the thread locks, where the server has no room for another lock: as the driver tells it. */
+/** The session of the thread locks on a server that has no room for another lock, simulated at the driver. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Client } from "pg";
 import { LockSession } from "../../src/storage/postgres/lock-session.js";
@@ -6,7 +6,7 @@ import { LockSession } from "../../src/storage/postgres/lock-session.js";
 const WAITERS = 10;
 const STATEMENT_MS = 2_000;
 
-/** A server that takes its time for each statement, and has no room for a lock. */
+/** A server with slow statements and no room for a lock. */
 function fullServer(): Client {
   const query = async (asked: string | { values: [commands: string[]] }) => {
     if (typeof asked === "string") return { rows: [] };
@@ -19,7 +19,7 @@ function fullServer(): Client {
   return { query, on: () => undefined, connect: ended, end: ended } as unknown as Client;
 }
 
-it("refusing many waiters one by one does not count as silence of the server", async () => {
+it("rejecting many waiters one by one does not count as silence of the server", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const session = await LockSession.open(fullServer(), "unlocks", () => Promise.resolve());

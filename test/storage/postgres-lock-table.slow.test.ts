@@ -1,4 +1,7 @@
-/** More threads in flight than the server has room for locks: who comes then is refused, and the others go on. */
+/**
+ * More threads in flight than the server's lock table can hold: further calls are rejected, the others are not
+ * affected.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
@@ -9,7 +12,7 @@ import { noCluster, PostgresCluster } from "../helpers/postgres-cluster.js";
 if (noCluster) process.stderr.write(`The lock table of PostgreSQL is not tested: ${noCluster}.\n`);
 const title = `a full lock table of postgres${noCluster ? ` (skipped: ${noCluster})` : ""}`;
 
-/** More than a server of these settings has room for, with what it keeps in reserve. */
+/** More locks than a server with these settings can hold, including its reserve. */
 const MOST = 20_000;
 const AT_ONCE = 50;
 
@@ -35,7 +38,7 @@ describe.skipIf(noCluster)(title, () => {
     await cluster?.stop();
   });
 
-  /** Takes threads, many at once, until one is refused. */
+  /** Acquires threads concurrently until one call is rejected. */
   async function fill(): Promise<{ leases: Map<string, ThreadLease>; refused: unknown[] }> {
     const leases = new Map<string, ThreadLease>();
     const refused: unknown[] = [];
@@ -51,7 +54,7 @@ describe.skipIf(noCluster)(title, () => {
   }
 
   it(
-    "refuses the call alone; locks that are held stay, and are given back",
+    "only the call that exceeds the table is rejected; held locks remain and can be released",
     { timeout: 90_000 },
     async () => {
       const id = newId();

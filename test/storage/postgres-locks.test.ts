@@ -18,7 +18,7 @@ withPostgres("postgres thread locks", (postgres) => {
 
   const both = async () => [await postgres.open(), await postgres.open()] as const;
 
-  /** Locks that sessions of this file's storages hold or wait with. */
+  /** Number of advisory locks that the storages of this file hold or wait for. */
   async function advisoryLocks(): Promise<number> {
     const [row] = await postgres.sql<{ n: number }>(
       `SELECT count(*)::int AS n FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -28,8 +28,8 @@ withPostgres("postgres thread locks", (postgres) => {
     return row!.n;
   }
 
-  describe("between storages", () => {
-    it("one storage at a time holds a thread", async () => {
+  describe("locks across storages", () => {
+    it("only one storage at a time holds a thread", async () => {
       const [one, two] = await both();
       const id = newId();
       const lease = await take(one, id);
@@ -41,13 +41,13 @@ withPostgres("postgres thread locks", (postgres) => {
       expect(await one.locks.acquire(id, { wait: false })).toBeDefined();
     });
 
-    it("threads do not wait for each other", async () => {
+    it("locks of different threads are independent", async () => {
       const [one, two] = await both();
       await take(one, newId());
       expect(await two.locks.acquire(newId(), { wait: true })).toBeDefined();
     });
 
-    it("schemas do not wait for each other", async () => {
+    it("locks of different schemas are independent", async () => {
       const [one, id] = [await postgres.open(), newId()];
       const other = `${postgres.schema}_other`;
       const elsewhere = await postgres.open({ schema: other });
@@ -56,7 +56,7 @@ withPostgres("postgres thread locks", (postgres) => {
       await postgres.sql(`DROP SCHEMA "${other}" CASCADE`);
     });
 
-    it("nothing is left when all is released", async () => {
+    it("no advisory lock remains after all leases are released", async () => {
       const [one, two] = await both();
       const id = newId();
       const lease = await take(one, id);
@@ -67,7 +67,7 @@ withPostgres("postgres thread locks", (postgres) => {
       await expect.poll(advisoryLocks).toBe(0);
     });
 
-    it("a second release changes nothing", async () => {
+    it("a second release has no effect", async () => {
       const [one, two] = await both();
       const id = newId();
       const first = await take(one, id);
@@ -79,7 +79,7 @@ withPostgres("postgres thread locks", (postgres) => {
   });
 
   describe("waiting", () => {
-    it("no more wait than may, however close they come, behind another storage", async () => {
+    it("concurrent waiters for a thread of another storage never exceed the limit", async () => {
       const [one, two] = await both();
       const id = newId();
       const lease = await take(one, id);
@@ -100,7 +100,7 @@ withPostgres("postgres thread locks", (postgres) => {
       await lease.release();
     });
 
-    it("as many wait behind one here as may, however close they come", async () => {
+    it("concurrent waiters in the lease owner's storage never exceed the limit", async () => {
       const [one] = await both();
       const id = newId();
       const calls = Array.from({ length: 5 }, () => one.locks.acquire(id, { wait: true }));
@@ -113,7 +113,7 @@ withPostgres("postgres thread locks", (postgres) => {
       for (const call of calls.slice(1, 3)) await (await call)?.release();
     });
 
-    it("waiters of a process proceed in order", async () => {
+    it("waiters of a process are served in order", async () => {
       const [one, two] = await both();
       const id = newId();
       const order: string[] = [];
@@ -128,7 +128,7 @@ withPostgres("postgres thread locks", (postgres) => {
       expect(order).toEqual(["x", "y"]);
     });
 
-    it("other processes go before the own queue", async () => {
+    it("waiting processes go before the lease owner's own queue", async () => {
       const [one, two] = await both();
       const id = newId();
       const order: string[] = [];
@@ -157,7 +157,7 @@ withPostgres("postgres thread locks", (postgres) => {
       for (const own of waiting) await (await own)?.release();
     });
 
-    it("an aborted waiter leaves with the signal's reason", async () => {
+    it("an aborted waiter rejects with the signal's reason", async () => {
       const [one, two] = await both();
       const [id, leaver, reason] = [newId(), new AbortController(), new Error("client gone")];
       await take(one, id);
@@ -170,8 +170,8 @@ withPostgres("postgres thread locks", (postgres) => {
     });
   });
 
-  describe("a process that stood still", () => {
-    it("asks the server whether its lease stands", async () => {
+  describe("a suspended process", () => {
+    it("checks with the server that its lease is still valid", async () => {
       const lease = await take(await postgres.open(), newId());
       expect(lease.confirm?.()).toBeUndefined();
       const now = Date.now();
@@ -184,7 +184,7 @@ withPostgres("postgres thread locks", (postgres) => {
       clock.mockRestore();
     });
 
-    it("learns that the server ended its session", async () => {
+    it("detects that the server ended its session", async () => {
       const lease = await take(await postgres.open(), newId());
       const now = Date.now();
       vi.spyOn(Date, "now").mockImplementation(() => now + 60_000);
@@ -195,7 +195,7 @@ withPostgres("postgres thread locks", (postgres) => {
   });
 
   describe("a lost connection", () => {
-    it("every lease is lost and taken anew", async () => {
+    it("every lease is lost and can be acquired again", async () => {
       const [one, two] = await both();
       const ids = [newId(), newId()];
       const leases = await Promise.all(ids.map((id) => take(one, id)));
@@ -204,13 +204,13 @@ withPostgres("postgres thread locks", (postgres) => {
       await gone;
       expect(leases.every(({ lost: { aborted } = { aborted: false } }) => aborted)).toBe(true);
       await (await waiting)?.release();
-      // Whoever lost a lease has the thread until it says that it has stopped.
+      // The owner of a lost lease blocks the thread until it confirms that it has stopped.
       expect(await one.locks.acquire(ids[0]!, { wait: false })).toBeUndefined();
       for (const lease of leases) await lease.release();
       for (const id of ids) await (await take(one, id)).release();
     });
 
-    it("a lost lease releases nothing of others", async () => {
+    it("releasing a lost lease does not affect the new owner", async () => {
       const [one, two] = await both();
       const id = newId();
       const lease = await take(one, id);
@@ -224,14 +224,14 @@ withPostgres("postgres thread locks", (postgres) => {
     });
   });
 
-  it("a closed storage takes no locks", async () => {
+  it("a closed storage grants no locks", async () => {
     const storage = await postgres.open();
     postgres.forget(storage);
     await storage.close();
     await expect(storage.locks.acquire("t", { wait: true })).rejects.toThrow("the storage is closed");
   });
 
-  it("a lock_uri of nonsense is refused", async () => {
+  it("an invalid lock_uri is rejected", async () => {
     await expect(postgres.open({ lock_uri: "mysql://host" })).rejects.toBeInstanceOf(ConfigError);
   });
 });

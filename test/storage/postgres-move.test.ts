@@ -1,4 +1,4 @@
-/** Coming from the official PostgresSaver, and going back: what one writes, the other reads. */
+/** Migrating from the official PostgresSaver and back: each saver reads what the other has written. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { Command } from "@langchain/langgraph";
 import { BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph-checkpoint";
@@ -15,7 +15,7 @@ import { withPostgres } from "../helpers/postgres.js";
 import { openTestService } from "../helpers/service.js";
 import { askingGraph } from "./contract/graphs.js";
 
-/** Writes with one saver and reads with another, as an application that has moved. */
+/** Writes with one saver and reads with the other, like a migrated application. */
 class Moved extends BaseCheckpointSaver {
   readonly #before: BaseCheckpointSaver;
   readonly #after: BaseCheckpointSaver;
@@ -64,7 +64,7 @@ withPostgres("postgres, moved", (postgres) => {
   const ours = () => new FastPostgresSaver(pool, postgres.schema);
   const official = () => new PostgresSaver(postgres.pool, undefined, { schema: postgres.schema });
 
-  /** LangGraph's own suite, over both sides of the move. */
+  /** LangGraph's own conformance suite, for both directions of the migration. */
   function suite(create: () => BaseCheckpointSaver): void {
     const initializer = {
       checkpointerName: "@langchain/langgraph-checkpoint-postgres",
@@ -77,21 +77,21 @@ withPostgres("postgres, moved", (postgres) => {
     deltaChannelHistoryTests(initializer);
   }
 
-  describe("from the official saver", () => suite(() => new Moved(official(), ours())));
-  describe("back to the official saver", () => suite(() => new Moved(ours(), official())));
+  describe("migration from the official saver", () => suite(() => new Moved(official(), ours())));
+  describe("migration back to the official saver", () => suite(() => new Moved(ours(), official())));
 
-  describe("an application's threads", () => {
+  describe("threads of an application", () => {
     const at = (thread_id: string) => ({ configurable: { thread_id } });
     const graphOf = (saver: BaseCheckpointSaver) => askingGraph(saver as unknown as Checkpointer);
 
-    it("go on in a server, and in the application again", async () => {
+    it("continue on a server, and again in the application", async () => {
       const thread_id = newId();
       await graphOf(official()).invoke({ log: ["in"] }, at(thread_id));
       const { max_queued_runs: _, ...settings } = postgres.options();
       const graph = graphOf(official());
       graph.checkpointer = undefined;
       const { threads, runs, state } = await openTestService({ graphs: { ask: graph }, settings });
-      // The application has no rows: a thread is one as soon as it is created under its id.
+      // The application stores no thread rows: creating a thread with its id makes it available.
       await expect(threads.get(thread_id)).rejects.toMatchObject({ code: "thread_not_found" });
       await threads.create({ thread_id, metadata: { graph_id: "ask" } });
       expect((await state.get(thread_id)).next).toEqual(["ask"]);

@@ -19,13 +19,16 @@ const open = (checkpointer_uri: string | undefined, checkpointer_options = {}) =
 describe("postgres options", () => {
   const uri = `postgresql://user:${SECRET}@127.0.0.1:1/db`;
 
-  it.each([undefined, "", "./file.db", "mysql://host/db"])("uri %j is a plain error", async (odd) => {
-    const error = await open(odd);
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(error.message).toMatch(/needs a checkpointer_uri/);
-  });
+  it.each([undefined, "", "./file.db", "mysql://host/db"])(
+    "uri %j is rejected with a clear error",
+    async (odd) => {
+      const error = await open(odd);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(error.message).toMatch(/needs a checkpointer_uri/);
+    },
+  );
 
-  it("a malformed URI is not repeated", async () => {
+  it("the error for a malformed URI does not contain the URI", async () => {
     const error = await open(`postgresql://user:${SECRET}@host:port/db`);
     expect(error).toBeInstanceOf(ConfigError);
     expect(`${error.message} ${error.hint ?? ""}`).not.toContain(SECRET);
@@ -40,13 +43,13 @@ describe("postgres options", () => {
     [{ schema: "ä".repeat(40) }, "schema must be the name of a schema"],
     [{ lock_uri: "host" }, "lock_uri must be a connection string"],
     [{ pool_size: 3 }, "pool_size is not known; known are pool_max_size, schema"],
-  ])("%j is refused", async (options, message) => {
+  ])("option %j is rejected", async (options, message) => {
     const error = await open(uri, options);
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toContain(`checkpointer_options.${message}`);
   });
 
-  it("an absent server is named without its password", async () => {
+  it("an unreachable server is reported without its password", async () => {
     const error = await open(uri);
     expect(error).toBeInstanceOf(StorageUnavailableError);
     expect(error.message).toBe("PostgreSQL at 127.0.0.1:1 cannot be reached");
@@ -69,7 +72,7 @@ describe("postgres errors", () => {
     ["40P01", "gave up a transaction that met another one"],
     ["22P05", "cannot store a value of this request"],
     ["XX000", "refused a call"],
-  ])("%s is told in plain words", (code, meaning) => {
+  ])("error code %s has a clear message", (code, meaning) => {
     expect(explain(serverError(code))?.message).toBe(`PostgreSQL at db.example:5432 ${meaning}`);
   });
 
@@ -79,12 +82,12 @@ describe("postgres errors", () => {
     ["Query read timeout", "did not answer in time"],
     ["Cannot use a pool after calling end on the pool", "is no longer in use: the storage is closed"],
     ["SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string", "refused the login"],
-  ])("%s: %s", (message, meaning) => {
+  ])('driver error "%s" is reported as: %s', (message, meaning) => {
     expect(explain(new Error(message))?.message).toBe(`PostgreSQL at db.example:5432 ${meaning}`);
   });
 
   it.each([new Error("a bug"), new TypeError("x is not a function"), "text", undefined])(
-    "%s stays as it is",
+    "%s is not a storage error",
     (error) => {
       expect(explain(error)).toBeUndefined();
     },
@@ -92,7 +95,7 @@ describe("postgres errors", () => {
 });
 
 withPostgres("a postgres storage", (postgres) => {
-  it("it says where it is, without user and password", async () => {
+  it("the location contains neither user nor password", async () => {
     const uri = new URL(postgres.named("pool"));
     uri.password = SECRET;
     const storage = await postgres.open(
@@ -108,7 +111,7 @@ withPostgres("a postgres storage", (postgres) => {
     await postgres.close();
   });
 
-  it("a slow statement ends at its time limit", async () => {
+  it("a slow statement is cancelled after statement_timeout_ms", async () => {
     const storage = await postgres.open({ statement_timeout_ms: 200 });
     const blocker = await postgres.pool.connect();
     await blocker.query("BEGIN");
@@ -120,7 +123,7 @@ withPostgres("a postgres storage", (postgres) => {
     await postgres.close();
   });
 
-  it("values of hostile schemas are quoted", async () => {
+  it("schema names with special characters are quoted", async () => {
     const schema = "odd; DROP' $1 name";
     const storage = await postgres.open({ schema });
     expect(await storage.threads.count({})).toBe(0);

@@ -1,14 +1,14 @@
-/** Processes that share a PostgreSQL schema, one that is killed, and a server that falls silent. */
+/** Several processes on one PostgreSQL schema: startup, a killed process, and a server that stops responding. */
 import { afterEach, expect, it, vi } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
-import { SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
+import { POSTGRES_SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
 import type { ThreadLease } from "../../src/storage/storage.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { StorageProcess } from "../helpers/postgres-processes.js";
 import { TcpRelay } from "../helpers/tcp-relay.js";
 import { threadRow } from "./contract/rows.js";
 
-/** Longest time until a silent server counts as lost: it frees the locks after 15 s. */
+/** Longest time, in ms, until a silent server counts as lost: it frees the locks after 15 s. */
 const NOTICED_MS = 10_000;
 
 const lost = (lease: ThreadLease | undefined) =>
@@ -29,16 +29,16 @@ withOwnSchema("processes on one postgres schema", (postgres) => {
     return started;
   }
 
-  it("four of them set the schema up together", async () => {
+  it("four processes create the schema concurrently", async () => {
     await startProcesses(4);
     expect(await postgres.sql(`SELECT version FROM "${postgres.schema}".gs_schema`)).toEqual([
-      { version: SCHEMA_VERSION },
+      { version: POSTGRES_SCHEMA_VERSION },
     ]);
     const { threads } = await postgres.open();
     expect(await threads.insert(threadRow())).toBe(true);
   });
 
-  it("two of them never hold a thread together", async () => {
+  it("two processes never hold the same thread together", async () => {
     const [one, two] = (await startProcesses(2)) as [StorageProcess, StorageProcess];
     const storage = await postgres.open();
     one.tell({ acquire: "t" });
@@ -53,7 +53,7 @@ withOwnSchema("processes on one postgres schema", (postgres) => {
     expect(await storage.locks.acquire("t", { wait: false })).toBeDefined();
   });
 
-  it("a dead one frees its threads", async () => {
+  it("a killed process releases its threads", async () => {
     const [dying] = (await startProcesses(1)) as [StorageProcess];
     const storage = await postgres.open();
     dying.tell({ acquire: "t" });
@@ -63,9 +63,9 @@ withOwnSchema("processes on one postgres schema", (postgres) => {
     expect(await waiting).toBeDefined();
   });
 
-  it("its lock connection falls silent: that is noticed, then reported", async () => {
+  it("a silent lock connection is detected and reported", async () => {
     const { relay, uri } = await TcpRelay.before(postgres.uri, 5432);
-    // The session's heartbeat.
+    // The session's heartbeat query.
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const storage = await postgres.open({ lock_uri: uri });
     const lease = await storage.locks.acquire("t", { wait: false });

@@ -1,4 +1,4 @@
-/** The queue in the rows of PostgreSQL: whose a run is, and which index says so. */
+/** The queue in the rows of PostgreSQL: user scopes and their indexes. */
 import { randomBytes } from "node:crypto";
 import { afterEach, expect, it } from "vitest";
 import type { JsonObject } from "../../src/models/common.js";
@@ -21,16 +21,16 @@ withOwnSchema("postgres queue", (postgres) => {
     const options = { queued, mostBefore: 10 };
     return queue?.accept(runRow(thread_id, { owner: "" }), { updated_at: tick() }, options);
   }
-  const callers = async ({ queue }: Storage) => (await queue?.heads(10, []))?.map(({ caller }) => caller);
+  const callers = async ({ queue }: Storage) => (await queue?.readyRuns(10, []))?.map(({ caller }) => caller);
 
-  it("runs of a user with a long scope wait", async () => {
+  it("runs of a user with a long scope are queued", async () => {
     const storage = await postgres.open();
     const owner = randomBytes(8_000).toString("base64");
     expect(await wait(storage, { owner })).toEqual({ became: "queued", before: 0 });
     expect(await callers(storage)).toHaveLength(1);
   });
 
-  it("the order of its fields makes no other user of a scope, another value does", async () => {
+  it("scopes with reordered fields belong to the same user, other values to another", async () => {
     const storage = await postgres.open();
     const scopes = [
       { owner: "ann", team: 1 },
@@ -43,7 +43,7 @@ withOwnSchema("postgres queue", (postgres) => {
     expect(new Set(found).size).toBe(2);
   });
 
-  it("a scope may have characters that PostgreSQL does not store", async () => {
+  it("a scope may contain characters that PostgreSQL cannot store", async () => {
     const storage = await postgres.open();
     expect(await wait(storage, { owner: "a\0b\ud800" })).toEqual({ became: "queued", before: 0 });
   });
@@ -51,7 +51,7 @@ withOwnSchema("postgres queue", (postgres) => {
   it.each([
     ["gs_runs_waiting_of", "owner = '' AND status IN ('pending', 'running')", `${CALLER}, seq`],
     ["gs_runs_in_flight_of", "owner <> '' AND status = 'running'", CALLER],
-  ])("%s is the index of the users", async (index, where, by) => {
+  ])("index %s serves the queries by user", async (index, where, by) => {
     await postgres.open();
     const client = await postgres.pool.connect();
     try {

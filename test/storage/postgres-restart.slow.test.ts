@@ -30,7 +30,7 @@ describe.skipIf(noCluster)(title, () => {
     return `${thread_id} ${status}`;
   };
 
-  it("what was acknowledged stays, and service goes on", { timeout: 90_000 }, async () => {
+  it("acknowledged runs are kept and the service recovers", { timeout: 90_000 }, async () => {
     const ended: string[] = [];
     const faults: unknown[] = [];
     let isLoaded = true;

@@ -44,10 +44,10 @@ withPostgres("postgres checkpointer", (postgres) => {
     channel_versions: Object.fromEntries(Object.keys(values).map((channel) => [channel, 1])),
   });
 
-  describe("beside the official saver", () => {
+  describe("compatibility with the official saver", () => {
     it.each([
-      ["comes from the official saver", theirs, ours],
-      ["goes back to the official saver", ours, theirs],
+      ["moves from the official saver", theirs, ours],
+      ["moves back to the official saver", ours, theirs],
     ])("a thread %s", async (_, first, second) => {
       const [from, to] = [first(), second()];
       const thread = newId();
@@ -64,7 +64,7 @@ withPostgres("postgres checkpointer", (postgres) => {
     it.each([
       ["official", "ours"],
       ["ours", "official"],
-    ])("subgraphs go on from %s to %s", async (first) => {
+    ])("subgraphs continue when moved from %s to %s", async (first) => {
       const [from, to] = first === "ours" ? [ours(), theirs()] : [theirs(), ours()];
       const thread = newId();
       await nestedGraph(from).invoke({ log: ["in"] }, at(thread));
@@ -72,7 +72,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       expect(log.at(-1)).toBe("answer yes");
     });
 
-    it("both read the same of all values", async () => {
+    it("both savers read the same values", async () => {
       const thread = newId();
       const values = {
         text: "ü\u2028",
@@ -93,7 +93,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       expect(read?.checkpoint.channel_values).toEqual(values);
     });
 
-    it("our tables are those of the official saver", async () => {
+    it("the checkpoint tables are those of the official saver", async () => {
       await official.setup();
       const versions = await postgres.sql(
         `SELECT v FROM "${postgres.schema}".checkpoint_migrations ORDER BY v`,
@@ -103,7 +103,7 @@ withPostgres("postgres checkpointer", (postgres) => {
   });
 
   describe("statements", () => {
-    /** Statements that pg was given while `work` ran, but for the heartbeats of the locks. */
+    /** Number of statements sent to pg while `work` runs, without the heartbeats of the locks. */
     async function statements(work: () => Promise<unknown>): Promise<number> {
       const query = vi.spyOn(pg.Client.prototype, "query");
       await work();
@@ -113,7 +113,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       return length;
     }
 
-    it("every call is one statement", async () => {
+    it("every call is a single statement", async () => {
       const thread = newId();
       const config = { ...at(thread), configurable: { ...at(thread).configurable, checkpoint_id: uuid6(1) } };
       const values = { a: 1, b: [2], c: "3" };
@@ -125,7 +125,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       expect(await statements(() => ours().deleteThread(thread))).toBe(1);
     });
 
-    /** Keeps what writes checkpoints waiting until the returned function is called. */
+    /** Blocks checkpoint writes until the returned function is called. */
     async function blockWrites(): Promise<() => Promise<void>> {
       const client = await postgres.pool.connect();
       await client.query(`BEGIN; LOCK TABLE "${postgres.schema}".checkpoints IN EXCLUSIVE MODE`);
@@ -143,7 +143,7 @@ withPostgres("postgres checkpointer", (postgres) => {
         )
       ).length > 0;
 
-    it("a call resolves when it is stored, not before", async () => {
+    it("a call resolves only after its data is stored", async () => {
       const [thread, unblock] = [newId(), await blockWrites()];
       let settled = false;
       const put = ours()
@@ -156,7 +156,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       expect(await countRows("checkpoints", thread)).toBe(1);
     });
 
-    it("calls that meet share a statement", async () => {
+    it("concurrent calls share a statement", async () => {
       const [thread, unblock] = [newId(), await blockWrites()];
       const [first, second] = [checkpoint({ a: 1 }), checkpoint({ a: 1 })];
       const config = (id: string) => ({ configurable: { ...at(thread).configurable, checkpoint_id: id } });
@@ -174,7 +174,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       expect(before?.pendingWrites).toEqual(["x", "y", "z"].map((task) => [task, "a", 2]));
     });
 
-    it("the last of checkpoints with one id counts", async () => {
+    it("the last write of a checkpoint id wins", async () => {
       const [thread, unblock, one] = [newId(), await blockWrites(), checkpoint()];
       const calls = [0, 1, 2].map((step) => ours().put(at(thread), one, { ...LOOP, step }, {}));
       await unblock();
@@ -182,7 +182,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       expect((await ours().getTuple(at(thread)))?.metadata?.step).toBe(2);
     });
 
-    it("a failed statement fails its calls only", async () => {
+    it("a failed statement rejects only its own calls", async () => {
       const thread = newId();
       const tooLong = { ...checkpoint(), id: Array.from({ length: 500 }, newId).join("") };
       await expect(ours().put(at(thread), tooLong, LOOP, {})).rejects.toMatchObject({
@@ -193,7 +193,7 @@ withPostgres("postgres checkpointer", (postgres) => {
     });
   });
 
-  it("a write that meets a takeover waits for it, and is refused", async () => {
+  it("a write during a takeover waits for it and is rejected", async () => {
     const thread = threadRow();
     const run = runRow(thread.thread_id, { status: "running" });
     await storage.threads.insert(thread);
@@ -215,7 +215,7 @@ withPostgres("postgres checkpointer", (postgres) => {
   });
 
   describe("rows", () => {
-    it("pruning drops values that nothing refers to", async () => {
+    it("pruning deletes unreferenced values", async () => {
       const thread = newId();
       for (const n of [1, 2, 3]) {
         const one = { ...checkpoint({ a: n, same: 0 }), id: uuid6(n) };
@@ -228,7 +228,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       expect((await ours().getTuple(at(thread)))?.checkpoint.channel_values).toEqual({ a: 3, same: 0 });
     });
 
-    it("deleting a thread's row takes its checkpoints along", async () => {
+    it("deleting a thread deletes its checkpoints", async () => {
       const thread = newId();
       const config = await ours().put(at(thread), checkpoint({ a: 1 }), LOOP, { a: 1 });
       await ours().putWrites(config, [["a", 1]], "task");
@@ -238,7 +238,7 @@ withPostgres("postgres checkpointer", (postgres) => {
       }
     });
 
-    it("NUL and half characters in metadata are stored", async () => {
+    it("NUL characters and lone surrogates in metadata are stored", async () => {
       const thread = newId();
       await ours().put(at(thread), checkpoint(), { ...LOOP, parents: { "\0a": "\ud800b" } }, {});
       const tuple = await ours().getTuple(at(thread));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
-import { SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
+import { POSTGRES_SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
 
@@ -14,12 +14,12 @@ withOwnSchema("postgres set-up", (postgres) => {
       (row) => row.version,
     );
 
-  it("eight storages set one schema up together", async () => {
+  it("eight storages create one schema concurrently", async () => {
     await Promise.all(Array.from({ length: 8 }, () => postgres.open({ pool_max_size: 1 })));
-    expect(await version()).toEqual([SCHEMA_VERSION]);
+    expect(await version()).toEqual([POSTGRES_SCHEMA_VERSION]);
   });
 
-  it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
+  it("threads of release 0.1.0 have no owner and no known graph", async () => {
     const row = threadRow({ metadata: { owner: "ann" } });
     const run = runRow(row.thread_id);
     const before = await postgres.open();
@@ -41,7 +41,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
-  it("runs that never began are none that died", async () => {
+  it("failed runs that never started are not dead after a migration", async () => {
     const s = `"${postgres.schema}"`;
     const storage = await postgres.open();
     const { thread_id } = threadRow();
@@ -59,7 +59,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     expect(await runs.get(thread_id, waiting.run_id)).toMatchObject({ resumption });
   });
 
-  it("tables of a later release are refused", async () => {
+  it("tables of a later release are rejected", async () => {
     await postgres.open();
     await postgres.sql(`UPDATE "${postgres.schema}".gs_schema SET version = 99`);
     const error = await postgres.open().catch((thrown: unknown) => thrown);
@@ -70,7 +70,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     );
   });
 
-  it("a failed set-up leaves nothing behind", async () => {
+  it("a failed setup leaves no tables", async () => {
     await postgres.sql(`CREATE SCHEMA "${postgres.schema}"`);
     await postgres.sql(`CREATE TABLE "${postgres.schema}".gs_owners (mine int)`);
     await expect(postgres.open()).rejects.toBeInstanceOf(StorageUnavailableError);
@@ -78,7 +78,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     expect(tables).toHaveLength(1);
   });
 
-  it("what exists needs no right to create", async () => {
+  it("an existing schema can be used without the privilege to create", async () => {
     await (await postgres.open()).threads.insert(threadRow());
     const role = `${postgres.schema}_user`;
     const s = `"${postgres.schema}"`;
@@ -107,7 +107,7 @@ withOwnSchema("postgres set-up", (postgres) => {
   it.each([
     ["tables", true],
     ["schema", false],
-  ])("who only reads makes no %s", async (_, hasSchema) => {
+  ])("a read-only storage does not create the %s", async (_, hasSchema) => {
     if (hasSchema) await postgres.sql(`CREATE SCHEMA "${postgres.schema}"`);
     await expect(postgres.open({}, { readOnly: true })).rejects.toThrow(/holds no tables of graph-serve/);
     expect(await postgres.sql("SELECT 1 FROM pg_tables WHERE schemaname = $1", [postgres.schema])).toEqual(
@@ -115,7 +115,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     );
   });
 
-  it("who only reads changes nothing", async () => {
+  it("a read-only storage changes nothing", async () => {
     const thread = threadRow();
     await (await postgres.open()).threads.insert(thread);
     const { threads } = await postgres.open({}, { readOnly: true });

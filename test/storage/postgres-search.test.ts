@@ -34,7 +34,7 @@ withOwnSchema("postgres searches", (postgres) => {
   });
   afterAll(() => postgres.close());
 
-  /** Rows of threads that a search's statements touch, found or thrown away. */
+  /** Number of thread rows that the statements of a search read, whether returned or filtered out. */
   async function threadsTouched(query: ThreadQuery): Promise<number> {
     const spy = vi.spyOn(pg.Client.prototype, "query");
     await storage.threads.search(query);
@@ -55,29 +55,33 @@ withOwnSchema("postgres searches", (postgres) => {
     return (plan.Plans ?? []).reduce((sum, part) => sum + rowsOf(part), own ? rows : 0);
   }
 
-  describe("of 10,000 threads", () => {
-    it.each(THREAD_SORT_FIELDS)("a page by %s reads what it shows", async (sortBy) => {
+  describe("search over 10,000 threads", () => {
+    it.each(THREAD_SORT_FIELDS)("a page sorted by %s reads only its own rows", async (sortBy) => {
       expect(await threadsTouched({ ...NEWEST, sortBy })).toBe(10);
     });
 
     it.each<[string, Partial<ThreadQuery>, number]>([
       ["the last page", { offset: THREADS - 10 }, 10],
-      ["the last page but some", { offset: THREADS - 200 }, 200],
-      ["metadata of all", { metadata: { graph_id: "agent" } }, 10],
-      ["the last page of these", { metadata: { graph_id: "agent" }, offset: THREADS - 10 }, 10],
-      ["metadata of 20", { metadata: { user: 7 } }, 20],
-      ["the last page of 20", { metadata: { user: 7 }, offset: 10 }, 20],
-      ["metadata of two", { metadata: { rare: 7 } }, 2],
+      ["a page near the end", { offset: THREADS - 200 }, 200],
+      ["metadata of all threads", { metadata: { graph_id: "agent" } }, 10],
+      [
+        "the last page of all threads by metadata",
+        { metadata: { graph_id: "agent" }, offset: THREADS - 10 },
+        10,
+      ],
+      ["metadata of 20 threads", { metadata: { user: 7 } }, 20],
+      ["the last page of 20 threads", { metadata: { user: 7 }, offset: 10 }, 20],
+      ["metadata of two threads", { metadata: { rare: 7 } }, 2],
       ["two entries of metadata", { metadata: { graph_id: "agent", user: 7 } }, 20],
-      ["metadata of none", { metadata: { graph_id: "other" } }, 0],
+      ["metadata of no thread", { metadata: { graph_id: "other" } }, 0],
       ["nested metadata", { metadata: { deep: { n: 7 } } }, 1],
       ["ids", { ids: ["x", "y"] }, 0],
-    ])("%s reads few rows", async (_, filter, most) => {
+    ])("a search for %s reads few rows", async (_, filter, most) => {
       expect(await threadsTouched({ ...NEWEST, ...filter })).toBeLessThanOrEqual(most);
     });
   });
 
-  describe("counts of facts", () => {
+  describe("metadata counters", () => {
     const counts = async () =>
       (
         await postgres.sql<{ n: number }>(
@@ -85,7 +89,7 @@ withOwnSchema("postgres searches", (postgres) => {
         )
       ).map(({ n }) => n);
 
-    it("they stay exact and leave nothing behind", async () => {
+    it("stay exact and are removed when they reach zero", async () => {
       const { threads } = storage;
       const before = await counts();
       const rows = Array.from({ length: 40 }, (_, n) => threadRow({ metadata: { odd: n % 2, once: n } }));

@@ -34,13 +34,13 @@ afterEach(async () => {
   for (const service of services.splice(0)) await service.close(0);
 });
 
-withPostgres("a service on postgres", (postgres) => {
+withPostgres("a service on PostgreSQL", (postgres) => {
   const hello = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hello" }] } };
 
   it.each(["async", "sync", "exit"] as const)(
-    "ten steps (%s) take at most 30 queries",
+    "ten steps with durability %s take at most 30 queries",
     async (durability) => {
-      // Time stands still: no heartbeat is among the queries, however long they take.
+      // The clock is frozen so that no heartbeat adds to the queries.
       vi.useFakeTimers({ toFake: ["Date", "performance", "setInterval", "clearInterval"] });
       onTestFinished(() => void vi.useRealTimers());
       const { threads, runs, state } = await serve(postgres);
@@ -55,7 +55,7 @@ withPostgres("a service on postgres", (postgres) => {
     },
   );
 
-  it("what waits in the queue keeps its thread, however short that lives; what is refused changes nothing", async () => {
+  it("a queued run keeps its thread past the time to live, and a rejected run changes nothing", async () => {
     const queue = { queue: "postgres", role: "api", stream: "postgres" } as const;
     const service = await serve(postgres, {}, { ...queue, max_waiting_runs: 1 });
     const { threads, runs } = service;
@@ -71,8 +71,8 @@ withPostgres("a service on postgres", (postgres) => {
     expect(await runs.get(thread_id, run_id)).toMatchObject({ status: "pending", attempt: 0 });
   });
 
-  it("a process that frees a thread takes the next run of it at once, each time", async () => {
-    // Time stands still: a thread that was passed over would stay so.
+  it("a process that releases a thread claims its next run immediately", async () => {
+    // The clock is frozen, so polling cannot pick up a thread that was skipped.
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { threads, runs } = await serve(postgres, {}, { queue: "postgres", stream: "postgres" });
@@ -81,7 +81,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect((await Promise.all(ends)).map(({ status }) => status)).toEqual(Array(24).fill("success"));
   });
 
-  it("a queue whose frames stay in their process says so at its start", async () => {
+  it("a queue with frames in memory logs a warning at startup", async () => {
     const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options();
     const stored = {
       checkpointer_scheme,
@@ -99,7 +99,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect(said[0]).toContain("none of its frames");
   });
 
-  it("200 runs at once share three connections", async () => {
+  it("200 concurrent runs share three connections", async () => {
     const { threads, runs } = await serve(postgres, { pool_max_size: 3 });
     const ended = await Promise.all(
       Array.from({ length: 200 }, async () => {
@@ -112,7 +112,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect(await threads.count({ status: "idle" })).toBeGreaterThanOrEqual(200);
   });
 
-  it("runs of one thread on two servers take turns", async () => {
+  it("runs of one thread on two servers are executed one after another", async () => {
     const [one, two] = [await serve(postgres), await serve(postgres)];
     const { thread_id } = await one.threads.create({});
     const all = Array.from({ length: 10 }, (_, n) => (n % 2 ? one : two).runs.create(thread_id, hello));
@@ -121,7 +121,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect((values as { messages: unknown[] }).messages).toHaveLength(20);
   });
 
-  it("a run in flight refuses runs of another server", async () => {
+  it("a run in flight rejects runs on another server", async () => {
     const [one, two, name] = [await serve(postgres), await serve(postgres), newId()];
     const { thread_id } = await one.threads.create({});
     const running = one.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
@@ -132,7 +132,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect((await running).status).toBe("success");
   });
 
-  it("ended connections of the pool are replaced", async () => {
+  it("closed pool connections are replaced", async () => {
     const { threads } = await serve(postgres);
     const { thread_id } = await threads.create({});
     await Promise.all(Array.from({ length: 5 }, () => threads.get(thread_id)));
@@ -144,7 +144,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect((await threads.get(thread_id)).thread_id).toBe(thread_id);
   });
 
-  it("a statement cut off is a plain error", async () => {
+  it("an interrupted statement is reported as storage_unavailable", async () => {
     const { threads } = await serve(postgres);
     const { thread_id } = await threads.create({});
     const blocker = await postgres.pool.connect();
@@ -168,7 +168,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect((await threads.get(thread_id)).thread_id).toBe(thread_id);
   });
 
-  it("a lost lock ends the run, and the thread goes on", async () => {
+  it("a lost lock ends the run and the thread accepts new runs", async () => {
     const { threads, runs, state } = await serve(postgres);
     const { thread_id } = await threads.create({});
     const name = newId();
@@ -177,7 +177,7 @@ withPostgres("a service on postgres", (postgres) => {
     await gateOf(name).entered;
     await postgres.terminate("locks");
     await gateOf(name).aborted;
-    // The node is deaf: it writes after the loss, and that is refused.
+    // The node ignores its signal and writes after the loss; the write is rejected.
     gateOf(name).open();
     const run = await running;
     expect(run).toMatchObject({ status: "error", error: "the thread's lock was lost" });
@@ -188,7 +188,7 @@ withPostgres("a service on postgres", (postgres) => {
     expect((await threads.get(thread_id)).status).toBe("idle");
   });
 
-  it("a run that lost its lock goes on, and nobody has died over it", async () => {
+  it("a run that lost its lock resumes without counting as a crash", async () => {
     const service = await serve(postgres, {}, { max_attempts: 1 });
     const { thread_id } = await service.threads.create({});
     const name = newId();
@@ -205,7 +205,7 @@ withPostgres("a service on postgres", (postgres) => {
       .toMatchObject({ status: "success", error: null, attempt: 3 });
   });
 
-  it("the end of a superseded run leaves the thread alone", async () => {
+  it("the end of a superseded run does not change the thread", async () => {
     const storage = await postgres.open();
     const { threads, runs } = await serve(postgres);
     const { thread_id } = await threads.create({});
@@ -235,7 +235,7 @@ withPostgres("a service on postgres", (postgres) => {
     await postgres.close();
   });
 
-  it("without named statements all works the same", async () => {
+  it("everything works without prepared statements", async () => {
     const { threads, runs } = await serve(postgres, { prepare: false });
     const query = vi.spyOn(pg.Client.prototype, "query");
     const { thread_id } = await threads.create({});

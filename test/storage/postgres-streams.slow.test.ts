@@ -9,8 +9,8 @@ import { allEvents } from "../helpers/sse.js";
 
 const STREAMS = 200;
 
-withPostgres("streams on a small pool of postgres", (postgres) => {
-  it("200 that are open at once all end", { timeout: 120_000 }, async () => {
+withPostgres("streams on a small PostgreSQL pool", (postgres) => {
+  it("200 concurrent streams all end", { timeout: 120_000 }, async () => {
     const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options({
       pool_max_size: 4,
     });
@@ -29,7 +29,7 @@ withPostgres("streams on a small pool of postgres", (postgres) => {
       }),
     );
     await expect.poll(() => gateOf(name).entries, { timeout: 60_000 }).toBe(STREAMS);
-    // All are in flight, more than the pool has connections by far, and none keeps one to itself.
+    // All runs are in flight, far more than the pool has connections, and none holds a connection.
     const other = await request("POST", "/threads", {});
     const { thread_id: free } = other.body as { thread_id: string };
     expect((await request("POST", `/threads/${free}/runs`, say)).body).toMatchObject({ status: "success" });

@@ -1,4 +1,4 @@
-/** A Redis server that is killed under load, through the whole service. */
+/** A Redis server that is killed under load, tested through the whole service. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService, type Service } from "../../src/service.js";
@@ -39,7 +39,7 @@ describe.skipIf(noRedisProcess)(title, () => {
   const run = (thread: string) =>
     request("POST", `/threads/${thread}/runs`, { assistant_id: "steps", input: { n: 0 } });
 
-  it("is told, and service goes on by itself", { timeout: 120_000 }, async () => {
+  it("a killed server is reported and the service recovers on its own", { timeout: 120_000 }, async () => {
     const ended: { thread: string; answer: Answer }[] = [];
     const isAway = ({ answer }: { answer: Answer }) =>
       answer.status === 503 || field(answer, "status") === "error";
@@ -67,7 +67,7 @@ describe.skipIf(noRedisProcess)(title, () => {
       expect([200, 503]).toContain(answer.status);
       if (answer.status === 503) expect(answer.body).toMatchObject({ code: "storage_unavailable" });
       else if (isAway({ answer })) expect(field(answer, "error")).toMatch(/^Redis at 127\.0\.0\.1:\d+ /);
-      // What was acknowledged is there: the server wrote it down before it answered.
+      // Acknowledged data must exist: the server persists it before it answers.
       else expect((await service.state.get(thread)).values).toMatchObject({ n: 10 });
     }
     expect(await service.threads.count({ status: "busy" })).toBe(0);
@@ -75,7 +75,7 @@ describe.skipIf(noRedisProcess)(title, () => {
     expect((await run(failed!.thread)).body).toMatchObject({ status: "success" });
   });
 
-  it("checkpoints go when their time is over", { timeout: 60_000 }, async () => {
+  it("checkpoints expire after ttl_minutes", { timeout: 60_000 }, async () => {
     const mortal = await openService({
       graphs: { chat },
       settings: {

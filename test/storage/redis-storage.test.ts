@@ -18,7 +18,7 @@ let clock = 0;
 
 type Saver = Pick<Checkpointer, "put" | "getTuple" | "putWrites">;
 
-/** A checkpoint over `parent`, in which the channels of `versions` are new. */
+/** A checkpoint on top of `parent` in which the channels of `versions` are new. */
 async function put(
   saver: Saver,
   parent: RunnableConfig,
@@ -51,29 +51,32 @@ describe("redis settings", () => {
     });
   const ephemeral = { allow_ephemeral_metadata: true };
 
-  it.each([{}, { allow_ephemeral_metadata: false }])("%j stops the start, with the reason", async (given) => {
-    const error = await failure(open(given, "redis://127.0.0.1:6379"));
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(error.message).toContain("keeps checkpoints only");
-    expect(error.hint).toContain('"allow_ephemeral_metadata": true');
-  });
+  it.each([{}, { allow_ephemeral_metadata: false }])(
+    "options %j prevent the start with an explanation",
+    async (given) => {
+      const error = await failure(open(given, "redis://127.0.0.1:6379"));
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(error.message).toContain("keeps checkpoints only");
+      expect(error.hint).toContain('"allow_ephemeral_metadata": true');
+    },
+  );
 
   it.each([
     [{ allow_ephemeral_metadata: "yes" }, "allow_ephemeral_metadata must be true or false"],
     [{ ...ephemeral, ttl_minutes: 0 }, "ttl_minutes must be a number above 0"],
     [{ ...ephemeral, key_prefix: "{x}" }, "key_prefix must be a text without braces"],
     [{ ...ephemeral, schema: "x" }, "schema is not known"],
-  ])("%j is refused", async (given, message) => {
+  ])("option %j is rejected", async (given, message) => {
     const error = await failure(open(given, "redis://127.0.0.1:6379"));
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toContain(`checkpointer_options.${message}`);
   });
 
-  it.each([undefined, "redis://", "postgres://host/db"])("the URI %s is refused", async (uri) => {
+  it.each([undefined, "redis://", "postgres://host/db"])("the URI %s is rejected", async (uri) => {
     expect(await failure(open(ephemeral, uri))).toBeInstanceOf(ConfigError);
   });
 
-  it("a server that is away is named without password", async () => {
+  it("an unreachable server is reported without the password", async () => {
     const error = await failure(open(ephemeral, "redis://me:s3cret@127.0.0.1:9/0"));
     expect(error).toBeInstanceOf(StorageUnavailableError);
     expect(error.message).toBe("Redis at 127.0.0.1:9 cannot be reached");
@@ -87,13 +90,13 @@ withRedis("redis storage", (redis) => {
     await redis.empty();
   });
 
-  it("the location has no password", async () => {
+  it("the location contains no password", async () => {
     const { location, scheme } = await redis.open();
     expect(location).toMatch(/^rediss?:\/\/[^@]+$/);
     expect(scheme).toBe("redis");
   });
 
-  it("checkpoints outlive the storage, rows do not", async () => {
+  it("checkpoints survive a reopened storage, rows do not", async () => {
     const thread = newId();
     const first = await redis.open();
     const config = await put(first.checkpointer, at(thread), { a: 1 }, { a: 1 });
@@ -103,7 +106,7 @@ withRedis("redis storage", (redis) => {
     expect(await second.threads.count({})).toBe(0);
   });
 
-  it("values that did not change are kept once", async () => {
+  it("unchanged values are stored once", async () => {
     const { checkpointer } = await redis.open();
     const thread = newId();
     let config = await put(checkpointer, at(thread), { big: "x", n: 0 }, { big: 1, n: 1 });
@@ -115,7 +118,7 @@ withRedis("redis storage", (redis) => {
     expect(await redis.client.hLen(values!)).toBe(7);
   });
 
-  it("forks of one version keep their own values", async () => {
+  it("forks with the same version keep their own values", async () => {
     const { checkpointer } = await redis.open();
     const root = await put(checkpointer, at(newId()), { a: "root" }, { a: 1 });
     const [left, right] = [
@@ -130,7 +133,7 @@ withRedis("redis storage", (redis) => {
     expect(await values(leaf)).toEqual({ a: "left", b: 1 });
   });
 
-  it("writes may come before their checkpoint", async () => {
+  it("writes can be stored before their checkpoint", async () => {
     const { checkpointer } = await redis.open();
     const thread = newId();
     const first = await put(checkpointer, at(thread), {}, {});
@@ -142,7 +145,7 @@ withRedis("redis storage", (redis) => {
     expect((await checkpointer.getTuple(at(thread)))?.pendingWrites).toEqual([["task", "a", 1]]);
   });
 
-  it("deletion and pruning leave no keys behind", async () => {
+  it("deleting and pruning leave no keys", async () => {
     const { checkpointer } = await redis.open();
     const [thread, other] = [newId(), newId()];
     let config = at(thread);
@@ -162,20 +165,23 @@ withRedis("redis storage", (redis) => {
     expect((await redis.keys()).every((key) => key.includes(other))).toBe(true);
   });
 
-  it.each(["*", "{a}:b", "a\nb", "?[x]", "%7D"])("thread and namespace %j are data", async (odd) => {
-    const { checkpointer } = await redis.open();
-    const [usual, strange] = [
-      await put(checkpointer, at("usual"), { v: 1 }, { v: 1 }),
-      await put(checkpointer, at(odd, odd), { v: 2 }, { v: 1 }),
-    ];
-    expect((await checkpointer.getTuple(strange))?.checkpoint.channel_values).toEqual({ v: 2 });
-    expect(await checkpointer.getTuple(at("usual", odd))).toBeUndefined();
-    await checkpointer.deleteThread(odd);
-    expect(await checkpointer.getTuple(strange)).toBeUndefined();
-    expect((await checkpointer.getTuple(usual))?.checkpoint.channel_values).toEqual({ v: 1 });
-  });
+  it.each(["*", "{a}:b", "a\nb", "?[x]", "%7D"])(
+    "thread and namespace %j are treated as data",
+    async (odd) => {
+      const { checkpointer } = await redis.open();
+      const [usual, strange] = [
+        await put(checkpointer, at("usual"), { v: 1 }, { v: 1 }),
+        await put(checkpointer, at(odd, odd), { v: 2 }, { v: 1 }),
+      ];
+      expect((await checkpointer.getTuple(strange))?.checkpoint.channel_values).toEqual({ v: 2 });
+      expect(await checkpointer.getTuple(at("usual", odd))).toBeUndefined();
+      await checkpointer.deleteThread(odd);
+      expect(await checkpointer.getTuple(strange)).toBeUndefined();
+      expect((await checkpointer.getTuple(usual))?.checkpoint.channel_values).toEqual({ v: 1 });
+    },
+  );
 
-  describe("with a time to live", () => {
+  describe("time to live", () => {
     const TTL = 60 * 60_000;
     const timesLeft = async () => {
       const keys = (await redis.keys()).filter((key) => !key.endsWith(":renewed"));
@@ -191,17 +197,17 @@ withRedis("redis storage", (redis) => {
       for (const time of left) expect(time > 0 && time <= TTL).toBe(true);
     });
 
-    it("a write renews all of the thread", async () => {
+    it("a write extends the time to live of the whole thread", async () => {
       const { checkpointer } = await redis.open({ ttl_minutes: 60 });
       const first = await put(checkpointer, at(newId()), { a: 1 }, { a: 1 });
       for (const key of await redis.keys()) await redis.client.pExpire(key, TTL / 2);
-      // A tenth of the time has gone by.
+      // Removing the marker simulates that a tenth of the time to live has passed.
       await redis.client.unlink((await redis.keys()).filter((key) => key.endsWith(":renewed")));
       await put(checkpointer, first, { a: 1, b: 1 }, { b: 2 }, { a: 1 });
       for (const time of await timesLeft()) expect(time).toBeGreaterThan(TTL / 2);
     });
 
-    it("a run that outlasts it keeps its values", async () => {
+    it("a run that takes longer than the time to live keeps its values", async () => {
       const { checkpointer } = await redis.open({ ttl_minutes: 60 });
       const first = await put(checkpointer, at(newId()), { a: 1, b: 1 }, { a: 1, b: 1 });
       // The node that writes `b` took longer than the time to live.
@@ -210,14 +216,14 @@ withRedis("redis storage", (redis) => {
       expect((await checkpointer.getTuple(second))?.checkpoint.channel_values).toEqual({ a: 1, b: 2 });
     });
 
-    it("without one nothing expires", async () => {
+    it("nothing expires without ttl_minutes", async () => {
       const { checkpointer } = await redis.open();
       await put(checkpointer, at(newId()), { a: 1 }, { a: 1 });
       expect(new Set(await timesLeft())).toEqual(new Set([-1]));
     });
   });
 
-  it("a killed connection is made anew", async () => {
+  it("a killed connection is replaced", async () => {
     const connection = await RedisConnection.open(await loadRedisDriver(), redis.uri);
     try {
       const saver = new RedisSaver(connection, { keyPrefix: redis.prefix });
@@ -225,7 +231,7 @@ withRedis("redis storage", (redis) => {
       for (let round = 0; round < 3; round += 1) {
         const before = await connection.client.clientId();
         await redis.client.sendCommand(["CLIENT", "KILL", "ID", String(before)]);
-        // A call that was on its way may fail; the next ones wait for the new connection.
+        // A pending call may fail; later calls wait for the new connection.
         const tuple = await saver.getTuple(config).catch(() => saver.getTuple(config));
         expect(tuple?.checkpoint.channel_values).toEqual({ a: 1 });
         expect(await connection.client.clientId()).not.toBe(before);
@@ -235,7 +241,7 @@ withRedis("redis storage", (redis) => {
     }
   });
 
-  it("a closed storage says so", async () => {
+  it("a closed storage rejects calls", async () => {
     const storage = await openStorage(redis.options());
     await storage.close();
     const reading = storage.checkpointer.getTuple(at(newId()));

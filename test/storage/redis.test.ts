@@ -13,7 +13,7 @@ withRedis("redis contract", (redis) => {
     return openStorage(redis.options());
   }
 
-  // The rows are those of memory: that they end with the process is what the option accepts.
+  // The rows are stored in memory; allow_ephemeral_metadata accepts that they are lost with the process.
   storageContract("redis", open, { durable: false });
 });
 

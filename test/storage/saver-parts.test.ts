@@ -7,7 +7,7 @@ import { strictSerializer, textSerializer, verdictOn } from "../../src/storage/s
 import { UnserializableError } from "../../src/support/unserializable.js";
 import { nested, oddValues } from "../helpers/odd-values.js";
 
-/** LangGraph's own. */
+/** LangGraph's default serializer. */
 const { serde } = new MemorySaver();
 const texts = textSerializer(serde);
 const strict = strictSerializer(texts);
@@ -17,7 +17,7 @@ const verdict = (value: unknown) => verdictOn(json(value));
 const SOUND = { isDeep: false, isDoubtful: false, hasProto: false };
 
 describe("the strict serializer", () => {
-  it("gives what LangGraph's gives for data", async () => {
+  it("writes the same bytes as LangGraph's serializer for JSON data", async () => {
     const data = fc
       .jsonValue({ maxDepth: 6, noUnicodeString: false })
       .filter((value) => !verdict(value).hasProto);
@@ -28,7 +28,7 @@ describe("the strict serializer", () => {
     );
   });
 
-  it("gives what can be read again, or refuses and says where it is wrong", async () => {
+  it("writes only values that can be read back, and names the path of others", async () => {
     await fc.assert(
       fc.asyncProperty(oddValues, async ({ make }) => {
         const dumped = await strict.dumpsTyped(make()).catch((error: unknown) => error);
@@ -41,7 +41,7 @@ describe("the strict serializer", () => {
         const read: unknown = await strict.loadsTyped(type, bytes);
         const [, own] = await texts.dumpsTyped(make());
         if (!verdictOn(own).hasProto) expect(Buffer.compare(bytes, own)).toBe(0);
-        // And again, as the next checkpoint does.
+        // Serialize once more, as the next checkpoint does.
         const [againType, again] = await strict.dumpsTyped(read);
         await strict.loadsTyped(againType, again);
       }),
@@ -49,7 +49,7 @@ describe("the strict serializer", () => {
     );
   });
 
-  it("looks at no value that is sound, but for LangGraph's own look", async () => {
+  it("reads valid values only once more than LangGraph's serializer", async () => {
     let reads = 0;
     const value = {
       get a() {
@@ -62,7 +62,7 @@ describe("the strict serializer", () => {
     expect(reads).toBe(2 * plain);
   });
 
-  it("asks another serializer for all values, which may encrypt them", async () => {
+  it("passes all values to a custom serializer, which may encrypt them", async () => {
     const asked: unknown[] = [];
     const own: SerializerProtocol = {
       loadsTyped: (type, data) => serde.loadsTyped(type, data),
@@ -77,29 +77,29 @@ describe("the strict serializer", () => {
     expect(asked).toEqual(["a", "a", "a"]);
   });
 
-  it("reads what was left of functions", async () => {
+  it("reads the empty bytes stored for functions", async () => {
     expect(await strict.loadsTyped("json", new Uint8Array())).toBeUndefined();
   });
 
-  it("stores the words that LangGraph has for what it cannot serialise", async () => {
+  it("stores LangGraph's placeholder text for unserializable values", async () => {
     const text = "[unable to serialize, circular reference is too complex to analyze]";
     const [type, bytes] = await strict.dumpsTyped(text);
     expect(await strict.loadsTyped(type, bytes)).toBe(text);
   });
 
-  it("hands on errors that are not the value's", async () => {
+  it("passes on errors unrelated to the value", async () => {
     const full = new StorageUnavailableError("full");
     const inner: SerializerProtocol = { ...serde, dumpsTyped: () => Promise.reject(full) };
     await expect(strictSerializer(inner).dumpsTyped({ a: 1 })).rejects.toBe(full);
   });
 
-  it("leaves keys __proto__ out, with what they hold", async () => {
+  it("drops __proto__ keys and their values", async () => {
     const value: unknown = JSON.parse('{"a": [{"__proto__": {"b": 1}, "c": "__proto__"}]}');
     const [type, bytes] = await strict.dumpsTyped(value);
     expect(await strict.loadsTyped(type, bytes)).toEqual({ a: [{ c: "__proto__" }] });
   });
 
-  it("finds the fault where it is", async () => {
+  it("reports the path of the invalid value", async () => {
     const shared = { fine: true };
     const at = (path: string) => ({ fault: { path } });
     const [list, map] = [{ a: [shared, shared, { b: 1n }] }, new Map([["key", new Set([1n])]])];
@@ -112,8 +112,8 @@ describe("the strict serializer", () => {
   });
 });
 
-describe("the bytes of a value tell", () => {
-  it("how deep it is", () => {
+describe("verdict on serialized bytes", () => {
+  it("detects deep nesting", () => {
     const around = [nested(500), nested(500, (a) => [a]), { text: "[".repeat(2000), more: nested(490) }];
     for (const value of around) expect(verdict(value)).toEqual(SOUND);
     expect(verdict(nested(600)).isDeep).toBe(true);
@@ -121,7 +121,7 @@ describe("the bytes of a value tell", () => {
     expect(verdict({ 'a"\\': "\\", [`${'"'.repeat(3)}]`]: nested(600) }).isDeep).toBe(true);
   });
 
-  it("that messages are surely read back", () => {
+  it("accepts messages", () => {
     const messages = [
       new HumanMessage("a"),
       new AIMessage("b"),
@@ -138,11 +138,11 @@ describe("the bytes of a value tell", () => {
     { response_metadata: null },
     { tool_call_chunks: [null] },
     new HumanMessage({ content: "", additional_kwargs: { deep: nested(45) } }),
-  ])("that it may not be read back: %j", (value) => {
+  ])("flags values that may not be read back: %j", (value) => {
     expect(verdict([[value]])).toEqual({ ...SOUND, isDoubtful: true });
   });
 
-  it("that it has keys __proto__", () => {
+  it("detects __proto__ keys", () => {
     expect(verdictOn(Buffer.from('{"__proto__":1}'))).toEqual({ ...SOUND, hasProto: true });
     expect(verdict(["__proto__", { a: "__proto__" }])).toEqual(SOUND);
   });

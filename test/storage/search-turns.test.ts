@@ -1,4 +1,4 @@
-/** A search that compares the metadata of many threads shares the event loop with everything else. */
+/** A search that compares the metadata of many threads must not block the event loop. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openMemory } from "../../src/storage/memory/open.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
@@ -16,7 +16,7 @@ describe.each([
     () => openSqlite({ ...options, checkpointer_scheme: "sqlite", checkpointer_uri: ":memory:", cwd: "." }),
   ],
 ])("a search on %s", (_scheme, open) => {
-  it("lets others in, and finds what there is when it is read", { timeout: 60_000 }, async () => {
+  it("yields to other work and reads the rows as they are at that time", { timeout: 60_000 }, async () => {
     const storage = await open();
     onTestFinished(() => storage.close());
     const rows = Array.from({ length: THREADS }, (_, index) =>
@@ -31,7 +31,7 @@ describe.each([
     const turns = await turnsDuring(search);
     const took = performance.now() - start;
     expect((await search).rows.map(({ thread_id }) => thread_id)).toEqual([rows.at(-1)?.thread_id]);
-    // A turn is to take a few milliseconds; a machine that is busy may need longer for each.
+    // A turn should take a few milliseconds; the limit leaves room for a busy machine.
     expect(turns).toBeGreaterThan(took / 50);
     expect(await turnsDuring(storage.threads.count(filter))).toBeGreaterThan(1);
 

@@ -9,7 +9,7 @@ vi.mock("better-sqlite3", () => {
 const options = { checkpointer_options: {}, checkpointer_uri: ":memory:", max_queued_runs: 2 };
 
 describe("without better-sqlite3", () => {
-  it("sqlite names the command that installs it", async () => {
+  it("sqlite reports the command that installs the driver", async () => {
     const opening = openStorage({ ...options, checkpointer_scheme: "sqlite" });
     const error = await opening.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StorageUnavailableError);
@@ -19,7 +19,7 @@ describe("without better-sqlite3", () => {
     });
   });
 
-  it("memory works all the same", async () => {
+  it("memory storage still works", async () => {
     const storage = await openStorage({ ...options, checkpointer_scheme: "memory" });
     expect(await storage.threads.count({})).toBe(0);
     await storage.close();

@@ -20,7 +20,7 @@ async function open() {
 }
 
 it(
-  "refuses each write after 10 s of its own, and writes again once the lock is gone",
+  "each write fails after 10 s, and writes succeed again once the lock is released",
   { timeout: 60_000 },
   async () => {
     const { request, thread, lock, unlock } = await open();

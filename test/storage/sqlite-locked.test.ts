@@ -1,4 +1,4 @@
-/** A SQLite file that another process has locked: writes wait in their order, and the event loop does not. */
+/** A SQLite file locked by another process: writes wait in order without blocking the event loop. */
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
@@ -20,7 +20,7 @@ async function open() {
   return { ...server, thread: (body as { thread_id: string }).thread_id, lock, unlock };
 }
 
-it("answers other requests while writes wait, and does them in order once the lock is gone", async () => {
+it("other requests are served while writes wait, and the writes run in order after the unlock", async () => {
   const { request, thread, lock, unlock } = await open();
   lock();
   const done: string[] = [];

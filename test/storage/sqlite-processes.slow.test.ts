@@ -10,7 +10,7 @@ const temp = tempFolder();
 const WRITER = fileURLToPath(new URL("./sqlite-writer.ts", import.meta.url));
 const writers: ChildProcess[] = [];
 
-/** Starts a writer; `lines` is all that it has acknowledged so far. */
+/** Starts a writer; `lines` grows with the rows it has acknowledged. */
 function startWriter(file: string) {
   const child = spawn(process.execPath, ["--import", "tsx", WRITER, file], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -55,8 +55,8 @@ async function assertStored(file: string, lines: string[]): Promise<void> {
   }
 }
 
-describe("sqlite processes", () => {
-  it("a killed process loses nothing it acknowledged", async () => {
+describe("processes on one SQLite file", () => {
+  it("a killed process loses no acknowledged row", async () => {
     const file = temp("killed.db");
     const writer = startWriter(file);
     await writer.acknowledged(50);
@@ -65,7 +65,7 @@ describe("sqlite processes", () => {
     await assertStored(file, writer.lines);
   });
 
-  it("three processes share one fresh file", async () => {
+  it("three processes create one file concurrently", async () => {
     const file = temp("shared.db");
     const started = [startWriter(file), startWriter(file), startWriter(file)];
     await Promise.all(started.map((writer) => writer.acknowledged(30)));

@@ -35,7 +35,7 @@ async function open(file: string, readOnly: boolean): Promise<Storage> {
   return storage;
 }
 
-/** A database with one thread, its run and its checkpoint; closed again. */
+/** Creates and closes a database with one thread, its run and its checkpoint. */
 async function written(file = freshFile()) {
   const storage = await open(file, false);
   const thread = threadRow();
@@ -61,7 +61,7 @@ async function readAll(storage: Storage, threadId: string) {
   };
 }
 
-/** Each file of the folder: size, time of the last write, content. */
+/** Size, modification time and hash of each file in the folder. */
 function filesBeside(file: string): Record<string, string> {
   const folder = dirname(file);
   const described = readdirSync(folder).map((name): [string, string] => {
@@ -74,7 +74,7 @@ function filesBeside(file: string): Record<string, string> {
   return Object.fromEntries(described);
 }
 
-/** A process that writes to the file; `acknowledged` are the threads that it says are stored. */
+/** Starts a process that writes to the file; `acknowledged` lists the threads it has reported as stored. */
 async function startWriter(file: string) {
   const child = fork(WRITER, [file], {
     execArgv: ["--import", "tsx"],
@@ -101,8 +101,8 @@ async function startWriter(file: string) {
   };
 }
 
-describe("reading a SQLite file", () => {
-  it("leaves a folder without a server as it is", async () => {
+describe("a read-only SQLite storage", () => {
+  it("changes no file when no server is running", async () => {
     const { file, threadId } = await written();
     const before = filesBeside(file);
     const storage = await open(file, true);
@@ -113,7 +113,7 @@ describe("reading a SQLite file", () => {
     expect(filesBeside(file)).toEqual(before);
   });
 
-  it("two readers at once leave nothing behind", async () => {
+  it("two concurrent readers leave no files", async () => {
     const { file, threadId } = await written();
     const before = filesBeside(file);
     const [one, two] = [await open(file, true), await open(file, true)];
@@ -125,7 +125,7 @@ describe("reading a SQLite file", () => {
     expect(filesBeside(file)).toEqual(before);
   });
 
-  it("sees what a writing server has stored", async () => {
+  it("sees the data of a running server", async () => {
     const file = freshFile();
     mkdirSync(dirname(file), { recursive: true });
     const writer = await startWriter(file);
@@ -137,12 +137,12 @@ describe("reading a SQLite file", () => {
         expect(await readAll(storage, id)).toMatchObject({ runs: [{}], tuples: [{}] });
       await opened.pop()?.close();
     }
-    // Readers did not hold it up: it goes on.
+    // The readers did not block the writer.
     await writer.writes(20);
     expect(Object.keys(filesBeside(file)).sort()).toEqual(["store.db", "store.db-shm", "store.db-wal"]);
   });
 
-  it("keeps what a killed server left", async () => {
+  it("keeps the data of a killed server", async () => {
     const file = freshFile();
     mkdirSync(dirname(file), { recursive: true });
     const writer = await startWriter(file);
@@ -153,12 +153,12 @@ describe("reading a SQLite file", () => {
     const storage = await open(file, true);
     for (const id of writer.acknowledged) expect((await readAll(storage, id)).runs).toHaveLength(1);
     await opened.pop()?.close();
-    // The index of the WAL holds no data: every reader makes it anew.
+    // The WAL index holds no data: every reader rebuilds it.
     const { "store.db-shm": _after, ...after } = filesBeside(file);
     expect(after).toEqual(before);
   });
 
-  it("refuses to write", async () => {
+  it("rejects writes", async () => {
     const { file, threadId } = await written();
     const { threads, checkpointer } = await open(file, true);
     const refused = { code: "storage_unavailable", message: "the database is read-only" };
@@ -167,7 +167,7 @@ describe("reading a SQLite file", () => {
     await expect(checkpointer.deleteThread(threadId)).rejects.toMatchObject(refused);
   });
 
-  it("makes no file and no folder", async () => {
+  it("creates no file and no folder", async () => {
     const file = freshFile();
     await expect(open(file, true)).rejects.toMatchObject({
       code: "storage_unavailable",
@@ -176,7 +176,7 @@ describe("reading a SQLite file", () => {
     expect(() => statSync(dirname(file))).toThrow("ENOENT");
   });
 
-  it("names a database that is not ours", async () => {
+  it("rejects a database of another application", async () => {
     const file = freshFile();
     mkdirSync(dirname(file), { recursive: true });
     const db = new Database(file);
@@ -188,7 +188,7 @@ describe("reading a SQLite file", () => {
   it.each([
     [99, "a later"],
     [0, "an earlier"],
-  ])("names a database of version %i", async (version, release) => {
+  ])("rejects a database of version %i", async (version, release) => {
     const { file } = await written();
     const db = new Database(file);
     db.prepare("UPDATE gs_schema SET version = ?").run(version);

@@ -4,15 +4,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyDelta, byteDelta } from "../../src/storage/sqlite/values.js";
 import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
-import { migrate } from "../../src/storage/sqlite/schema.js";
+import { migrateSqlite } from "../../src/storage/sqlite/schema.js";
 
 function openSaver() {
   const db = new Database(":memory:");
-  migrate(db);
+  migrateSqlite(db);
   return { db, saver: new SqliteSaver(db) };
 }
 
-/** A checkpoint of the one channel `log`, whose id says its place. */
+/** A checkpoint with the single channel `log`, whose id is its position. */
 function checkpointOf(place: number, log: string): Checkpoint {
   const id = String(place).padStart(8, "0");
   return { ...emptyCheckpoint(), id, channel_values: { log }, channel_versions: { log: place } };
@@ -37,7 +37,7 @@ const rows = (db: Database.Database) =>
   }[];
 const long = (text: string) => text.padEnd(5000, "é\u{1F600}");
 
-it("a difference gives the value back", () => {
+it("applying a delta restores the value", () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.uint8Array(), fc.uint8Array(), (start, middle, end) => {
       const base = Buffer.from([...start, ...end]);
@@ -55,7 +55,7 @@ it("a difference gives the value back", () => {
 });
 
 describe("large values", () => {
-  it("are stored as what is new", async () => {
+  it("are stored as deltas", async () => {
     const { db, saver } = openSaver();
     let log = long("");
     for (let place = 1; place <= 100; place += 1) {
@@ -66,7 +66,7 @@ describe("large values", () => {
     expect(await logOf(saver, "00000050")).toBe(log.slice(0, log.indexOf("\nline 51")));
     const sizes = rows(db).map(({ size }) => size);
     expect(sizes).toHaveLength(100);
-    // One in 33 is whole.
+    // Every 33rd value is stored in full.
     expect(sizes.filter((size) => size > 1000)).toHaveLength(4);
     const read: unknown[] = [];
     for await (const { checkpoint } of saver.list({ configurable: { thread_id: "t" } }))
@@ -86,7 +86,7 @@ describe("large values", () => {
     expect(rows(db)).toHaveLength(1);
   });
 
-  it("of a channel that another graph on the thread does not know are kept", async () => {
+  it("are kept when another graph on the thread has no such channel", async () => {
     const { saver } = openSaver();
     const first = checkpointOf(1, long("a"));
     await put(saver, first);
@@ -96,7 +96,7 @@ describe("large values", () => {
     expect(await logOf(saver)).toBe(long("a"));
   });
 
-  it("of two branches are told apart, though their versions are the same", async () => {
+  it("of two branches with the same version are kept apart", async () => {
     const { saver } = openSaver();
     await put(saver, checkpointOf(1, long("root")));
     const [left, right] = [
@@ -109,7 +109,7 @@ describe("large values", () => {
     expect(await logOf(saver, right.id)).toBe(long("right"));
   });
 
-  it("outlive those that they are read through, when these are pruned", async () => {
+  it("keep their base values when those are pruned", async () => {
     const { db, saver } = openSaver();
     for (let place = 1; place <= 40; place += 1) await put(saver, checkpointOf(place, long("x") + place));
     await saver.keepOnly("t", [{ checkpoint_ns: "", checkpoint_id: "00000020" }]);
@@ -121,16 +121,16 @@ describe("large values", () => {
     expect(rows(db)).toEqual([]);
   });
 
-  it("are whole after what they would be read through is gone", async () => {
+  it("are stored in full when their base is gone", async () => {
     const { db, saver } = openSaver();
     await put(saver, checkpointOf(1, long("x")));
-    // As another process would.
+    // As if another process had deleted them.
     db.exec("DELETE FROM gs_values; DELETE FROM gs_checkpoints");
     await put(saver, checkpointOf(2, `${long("x")}2`));
     expect(await logOf(saver)).toBe(`${long("x")}2`);
   });
 
-  it("are not read through one whose storing failed", async () => {
+  it("are not based on a value whose insert failed", async () => {
     const { db, saver } = openSaver();
     await put(saver, checkpointOf(1, long("x")));
     db.exec(
@@ -138,7 +138,7 @@ describe("large values", () => {
     );
     await expect(put(saver, checkpointOf(2, `${long("x")}2`))).rejects.toThrow("refused");
     db.exec("DROP TRIGGER refuse");
-    // Takes the id that the failed one would have had.
+    // Gets the row id that the failed insert would have had.
     await put(saver, checkpointOf(1, long("other")), undefined, "u");
     await put(saver, checkpointOf(3, `${long("x")}23`));
     expect(await logOf(saver)).toBe(`${long("x")}23`);

@@ -1,6 +1,6 @@
 /**
- * A process that writes until it is killed: one thread, run and checkpoint after the other, and a line of each on
- * stdout when it is stored.
+ * A process that writes a thread, a run and a checkpoint per round until it is killed, and prints one line per round
+ * after they are stored.
  */
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { openSqlite } from "../../src/storage/sqlite/open.js";

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConfigError, StorageUnavailableError } from "../../src/support/errors.js";
 import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
 import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
-import { migrate } from "../../src/storage/sqlite/schema.js";
+import { migrateSqlite } from "../../src/storage/sqlite/schema.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { conformance } from "./conformance.js";
@@ -42,25 +42,25 @@ storageContract("sqlite", () => open(":memory:"), { durable: false });
 
 conformance("SqliteSaver", () => {
   const db = new Database(":memory:");
-  migrate(db);
+  migrateSqlite(db);
   return new SqliteSaver(db);
 });
 
-describe("sqlite file", () => {
-  it("journal, timeout and keys are set", async () => {
+describe("SQLite file", () => {
+  it("journal mode, timeout and foreign keys are set", async () => {
     const file = freshFile();
     const spy = vi.spyOn(Database.prototype, "pragma");
     await open(file);
     const db = spy.mock.contexts[0] as Database.Database;
     const pragma = (name: string) => db.pragma(name, { simple: true });
     expect(pragma("journal_mode")).toBe("wal");
-    // The rest of the 10 s is waited for outside of SQLite: ./sqlite-locked.test.ts.
+    // The rest of the 10 s is waited outside of SQLite: see ./sqlite-locked.test.ts.
     expect(pragma("busy_timeout")).toBe(5);
     expect(pragma("synchronous")).toBe(1);
     expect(pragma("foreign_keys")).toBe(1);
   });
 
-  it("what was written survives reopening", async () => {
+  it("data survives reopening", async () => {
     const file = freshFile();
     const first = await open(file);
     const thread = threadRow({ metadata: { k: 1 } });
@@ -87,7 +87,7 @@ describe("sqlite file", () => {
     expect(await one.threads.count({ metadata: { k: 1, l: 2 } })).toBe(1);
   });
 
-  it("counts of facts stay exact", async () => {
+  it("metadata counters stay exact", async () => {
     const file = freshFile();
     const { threads } = await open(file);
     const rows = [threadRow({ metadata: { k: 1, l: 1 } }), threadRow({ metadata: { k: 1 } })];
@@ -104,7 +104,7 @@ describe("sqlite file", () => {
     db.close();
   });
 
-  it("pages come from an index in order", async () => {
+  it("pages are read from an index in order", async () => {
     const { threads } = await open(freshFile());
     await threads.insert(threadRow({ metadata: { k: 1 } }));
     const prepare = vi.spyOn(Database.prototype, "prepare");
@@ -123,7 +123,7 @@ describe("sqlite file", () => {
     }
   });
 
-  it("a search for runs reads an index in order, or the threads that are named", async () => {
+  it("a search for runs uses an index on time or thread", async () => {
     const { runs } = await open(freshFile());
     const prepare = vi.spyOn(Database.prototype, "prepare");
     const page = { limit: 1, offset: 0 };
@@ -146,7 +146,7 @@ describe("sqlite file", () => {
     ]);
   });
 
-  it("threads of release 0.1.0 are nobody's, and of no known graph", async () => {
+  it("threads of release 0.1.0 have no owner and no known graph", async () => {
     const file = freshFile();
     const row = threadRow({ metadata: { owner: "ann" } });
     const run = runRow(row.thread_id);
@@ -175,7 +175,7 @@ describe("sqlite file", () => {
     expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
   });
 
-  it("runs that never began are none that died", async () => {
+  it("failed runs that never started are not dead after a migration", async () => {
     const file = freshFile();
     const before = await open(file);
     const { thread_id } = threadRow();
@@ -194,7 +194,7 @@ describe("sqlite file", () => {
     expect(await runs.get(thread_id, waiting.run_id)).toMatchObject({ resumption });
   });
 
-  it("tables of a later release are refused", async () => {
+  it("tables of a later release are rejected", async () => {
     const file = freshFile();
     await (await open(file)).close();
     opened.length = 0;
@@ -210,7 +210,7 @@ describe("sqlite file", () => {
   });
 });
 
-describe("sqlite location", () => {
+describe("SQLite location", () => {
   const cases = (folder: string): [string, string][] => [
     ["./a.db", "a.db"],
     ["sub/folder/b.db", "sub/folder/b.db"],
@@ -224,7 +224,7 @@ describe("sqlite location", () => {
     ["sqlite:h.db", "h.db"],
   ];
 
-  it("paths and URIs name the file", async () => {
+  it("paths and URIs resolve to the file", async () => {
     const folder = temp("locations");
     for (const [uri, file] of cases(folder)) {
       const storage = await open(uri, folder);
@@ -234,39 +234,42 @@ describe("sqlite location", () => {
   });
 
   it.each([":memory:", "file::memory:", "sqlite://", "sqlite:///:memory:"])(
-    "%s stays in memory",
+    "%s is an in-memory database",
     async (uri) => {
       expect(await open(uri)).toMatchObject({ durable: false, location: ":memory:" });
     },
   );
 
-  it.each([undefined, "", "postgres://user:secret@host/db"])("uri %j is a plain error", async (uri) => {
-    const error = await open(uri).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(error).toMatchObject({
-      message: "checkpointer_scheme sqlite needs a checkpointer_uri that names its file",
-      hint: expect.stringContaining("./graph-serve.db") as string,
-    });
-  });
+  it.each([undefined, "", "postgres://user:secret@host/db"])(
+    "uri %j is rejected with a clear error",
+    async (uri) => {
+      const error = await open(uri).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(error).toMatchObject({
+        message: "checkpointer_scheme sqlite needs a checkpointer_uri that names its file",
+        hint: expect.stringContaining("./graph-serve.db") as string,
+      });
+    },
+  );
 
-  it("a broken URI is a plain error", async () => {
+  it("a malformed URI is rejected with a clear error", async () => {
     await expect(open("file:%E0%A4%A.db")).rejects.toBeInstanceOf(ConfigError);
   });
 });
 
-describe("sqlite failures", () => {
-  it("a file of something else is refused", async () => {
+describe("SQLite errors", () => {
+  it("a file in another format is rejected", async () => {
     const file = temp("letter.txt");
     writeFileSync(file, "Dear Sir or Madam, ".repeat(100));
     await expect(open(file)).rejects.toThrow(/^the file is not a SQLite database: .*letter\.txt$/);
     expect(readFileSync(file, "utf8")).toMatch(/^Dear/);
   });
 
-  it("a folder is no database", async () => {
+  it("a folder is rejected as a database", async () => {
     await expect(open(temp("."))).rejects.toThrow(/^the database file cannot be opened: /);
   });
 
-  it("a file cannot be a folder", async () => {
+  it("a path below a file is rejected", async () => {
     const file = temp("plain.txt");
     writeFileSync(file, "");
     await expect(open(path.join(file, "store.db"))).rejects.toThrow(/^the database file cannot be opened: /);
@@ -278,14 +281,14 @@ describe("sqlite failures", () => {
     ["SQLITE_BUSY_SNAPSHOT", "the database is busy: another process has kept it locked for 10 s"],
     ["SQLITE_IOERR_WRITE", "the disk failed to read or write the database"],
     ["SQLITE_ERROR", "the database refused a call"],
-  ])("%s is told in plain words", async (code, message) => {
+  ])("%s has a clear message", async (code, message) => {
     const { threads, checkpointer } = await open(freshFile());
     const failure = new Database.SqliteError("disk path /secret and SQL", code);
     vi.spyOn(SqliteSaver.prototype, "put").mockRejectedValue(failure);
     const config = { configurable: { thread_id: "t" } };
     const put = checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
     await expect(put).rejects.toMatchObject({ code: "storage_unavailable", message, cause: failure });
-    // A lock is waited for: ./sqlite-locked.slow.test.ts.
+    // Locks are waited for: see ./sqlite-locked.slow.test.ts.
     if (code.startsWith("SQLITE_BUSY")) return;
     vi.spyOn(JSON, "stringify").mockImplementationOnce(() => {
       throw failure;
@@ -296,7 +299,7 @@ describe("sqlite failures", () => {
     });
   });
 
-  it("a read-only database still answers reads", async () => {
+  it("a read-only database can still be read", async () => {
     const pragma = vi.spyOn(Database.prototype, "pragma");
     const { threads } = await open(freshFile());
     const thread = threadRow();
@@ -306,7 +309,7 @@ describe("sqlite failures", () => {
     expect(await threads.get(thread.thread_id)).toEqual(thread);
   });
 
-  it("a closed storage says so", async () => {
+  it("a closed storage rejects calls", async () => {
     const storage = await open(freshFile());
     await storage.close();
     await expect(storage.threads.get("t")).rejects.toThrow("the storage is closed");
@@ -315,7 +318,7 @@ describe("sqlite failures", () => {
     );
   });
 
-  it("faults of the caller stay as they are", async () => {
+  it("errors of the caller are passed on unchanged", async () => {
     const { checkpointer } = await open(freshFile());
     await expect(checkpointer.putWrites({ configurable: {} }, [["a", 1]], "t")).rejects.toThrow(/thread_id/);
   });

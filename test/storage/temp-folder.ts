@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
 
-/** Paths inside a folder of this test file's own, removed at its end. */
+/** Returns paths in a folder of the current test file, removed when it ends. */
 export function tempFolder(): (name: string) => string {
   const folder = mkdtempSync(path.join(tmpdir(), "graph-serve-storage-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -14,14 +14,14 @@ async function held(threads: ReturnType<typeof locks>, threadId: string): Promis
 }
 
 describe("thread locks", () => {
-  it("a taken thread refuses callers who do not wait", async () => {
+  it("a locked thread rejects callers that do not wait", async () => {
     const threads = locks();
     await held(threads, "a");
     expect(await threads.acquire("a", { wait: false })).toBeUndefined();
     expect(await threads.acquire("b", { wait: false })).toBeDefined();
   });
 
-  it("waiters proceed in order of arrival", async () => {
+  it("waiters are served in order of arrival", async () => {
     const threads = locks();
     const order: string[] = [];
     const first = await held(threads, "a");
@@ -37,7 +37,7 @@ describe("thread locks", () => {
     expect(await isHeld(threads, "a")).toBe(false);
   });
 
-  it("a caller who goes first overtakes", async () => {
+  it("a caller with `first` goes before the waiters", async () => {
     const threads = locks();
     const order: string[] = [];
     const first = await held(threads, "a");
@@ -64,7 +64,7 @@ describe("thread locks", () => {
     expect(await isHeld(threads, "a")).toBe(false);
   });
 
-  it("an aborted waiter leaves with the signal's reason", async () => {
+  it("an aborted waiter rejects with the signal's reason", async () => {
     const threads = locks();
     const lease = await held(threads, "a");
     const leaver = new AbortController();
@@ -77,7 +77,7 @@ describe("thread locks", () => {
     expect(await isHeld(threads, "a")).toBe(false);
   });
 
-  it("an abort after the grant changes nothing", async () => {
+  it("an abort after the lease was granted has no effect", async () => {
     const threads = locks();
     const first = await held(threads, "a");
     const leaver = new AbortController();
@@ -92,13 +92,13 @@ describe("thread locks", () => {
     expect(await isHeld(threads, "a")).toBe(false);
   });
 
-  it("an aborted signal takes nothing at all", async () => {
+  it("an aborted signal acquires no lock", async () => {
     const threads = locks();
     await expect(threads.acquire("a", { wait: true, signal: AbortSignal.abort() })).rejects.toThrow();
     expect(await isHeld(threads, "a")).toBe(false);
   });
 
-  it("a second release changes nothing", async () => {
+  it("a second release has no effect", async () => {
     const threads = locks();
     const first = await held(threads, "a");
     void first.release();
@@ -109,7 +109,7 @@ describe("thread locks", () => {
     expect(await isHeld(threads, "a")).toBe(false);
   });
 
-  it("any interleaving serves one holder in order", async () => {
+  it("any interleaving serves one owner at a time, in order", async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("enter" as const), first: fc.boolean() }),
       fc.record({ kind: fc.constant("release" as const) }),
@@ -121,7 +121,7 @@ describe("thread locks", () => {
 
 type Step = { kind: "enter"; first: boolean } | { kind: "release" } | { kind: "abort"; pick: number };
 
-/** Plays the steps on the lock and on a plain list, and compares after each. */
+/** Runs the steps on the lock and on a plain list, and compares both after each step. */
 async function replay(steps: Step[]): Promise<void> {
   const threads = createThreadLocks({ maxWaiting: 3 });
   const model: { id: number; abort: AbortController }[] = [];

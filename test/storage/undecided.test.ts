@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Undecided } from "../../src/storage/undecided.js";
+import { UncertainLocks } from "../../src/storage/uncertain-locks.js";
 
-describe("threads of which it is not known who holds them", () => {
-  it("are known when it is settled", async () => {
-    const undecided = new Undecided();
+describe("threads with an unconfirmed lock owner", () => {
+  it("known() resolves when the thread is settled", async () => {
+    const undecided = new UncertainLocks();
     await undecided.known("t");
     undecided.begin("t");
     const known = undecided.known("t");
@@ -14,8 +14,8 @@ describe("threads of which it is not known who holds them", () => {
     undecided.settle("t");
   });
 
-  it("are waited for again when the next turn begins at once", async () => {
-    const undecided = new Undecided();
+  it("known() keeps waiting if the thread becomes undecided again immediately", async () => {
+    const undecided = new UncertainLocks();
     const order: string[] = [];
     undecided.begin("t");
     const known = undecided.known("t").then(() => order.push("known"));
@@ -28,8 +28,8 @@ describe("threads of which it is not known who holds them", () => {
     expect(order).toEqual(["settled", "known"]);
   });
 
-  it("are left by who goes", async () => {
-    const undecided = new Undecided();
+  it("known() rejects when its signal is aborted", async () => {
+    const undecided = new UncertainLocks();
     const leave = new AbortController();
     undecided.begin("t");
     const known = undecided.known("t", leave.signal);

@@ -1,4 +1,4 @@
-/** Two branches step by step, without a browser. */
+/** Alignment of two branches by step, without a browser. */
 import { describe, expect, it } from "vitest";
 import { aligned, type Named } from "../../studio/parts/aligned.js";
 
@@ -15,15 +15,15 @@ const shown = (left: Named[], right: Named[]) => {
   ];
 };
 
-describe("two branches", () => {
-  it("have their first steps in common, and go together by what ran", () => {
+describe("aligned branches", () => {
+  it("share their common first steps and are paired by node", () => {
     const left = steps("a", "b", "1 ask", "2 tools", "3 ask");
     const right = steps("a", "b", "4 ask", "5 tools", "6 tools", "7 ask");
     expect(shown(left, right)).toEqual(["ab", "14", "25", "-6", "37"]);
     expect(shown(right, left)).toEqual(["ab", "41", "52", "6-", "73"]);
   });
 
-  it("stand beside each other where nothing is the same", () => {
+  it("are paired by position if they have no node in common", () => {
     expect(shown(steps("1 x", "2 y"), steps("3 z"))).toEqual(["", "13", "2-"]);
     expect(shown(steps("a"), steps("a"))).toEqual(["a"]);
     expect(shown([], steps("1 x"))).toEqual(["", "-1"]);

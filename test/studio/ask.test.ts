@@ -1,4 +1,4 @@
-/** Questions of graphs, answered from the page; breakpoints, and one superstep at a time. */
+/** Answering interrupts in the Studio, breakpoints, and single-stepping by superstep. */
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware, tool } from "langchain";
 import type { Page } from "playwright-core";
@@ -17,14 +17,14 @@ const State = Annotation.Root({
   answers: Annotation<unknown[]>({ reducer: (all, more) => all.concat(more), default: () => [] }),
 });
 
-/** Asks what its input says. */
+/** Interrupts with the question from its input. */
 const asker = new StateGraph(State)
   .addNode("ask", ({ question }) => ({ answers: [interrupt(question)] }))
   .addEdge(START, "ask")
   .addEdge("ask", END)
   .compile({ name: "asker" });
 
-/** Asks two things at once. */
+/** Interrupts twice in the same superstep. */
 const two = new StateGraph(State)
   .addNode("left", () => ({ answers: [{ left: interrupt<string, string>("Left?") }] }))
   .addNode("right", () => ({ answers: [{ right: interrupt<string, string>("Right?") }] }))
@@ -32,7 +32,7 @@ const two = new StateGraph(State)
   .addEdge(START, "right")
   .compile({ name: "two" });
 
-/** A graph that a node's function calls. */
+/** A graph that is invoked by the function of a node. */
 const calling = new StateGraph(State)
   .addNode("call", (state) => two.invoke(state), { subgraphs: [two] })
   .addEdge(START, "call")
@@ -70,14 +70,14 @@ const answersOf = async (
 };
 const answer = (page: Page) => page.getByRole("button", { name: "Answer", exact: true });
 
-describeWithChromium("a graph that asks", () => {
+describeWithChromium("an interrupt in the Studio", () => {
   const open = useBrowser();
   const server = useServer({
     graphs: { asker, calling, hitl, reviewed, steps, subgraph, two },
     settings: { list_all_assistants: true },
   });
 
-  it("is answered with a text or JSON, a choice, or what a schema asks for", async () => {
+  it("is answered with text or JSON, a choice, or a form from its schema", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
     const asked = (question: unknown) => ranThread(service, "asker", { question });
@@ -91,7 +91,7 @@ describeWithChromium("a graph that asks", () => {
     const choice = await asked({ question: "Which?", options: ["red", "blue"] });
     await visit(`#/run/${choice}`);
     await page.getByLabel("blue").check();
-    // What can be answered is said once.
+    // Each choice is shown only once.
     const group = page.getByRole("group", { name: "The graph asks" });
     expect((await group.innerText()).split("\n").filter(Boolean)).toEqual([
       "The graph asks",
@@ -115,7 +115,7 @@ describeWithChromium("a graph that asks", () => {
     expect(await answersOf(page, service, form)).toEqual([{ name: "Ada", age: 36 }]);
   });
 
-  it("is answered on each call of a tool as its middleware wants it: approved, edited or rejected", async () => {
+  it("of the review middleware is answered per tool call: approve, edit or reject", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "reviewed", { messages: [{ role: "user", content: "write" }] });
     const { page, visit } = await open(url);
@@ -138,7 +138,7 @@ describeWithChromium("a graph that asks", () => {
     await page.getByRole("region", { name: "calls send" }).getByText("not today").waitFor();
   });
 
-  it("is answered on each request of an agent inbox as that allows it: accepted, edited, responded to or ignored", async () => {
+  it("in agent inbox format is answered per request with the allowed decisions", async () => {
     const { service, url } = server();
     const request = (to: string, ...allowed: string[]) => ({
       action_request: { action: "send", args: { to } },
@@ -181,7 +181,7 @@ describeWithChromium("a graph that asks", () => {
     await expect.poll(async () => (await service.state.get(id)).values).toMatchObject({ answers: [answers] });
   });
 
-  it("is answered on several questions at once, by their ids", async () => {
+  it("with several questions is answered by their ids", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "two", {});
     const { page, visit } = await open(url);
@@ -196,7 +196,7 @@ describeWithChromium("a graph that asks", () => {
     expect(texts.sort()).toEqual(["one", "two"]);
   });
 
-  it("stands in the inbox with all that wait, and is answered there", async () => {
+  it("is listed in the inbox and can be answered there", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "hitl", { topic: "tea" });
     const { page, visit } = await open(url);
@@ -210,7 +210,7 @@ describeWithChromium("a graph that asks", () => {
     await expect.poll(async () => (await service.state.get(id)).values).toMatchObject({ answer: "yes" });
   });
 
-  it("is found in the inbox by page, however many wait, and those that are shown stay when one is answered", async () => {
+  it("list in the inbox is paged, and the loaded ones remain when one is answered", async () => {
     const { service, url } = server();
     const metadata = { graph_id: "hitl" };
     const ids = [];
@@ -232,7 +232,7 @@ describeWithChromium("a graph that asks", () => {
     expect(ids).toHaveLength(60);
   });
 
-  it("stops at breakpoints of the drawing, goes on by one superstep, and to its end", async () => {
+  it("at a breakpoint set in the drawing can be continued by one superstep or resumed", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=hitl");
     const node = page.getByRole("button", { name: "Stop before plan" });
@@ -241,7 +241,7 @@ describeWithChromium("a graph that asks", () => {
     await expect.poll(() => node.getAttribute("aria-pressed")).toBe("true");
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("Stopped before plan").waitFor();
-    // Where there is little room, nothing stands over what goes on from there.
+    // On a narrow screen, no element covers the button that continues the run.
     await page.setViewportSize({ width: 390, height: 844 });
     const bottomOf = async (name: string) => {
       const box = await page.getByRole("button", { name }).boundingBox();
@@ -260,7 +260,7 @@ describeWithChromium("a graph that asks", () => {
     await page.getByText("Approve?").first().waitFor();
   });
 
-  it("stops inside of graphs that are nodes, goes on there by one superstep, and says where it cannot stop", async () => {
+  it("at a breakpoint in a subgraph can be stepped, and a node without a subgraph is rejected", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=subgraph");
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");
@@ -295,11 +295,11 @@ describeWithChromium("a graph that asks", () => {
   });
 });
 
-describe("an answer", () => {
+describe("the resume value", () => {
   const config = { allow_accept: true, allow_edit: true, allow_respond: true, allow_ignore: false };
   const request = { action_request: { action: "send", args: { to: "ada" } }, config };
 
-  it("to an agent inbox's request is a list of responses, as its agents read them", () => {
+  it("for an agent inbox request is a list of responses in its wire format", () => {
     const question = questionOf([request]);
     if (question.kind !== "review") throw new Error("this is a review");
     expect(question.requests[0]?.allowed).toEqual(["approve", "edit", "respond"]);
@@ -318,7 +318,7 @@ describe("an answer", () => {
     expect(questionOf(request).kind).toBe("review");
   });
 
-  it("is asked for without the call, where the middleware describes that once more", () => {
+  it("form omits the call if the middleware description repeats it", () => {
     const described = (description: string) => {
       const question = questionOf({ actionRequests: [{ name: "send", args: { to: "ada" }, description }] });
       return question.kind === "review" && question.requests[0]?.description;
@@ -328,7 +328,7 @@ describe("an answer", () => {
     expect(described("Send it?\n\nTool: a hammer")).toBe("Send it?\n\nTool: a hammer");
   });
 
-  it("to Python's middleware is spelled as Python does", () => {
+  it("for the Python middleware uses snake_case keys", () => {
     const question = questionOf({
       action_requests: [{ name: "send", args: {} }],
       review_configs: [{ action_name: "send", allowed_decisions: ["edit"] }],
@@ -340,7 +340,7 @@ describe("an answer", () => {
     });
   });
 
-  it("stands by itself where one was asked, else by the ids of the questions", () => {
+  it("is a single value for one question and a map by id for several", () => {
     expect(resumeOf(new Map([["a", 1]]), 1)).toBe(1);
     expect(resumeOf(new Map([["a", null]]), 1)).toEqual({ a: null });
     expect(resumeOf(new Map([["a", 1]]), 2)).toEqual({ a: 1 });
@@ -354,5 +354,5 @@ describe("an answer", () => {
     [{ schema: "users" }],
     [{ options: [{}] }],
     [{ action_request: 1, config: {} }],
-  ])("to %j is free", (value) => expect(questionOf(value).kind).toBe("any"));
+  ])("for %j is entered as free text", (value) => expect(questionOf(value).kind).toBe("any"));
 });

@@ -1,4 +1,4 @@
-/** A run becomes a case file of the project from its page in `dev`, as `graph-serve test --from-run` makes it. */
+/** Saving a run as a case file from the Studio of `dev`, as `graph-serve test --from-run` does. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ const said = (content: string) => ({ messages: [{ role: "user", content }] });
 
 const inProject = (path: string): Promise<string> => readFile(join(dev.project.dir, path), "utf8");
 
-describeWithChromium("a case file of a run", () => {
+describeWithChromium("the case file of a run", () => {
   const open = useBrowser();
 
-  it("is shown, then written, opened in the editor, and passes", async () => {
+  it("is previewed, written and opened in the editor, and passes", async () => {
     const { project } = dev;
     const editor = await project.put("editor.sh", `#!/bin/sh\necho "$@" > "${project.dir}/opened"\n`);
     await chmod(editor, 0o755);
@@ -44,7 +44,7 @@ describeWithChromium("a case file of a run", () => {
     const copied = await cli(await argumentsOf(command, project.dir), { cwd: project.dir });
     expect(copied).toMatchObject({ code: 0, stdout: `${usual}\n` });
     expect(await inProject(usual)).toBe(await dialog.getByLabel("Preview").textContent());
-    // In a folder of its own, the path to the graph is another.
+    // The path to the graph is relative to the folder of the case file.
     await dialog.getByLabel("File").fill("cases/kept.graph.yaml");
     await dialog.getByLabel("File").press("Tab");
     await dialog.getByText("graph: ../graph.ts").waitFor();
@@ -60,7 +60,7 @@ describeWithChromium("a case file of a run", () => {
     });
   });
 
-  it("takes no file's place unless that is asked", async () => {
+  it("overwrites an existing file only after confirmation", async () => {
     const { project } = dev;
     await project.put("mine.graph.yaml", "mine");
     const { url, token } = await dev.start();
@@ -84,7 +84,7 @@ describeWithChromium("a case file of a run", () => {
   });
 });
 
-describeWithChromium("a case file of a run that asked a model", () => {
+describeWithChromium("the case file of a run with model calls", () => {
   const open = useBrowser();
   let model: ModelServer;
   beforeEach(async () => {
@@ -97,7 +97,7 @@ describeWithChromium("a case file of a run that asked a model", () => {
     await model.close();
   });
 
-  /** The dialog of the newest run of a thread. */
+  /** Opens the dialog of the newest run of a thread. */
   async function dialogOf({ url, token }: { url: string; token: string }, thread: string) {
     const { page, visit } = await open(url);
     await visit(`#token=${token}`);
@@ -110,7 +110,7 @@ describeWithChromium("a case file of a run that asked a model", () => {
     return page.getByRole("dialog", { name: "Save this run as a test" });
   }
 
-  it("has the recorded answers beside it, and passes without the model", async () => {
+  it("is saved with the recorded answers and passes without the model", async () => {
     const { dir } = dev.project;
     const started = await dev.start({ flags: ["--record"] });
     const { thread_id, run_id } = await ran(started.url, said("what is the weather"));
@@ -134,7 +134,7 @@ describeWithChromium("a case file of a run that asked a model", () => {
     expect([passed.code, passed.stdout]).toEqual([0, expect.stringContaining("what is the weather")]);
   });
 
-  it("says where no recording is, and why a run is no case", async () => {
+  it("reports a missing recording, and why a run cannot become a case", async () => {
     const started = await dev.start();
     const { thread_id } = await ran(started.url, said("hello"));
     const dialog = await dialogOf(started, thread_id);
@@ -150,7 +150,7 @@ describeWithChromium("a case file of a run that asked a model", () => {
 });
 
 describe("POST /studio/api/cases", () => {
-  it("writes case files of the project alone", async () => {
+  it("writes only case files inside the project", async () => {
     const { project } = dev;
     const { url, token } = await dev.start();
     const run = await ran(url, said("hello"));
@@ -196,7 +196,7 @@ describe("POST /studio/api/cases", () => {
     }
   });
 
-  it("shows what would be written, and writes nothing of itself", async () => {
+  it("returns a preview without writing by default", async () => {
     const { project } = dev;
     const { url, token } = await dev.start();
     const run = await ran(url, said("hello"));

@@ -1,4 +1,4 @@
-/** Two branches, of one thread, of two, or of files, side by side. */
+/** Comparing two branches of one thread, of two threads, or of files. */
 import { AIMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
@@ -17,14 +17,14 @@ const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
 
 const json = async <T>(url: string): Promise<T> => (await (await fetch(url)).json()) as T;
 
-/** What each took, row by row. */
+/** The cells of the totals table, by row. */
 const totals = (page: Page): Promise<string[][]> =>
   page
     .locator(".compared-totals tbody tr")
     .all()
     .then((rows) => Promise.all(rows.map((row) => row.locator("th, td").allTextContents())));
 
-/** Takes a millisecond at least: what begins and ends in one is on neither side of a checkpoint. */
+/** Takes at least 1 ms, so that its start and end are on different sides of a checkpoint. */
 const model = new FakeModel(() => {
   const begun = Date.now();
   while (Date.now() === begun);
@@ -33,7 +33,7 @@ const model = new FakeModel(() => {
 const answer = async ({ messages }: typeof MessagesAnnotation.State) => ({
   messages: [await model.invoke(messages)],
 });
-/** Asks its model twice. */
+/** Calls its model twice. */
 const twice = new StateGraph(MessagesAnnotation)
   .addNode("one", answer)
   .addNode("two", answer)
@@ -42,7 +42,7 @@ const twice = new StateGraph(MessagesAnnotation)
   .addEdge("two", END)
   .compile();
 
-/** Its message says what a model took that the run did not ask. */
+/** Its message has usage metadata although the run calls no model. */
 const quoting = new StateGraph(MessagesAnnotation)
   .addNode("quote", () => ({
     messages: [
@@ -56,7 +56,7 @@ const quoting = new StateGraph(MessagesAnnotation)
   .addEdge("quote", END)
   .compile();
 
-/** An exported thread of so many steps, whose values are its own. */
+/** An exported thread with `count` steps and values that contain its name. */
 function exportedThread(name: string, count: number): string {
   const id = (step: number) => ({ checkpoint_id: `${name}-${String(step).padStart(6, "0")}` });
   const states = Array.from({ length: count }, (_, step) => ({
@@ -80,11 +80,11 @@ function exportedThread(name: string, count: number): string {
   });
 }
 
-describeWithChromium("two branches", () => {
+describeWithChromium("comparing two branches", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent, twice, quoting } });
 
-  it("of one thread are compared from where they part", async () => {
+  it("of one thread starts at the step where they diverge", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const [tip, , forked] = await service.state.history(id, { limit: 3 });
@@ -112,7 +112,7 @@ describeWithChromium("two branches", () => {
     await page.locator(".pair .change").getByText("seven").first().waitFor();
     await page.locator(".pair").last().getByText("The sum is 5").first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    // Of the first run what was before they parted does not count.
+    // Steps of the first run before the branches diverge are not counted.
     const [again, first] = await service.runs.list(id, {});
     const { tasks } = await json<RunTasks>(`${url}/threads/${id}/runs/${first?.run_id}/tasks`);
     const asked = tasks.flatMap(({ usage }) => usage?.total_tokens ?? []);
@@ -129,7 +129,7 @@ describeWithChromium("two branches", () => {
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
   });
 
-  it("of which one ends in the midst of a run are told the tokens up to there, where those are known", async () => {
+  it("shows the tokens up to a step in the middle of a run, if they are known", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "twice", ask("two and three"));
     const [, inMidst, begun] = await service.state.history(id, { limit: 3 });
@@ -159,7 +159,7 @@ describeWithChromium("two branches", () => {
     expect(await page.locator(".compared-totals thead").innerText()).toMatch(/\btokens\s*$/);
   });
 
-  it("of two threads are compared by what ran, and those that are none are told", async () => {
+  it("of two threads pairs steps by node, and reports unknown threads and steps", async () => {
     const { service, url } = server();
     const one = await ranThread(service, "agent", ask("two and three"));
     const other = await ranThread(service, "agent", ask("four and five"));
@@ -180,7 +180,7 @@ describeWithChromium("two branches", () => {
   });
 });
 
-describeWithChromium("files", () => {
+describeWithChromium("comparing files", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent } });
   let project: ThreadProject;
@@ -189,7 +189,7 @@ describeWithChromium("files", () => {
   });
   afterAll(() => project.remove());
 
-  it("that were saved or exported are compared with each other, and with threads of the server", async () => {
+  it("compares saved and exported threads with each other and with threads of the server", async () => {
     const { threadId } = project;
     const html = (await project.run(["replay", threadId, "--format", "html"])).stdout;
     const json = (await project.run(["export", threadId])).stdout;
@@ -227,12 +227,12 @@ describeWithChromium("files", () => {
     await page.getByRole("alert").getByText('The file "old@home.html" is not open in this tab').waitFor();
   });
 
-  it("tell what each took, as far as they know", async () => {
+  it("shows the time and tokens that the files contain", async () => {
     const { threadId } = project;
     await project.run(["run", "--thread", threadId, "--resume", '"5"']);
     const html = (await project.run(["replay", threadId, "--format", "html"])).stdout;
     const exported = JSON.parse((await project.run(["export", threadId])).stdout) as ThreadFile;
-    // A second from step to step; the answer came half a second before its step.
+    // One second between steps; the run started half a second before its last step.
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
     for (const [second, state] of exported.states.entries()) state.created_at = at(second);
     for (const run of exported.runs) run.created_at = at(exported.states.length - 1.5);
@@ -259,7 +259,7 @@ describeWithChromium("files", () => {
     await expect.poll(async () => (await totals(page))[1]).toEqual(["second", "5 pay", "4", "2.5 s", "0"]);
   });
 
-  it("of many steps are compared as far as that is asked for, and said to be cut", async () => {
+  it("with many steps compares them on demand and reports truncation", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/compare");
     const choose = async (left: string, right: string) => {
@@ -295,7 +295,7 @@ describeWithChromium("files", () => {
       .waitFor();
   });
 
-  it("that hold no thread are told, with what would", async () => {
+  it("rejects a file without a thread and gives the reason", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/compare");
     for (const [text, why] of [

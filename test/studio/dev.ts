@@ -1,4 +1,4 @@
-/** `dev` of a project of its own, with the token of its Studio. */
+/** Runs `dev` in a temporary project with its Studio token. */
 import { once } from "node:events";
 import { type IncomingMessage, request as send } from "node:http";
 import { afterEach, beforeEach, expect } from "vitest";
@@ -9,7 +9,7 @@ interface DevOptions {
   flags?: readonly string[];
 }
 
-/** A project for each test of a file, and what starts `dev` in it; each ends well when the test does. */
+/** Creates a project for each test of a file. Servers started in it are stopped at the end of the test. */
 export function useDev(files: () => Record<string, string>) {
   let project: Project;
   const running: RunningCli[] = [];
@@ -42,7 +42,7 @@ export function useDev(files: () => Record<string, string>) {
   };
 }
 
-/** A graph that hides its plan, and a key, which its subgraph knows, too; it answers with this. */
+/** A graph whose output schema hides its plan and API key, which its subgraph also has. It answers with `answer`. */
 export const hidingGraph = (
   answer: string,
 ): string => `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
@@ -60,7 +60,7 @@ export const graph = new StateGraph({ stateSchema: State, output: Output })
   .compile();
 `;
 
-/** What browsers say of a request that the page itself makes. */
+/** The header that browsers send for requests of the page itself. */
 export const OWN = { "sec-fetch-site": "same-origin" };
 
 interface HelperAnswer {
@@ -68,7 +68,7 @@ interface HelperAnswer {
   body: Record<string, unknown>;
 }
 
-/** A request as the page makes it; headers of browsers cannot be set with `fetch`. */
+/** Sends a request as the page does; `fetch` cannot set headers that are reserved for browsers. */
 export async function askHelper(
   url: string,
   path: string,
@@ -91,7 +91,7 @@ export async function askHelper(
   };
 }
 
-/** A run of the graph on a new thread, or on one that is there; its ids, once it has ended. */
+/** Runs the graph on a new or existing thread and returns the ids after the run has ended. */
 export async function ran(
   url: string,
   input: unknown,

@@ -1,4 +1,4 @@
-/** Pictures, sounds and documents in messages: put in, sent, shown again, and told of in what is copied. */
+/** Images, audio and documents in messages: attaching, sending, displaying and copying as commands. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,18 +15,18 @@ const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const HOSTILE = "<img src=x onerror=alert(1)>\u202e$(touch pwned).pdf";
 
-describe("a file in a message", () => {
+describe("fileOf", () => {
   it.each([
     ["version 1", { type: "image", mimeType: "image/png", data: PNG }],
     ["before", { type: "image", source_type: "base64", mime_type: "image/png", data: PNG }],
     ["Python", { type: "image", base64: PNG, mime_type: "image/png" }],
     ["OpenAI", { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }],
     ["Anthropic", { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } }],
-  ])("is found in the form of %s", (_form, block) => {
+  ])("reads an image block in the format of %s", (_form, block) => {
     expect(fileOf(block)).toEqual({ kind: "image", mime: "image/png", data: PNG, name: undefined });
   });
 
-  it("is found as sound and document, and written so that old and new code finds it", () => {
+  it("reads audio and documents, and blockOf writes a format that fileOf reads", () => {
     const document = { file_data: `data:application/pdf;base64,${PNG}`, filename: "a.pdf" };
     expect(fileOf({ type: "file", file: document })).toMatchObject({ kind: "file", name: "a.pdf" });
     expect(fileOf({ type: "input_audio", input_audio: { data: PNG, format: "mp3" } })).toMatchObject({
@@ -43,12 +43,12 @@ describe("a file in a message", () => {
     [{ type: "image", mimeType: "image/png", data: "<svg onload=alert(1)>" }],
     [{ type: "text", data: PNG }],
     ["text"],
-  ])("is not found where it only is elsewhere, or is none: %j", (block) => {
+  ])("returns undefined for a remote or invalid file: %j", (block) => {
     expect(fileOf(block)).toBeUndefined();
   });
 });
 
-describeWithChromium("files of a message", () => {
+describeWithChromium("files attached to a message", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { chat }, settings: { body_limit: 60_000 } });
   let folder: string;
@@ -63,7 +63,7 @@ describeWithChromium("files of a message", () => {
   const choose = (page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
     page.locator("input[type=file]").setInputFiles(files);
 
-  /** As a paste or a drop brings files. */
+  /** Dispatches a paste or drop event with a file. */
   const bring = (page: Page, target: string, kind: "paste" | "drop", name: string, type: string) =>
     page.evaluate(`{
       const bytes = Uint8Array.from(atob("${PNG}"), (char) => char.charCodeAt(0));
@@ -75,7 +75,7 @@ describeWithChromium("files of a message", () => {
         : new DragEvent("drop", { ...more, dataTransfer: data }));
     }`);
 
-  it("are chosen, pasted and dropped, taken out by keys, sent, and shown again", async () => {
+  it("are chosen, pasted or dropped, removed by keyboard, sent and shown again", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
     await visit("#/run");
@@ -123,7 +123,7 @@ describeWithChromium("files of a message", () => {
     await expect.poll(() => attached(page).count()).toBe(3);
   });
 
-  it("that have no room in a request, or are none, are told of before anything is sent", async () => {
+  it("are rejected before sending if the request would exceed body_limit", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run");
     await choose(page, { name: "large.pdf", mimeType: "application/pdf", buffer: Buffer.alloc(50_000) });
@@ -141,7 +141,7 @@ describeWithChromium("files of a message", () => {
     await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("message");
   });
 
-  it("are read by what is copied, since no command line has room for them", async () => {
+  it("are read from disk by the copied commands", async () => {
     const { page, visit } = await open(server().url);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await visit("#/run");
@@ -167,7 +167,7 @@ describeWithChromium("files of a message", () => {
     expect(await copied("SDK call")).toMatch(/"data": readFileSync\("it_s red\.png", "base64"\)/);
   });
 
-  it("of other origins are never asked for", async () => {
+  it("are not requested from other origins", async () => {
     const { service, url } = server();
     const far = "https://evil.example/a.png";
     const content = [

@@ -1,4 +1,4 @@
-/** The Studio of `dev` in another browser than that of all other tests: what a first visit does, from a run to a fork. */
+/** A first visit of the Studio of `dev` in Firefox, from a run to a fork. All other tests use Chromium. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
@@ -16,7 +16,7 @@ const focusSteps = (page: FirefoxPage) =>
   page.evaluate(`document.querySelector("[aria-label=Steps]").focus()`);
 const stepsOf = (page: FirefoxPage) => allOf(page, "[aria-label=Steps] [role=option]");
 
-/** What a scrollbar below an element takes of its height. */
+/** The height of the horizontal scrollbar of an element. */
 const barOf = (page: FirefoxPage, selector: string): Promise<number> =>
   page.evaluate(
     `((each) => each.offsetHeight - each.clientHeight)(document.querySelector(${JSON.stringify(selector)}))`,
@@ -25,7 +25,7 @@ const barOf = (page: FirefoxPage, selector: string): Promise<number> =>
 describeWithFirefox("the Studio in Firefox", () => {
   const firefox = useFirefox();
 
-  it("runs a graph, shows its answer as it comes, its steps and states, forks, and knows its place when it is read again", async () => {
+  it("streams a run, shows its steps and states, forks a step, and restores its location after a reload", async () => {
     const { url, token } = await dev.start();
     const page = firefox();
     const seen = (what: string | RegExp, where = "main") =>
@@ -64,7 +64,7 @@ describeWithFirefox("the Studio in Firefox", () => {
     await page.click("button", "Run unchanged");
     await expect.poll(() => stepsOf(page)).toHaveLength(6);
 
-    // Its scrollbars take room, which there is little of on narrow screens.
+    // Scrollbars in Firefox take up space, which narrow screens lack.
     await page.resize(390);
     expect(await barOf(page, ".tabs")).toBeLessThanOrEqual(1);
     const screens = { threads: "Threads", runs: "Runs", inbox: "Inbox", store: "Memory", graphs: "Graphs" };

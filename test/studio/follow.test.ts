@@ -1,4 +1,4 @@
-/** Runs beside the steps of their thread, in many tabs, and faster than a screen. */
+/** Following runs on the thread page, in many tabs, and with fast token streams. */
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
 import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
@@ -17,7 +17,7 @@ const TOKENS = 600;
 const BURST = 200;
 const burst = (count: number) => gateOf(`burst-${count}`);
 
-/** Tells its words as fast as they are taken, in bursts that wait for each other. */
+/** Streams tokens as fast as they are read, in bursts that wait for a gate. */
 class FastModel extends FakeModel {
   override async *_streamResponseChunks(
     _: BaseMessage[],
@@ -47,14 +47,14 @@ const setVisibility = (page: Page, state: "visible" | "hidden") =>
     document.dispatchEvent(new Event("visibilitychange"));`);
 const stepsOf = (page: Page) => page.getByRole("listbox", { name: "Steps" }).getByRole("option");
 
-describeWithChromium("a thread that is run", () => {
+describeWithChromium("the run of a thread", () => {
   const open = useBrowser();
   const server = useServer({
     graphs: { agent, fail, fast, gate },
     settings: { list_all_assistants: true },
   });
 
-  it("is run from beside its steps, which come as they are made", async () => {
+  it("is started from the thread page, which shows its steps as they complete", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "two and three" }] });
     const { page, visit } = await open(url);
@@ -70,7 +70,7 @@ describeWithChromium("a thread that is run", () => {
       .toEqual([expect.stringContaining("done"), expect.stringContaining("done")]);
   });
 
-  it("is read, not asked for again and again, while somebody else runs it; the run can be cancelled", async () => {
+  it("of another client is streamed without polling and can be cancelled", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});
     const run = service.runs.create(thread_id, {
@@ -87,7 +87,7 @@ describeWithChromium("a thread that is run", () => {
     await page.getByRole("button", { name: "Cancel", exact: true }).waitFor();
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
-    // Twice as long as it takes to be asked again.
+    // Twice the interval at which an idle thread is polled.
     await page.clock.runFor(6500);
     expect(asked).toEqual([]);
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
@@ -95,7 +95,7 @@ describeWithChromium("a thread that is run", () => {
     await run;
   });
 
-  it("is not told to have failed while the run after that one goes on", async () => {
+  it("is not shown as failed while a later run is in flight", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});
     const name = `again-${thread_id}`;
@@ -104,7 +104,7 @@ describeWithChromium("a thread that is run", () => {
     const run = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
     await gateOf(name).entered;
     const { page, visit } = await open(url);
-    // Nor before the page knows which run that is.
+    // Also before the page has loaded the id of that run.
     let goOn = () => {};
     const held = new Promise<void>((resolve) => (goOn = resolve));
     await page.route(/select=run_id&select=status/, async (route) => {
@@ -123,13 +123,13 @@ describeWithChromium("a thread that is run", () => {
     await page.getByText(/^done/).waitFor();
   });
 
-  it("is read to its end in eight tabs, of which those that are not seen hold no connection", async () => {
+  it("is streamed to its end in eight tabs, and hidden tabs hold no connection", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});
     const name = `eight-${thread_id}`;
     const run = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
     await gateOf(name).entered;
-    // The tabs of one window share its connections.
+    // Tabs of one browser context share its connections.
     const window = await (await open(url)).page.context().browser()?.newContext();
     const pages: Page[] = [];
     for (let tab = 1; tab <= 8; tab += 1) {
@@ -149,7 +149,7 @@ describeWithChromium("a thread that is run", () => {
     await window?.close();
   });
 
-  it("is drawn at most once a frame, however fast its words come", async () => {
+  it("is rendered at most once per frame at any token rate", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=fast");
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("go");
@@ -169,7 +169,7 @@ describeWithChromium("a thread that is run", () => {
     await page.locator(".said strong", { hasText: String(TOKENS) }).waitFor({ timeout: 60_000 });
     const { paints, again = 0 } = await page.evaluate<{ paints: number; again?: number }>("seen");
     expect(paints).toBeGreaterThanOrEqual(TOKENS / BURST);
-    // Each word by itself would be 600 changes of the page.
+    // Rendering each token would change the page 600 times.
     expect(again).toBeLessThan(TOKENS / 4);
   });
 });

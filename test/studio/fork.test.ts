@@ -1,4 +1,4 @@
-/** Going on from a step in another way: edits that know of messages, what they did, runs from there, and the way back. */
+/** Forking a step: editing messages, reviewing changes, running from the fork, and undoing it. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { cli } from "../cli/harness.js";
@@ -23,7 +23,7 @@ describeWithChromium("a fork", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent, steps }, settings: { list_all_assistants: true } });
 
-  it("writes one message anew by its id and deletes another, shows what it did, and is undone", async () => {
+  it("replaces and deletes messages by id, shows the changes, and can be undone", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const before = await contents(service, id);
@@ -72,7 +72,7 @@ describeWithChromium("a fork", () => {
     expect(await stepsOf(page).first().textContent()).toMatch(/^4edited/);
   });
 
-  it("tells where a value is no JSON, and what the server refuses", async () => {
+  it("shows the position of invalid JSON and the errors of the server", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "steps", { n: 8 });
     const { page, visit } = await open(url);
@@ -95,7 +95,7 @@ describeWithChromium("a fork", () => {
     expect(await page.locator("main :is(img, iframe, script, b)").count()).toBe(0);
   });
 
-  it("is written and run by what is copied, as by the page", async () => {
+  it("can be written and run with the copied commands", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "steps", { n: 8 });
     const { page, visit } = await open(url);
@@ -121,7 +121,7 @@ describeWithChromium("a fork", () => {
     expect(older.find(({ metadata }) => metadata.source === "update")?.values).toMatchObject({ n: 6 });
   });
 
-  it("runs from where it wrote, counted as a node, and from a step as it is; the old steps stay", async () => {
+  it("runs from an edited or unchanged step and keeps the old steps", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "steps", { n: 8 });
     const before = (await service.state.history(id, { limit: 100 })).length;
@@ -141,7 +141,7 @@ describeWithChromium("a fork", () => {
     await expectCopied(others, "curl", new RegExp(`POST .*/threads/${id}/runs .*"checkpoint_id"`));
     await expectCopied(others, "graph-serve", new RegExp(`fork ${id} --checkpoint [\\w-]+ --branch --run`));
     await button(page, "Run unchanged").click();
-    // A copy of the step, and the one after it.
+    // A copy of the step, and the step after it.
     await expect.poll(() => stepsOf(page).count()).toBe(before + 7);
     expect(await page.locator(".step .dot:not(.is-path)").count()).toBeGreaterThan(0);
     await page.getByText("The thread continued from an earlier step.").waitFor();

@@ -1,4 +1,4 @@
-/** A model that streams word by word, and waits at a gate in the midst of it. */
+/** A model that streams word by word and pauses at a gate. */
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
@@ -17,7 +17,7 @@ export class GatedModel extends FakeModel {
     for await (const chunk of super._streamResponseChunks(messages, options, runManager)) {
       yield chunk;
       count += 1;
-      // A word is told of when the next one is asked for.
+      // A token is reported once the next one is requested.
       if (count === 3 && gate !== undefined) await gateOf(gate).wait(options.signal, false);
     }
   }
@@ -25,7 +25,7 @@ export class GatedModel extends FakeModel {
 
 const model = new GatedModel((messages) => `first words of **an answer** to ${messages.at(-1)?.text}`);
 
-/** Answers a message; one that says `gate NAME` only in part until that gate is opened. */
+/** Answers a message. For `gate NAME`, the answer pauses until that gate opens. */
 export const gatedChat = new StateGraph(MessagesAnnotation)
   .addNode("write", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
   .addNode("close", () => ({}))

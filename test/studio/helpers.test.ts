@@ -1,4 +1,4 @@
-/** What `dev` tells its Studio: faults with their place in the code, and reloads; and who else is told nothing. */
+/** The API of the Studio in `dev`: load errors with source positions, reloads, and access control. */
 import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 const statusOf = async (...asked: Parameters<typeof askHelper>): Promise<number> =>
   (await askHelper(...asked)).status;
 
-/** An editor that notes what it is called with. */
+/** A fake editor that records its arguments. */
 async function putEditor(): Promise<string> {
   const { dir } = dev.project;
   const editor = await dev.project.put("bin/code", `#!/bin/sh\necho "$@" > "${dir}/opened"\n`);
@@ -28,7 +28,7 @@ const BROKEN = `${echoGraph()}\n${FAULTY}\n`;
 describeWithChromium("the Studio of dev", () => {
   const open = useBrowser();
 
-  it("shows why a graph does not load, opens the place in the editor, and says when it is mended", async () => {
+  it("shows why a graph failed to load, opens the file in the editor, and reports the reload after a fix", async () => {
     const { project } = dev;
     const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: await putEditor() } });
     const { page, visit } = await open(url);
@@ -44,7 +44,7 @@ describeWithChromium("the Studio of dev", () => {
     const line = BROKEN.split("\n").indexOf(FAULTY) + 1;
     await problems.getByRole("button", { name: `Open graph.ts:${line}`, exact: true }).click();
     await expect.poll(opened).toMatch(new RegExp(`^-g ${project.dir}/graph.ts:${line}:\\d+\n$`));
-    // The graph of before answers meanwhile.
+    // The previous version still answers.
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");
     await page.keyboard.press("Enter");
     await page.getByText("echo: hello").waitFor();
@@ -56,7 +56,7 @@ describeWithChromium("the Studio of dev", () => {
     await page.getByText("mended: again").waitFor();
   });
 
-  it("shows a fault from the start on, in a file that the graph imports, and that the editor does not open", async () => {
+  it("shows an error at startup in an imported file, and an editor that fails to start", async () => {
     const { project } = dev;
     await project.put("graph.ts", `import "./key.ts";\n${echoGraph()}`);
     await project.put("key.ts", "const at = 1;\nthrow new Error(`no key ${at}`);\n");
@@ -66,7 +66,7 @@ describeWithChromium("the Studio of dev", () => {
     const problems = page.getByRole("complementary", { name: "Graphs that failed to load" });
     await problems.getByText("agent failed to load").waitFor();
     await problems.getByText("throw new Error(`no key ${at}`);").first().waitFor();
-    // No version of it has ever loaded.
+    // No version of the graph has ever loaded.
     expect(await problems.getByText("still served").count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     await problems.getByRole("button", { name: "Open key.ts:2" }).click();
@@ -82,7 +82,7 @@ describeWithChromium("the Studio of dev", () => {
     await page.getByText("echo: hello").waitFor();
   });
 
-  it("shows settings that do not load, while those of before serve on", async () => {
+  it("shows invalid settings and keeps serving with the previous ones", async () => {
     const { project } = dev;
     await project.put("graph-server.config.json", { welcome_message: "one" });
     const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: await putEditor() } });
@@ -99,7 +99,7 @@ describeWithChromium("the Studio of dev", () => {
     await page.getByText("echo: hello").waitFor();
   });
 
-  it("lists all graphs, also those that the interface names only when it is told to", async () => {
+  it("lists all graphs, including those that are hidden without list_all_assistants", async () => {
     await dev.project.put("other.ts", echoGraph());
     const { url, token } = await dev.start({ flags: ["./other.ts"] });
     const { page, visit } = await open(url);
@@ -113,8 +113,8 @@ describeWithChromium("the Studio of dev", () => {
   });
 });
 
-describe("the helpers of the Studio", () => {
-  it("answer to the page of this server with the token alone, which stands in no page", async () => {
+describe("the Studio API", () => {
+  it("accepts only requests of its own page with the token, and no page contains the token", async () => {
     const { url, token } = await dev.start();
     const own = { ...OWN, "x-studio-token": token };
     expect(await (await fetch(`${url}/studio/`)).text()).not.toContain(token);
@@ -138,7 +138,7 @@ describe("the helpers of the Studio", () => {
     }
   });
 
-  it("open files of the graphs alone", async () => {
+  it("opens only files of the project", async () => {
     const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: "no-such-editor-here" } });
     const own = { ...OWN, "x-studio-token": token };
     const { project } = dev;
@@ -156,7 +156,7 @@ describe("the helpers of the Studio", () => {
     ["subl", "subl", ["/a b/$(x).ts:3:4"]],
     ["webstorm", "webstorm", ["--line", "3", "/a b/$(x).ts"]],
     ["other", "other", ["/a b/$(x).ts"]],
-  ])("call the editor %s with a list of arguments", (named, command, args) => {
+  ])("starts the editor %s with a list of arguments", (named, command, args) => {
     const place = { file: "/a b/$(x).ts", line: 3, column: 4 };
     expect(editorCall({ LAUNCH_EDITOR: named, EDITOR: "vim" }, place)).toEqual([command, args]);
     expect(() => editorCall({ EDITOR: "vim" }, place)).toThrow(/vim needs a terminal.*LAUNCH_EDITOR=code/);

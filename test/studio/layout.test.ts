@@ -1,4 +1,4 @@
-/** Where the nodes and edges of a drawing stand. */
+/** Positions of nodes and edges in the drawing of a graph. */
 import { describe, expect, it } from "vitest";
 import type { Diagram } from "../../src/view/diagram.js";
 import { layoutOf, type PlacedNode } from "../../studio/parts/layout.js";
@@ -11,7 +11,7 @@ const graph = (...edges: [string, string][]): Diagram => ({
 const overlaps = (a: PlacedNode, b: PlacedNode) =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
-describe("the drawing of a graph", () => {
+describe("the layout of a graph", () => {
   const loop = graph(["start", "model"], ["model", "tools"], ["tools", "model"], ["model", "end"]);
   const fan = graph(
     ...["one", "two", "a_node_with_quite_a_long_name", "four"].flatMap((id): [string, string][] => [
@@ -23,12 +23,12 @@ describe("the drawing of a graph", () => {
 
   it.each([
     ["a loop", loop],
-    ["a fan", fan],
-    ["a loop on itself", graph(["a", "a"], ["a", "b"])],
-    ["one node", { nodes: [{ id: "alone" }], edges: [] }],
-    ["nothing", { nodes: [], edges: [] }],
+    ["a fan-out", fan],
+    ["a self-loop", graph(["a", "a"], ["a", "b"])],
+    ["a single node", { nodes: [{ id: "alone" }], edges: [] }],
+    ["no nodes", { nodes: [], edges: [] }],
   ] as [string, Diagram][])(
-    "of %s has every node and edge inside of it, and no node on another",
+    "with %s places all nodes and edges inside the drawing without overlap",
     (_title, diagram) => {
       const { nodes, edges, width, height } = layoutOf(diagram);
       expect(nodes.map(({ id }) => id).sort()).toEqual(diagram.nodes.map(({ id }) => id).sort());
@@ -46,7 +46,7 @@ describe("the drawing of a graph", () => {
     },
   );
 
-  it("goes from top to bottom", () => {
+  it("runs from top to bottom", () => {
     const at = new Map(layoutOf(loop).nodes.map(({ id, y }) => [id, y]));
     expect(at.get("start")).toBeLessThan(at.get("model") ?? 0);
     expect(at.get("model")).toBeLessThan(at.get("tools") ?? 0);

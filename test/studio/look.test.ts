@@ -1,4 +1,4 @@
-/** Looking at threads, their steps and their states. */
+/** Viewing threads, their steps and their states. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
@@ -19,7 +19,7 @@ describeWithChromium("the list of threads", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent, hitl, fail }, settings: { list_all_assistants: true } });
 
-  it("shows the last message, the status and the graph of each, and what a filter leaves", async () => {
+  it("shows the last message, status and graph of each thread, and applies filters", async () => {
     const { service, url } = server();
     await ranThread(service, "agent", ask("two and three"), { user: "ada" });
     await ranThread(service, "hitl", { topic: "tea" }, { user: "bo" });
@@ -52,7 +52,7 @@ describeWithChromium("the list of threads", () => {
     await page.getByText("Use key=value").waitFor();
   });
 
-  it("goes on when its end comes into sight", async () => {
+  it("loads more threads when its end is scrolled into view", async () => {
     const { service, url } = server();
     const before = await service.threads.count({});
     await Promise.all(Array.from({ length: 60 }, () => service.threads.create({})));
@@ -66,11 +66,11 @@ describeWithChromium("the list of threads", () => {
   });
 });
 
-describeWithChromium("the list of threads without any", () => {
+describeWithChromium("an empty list of threads", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent } });
 
-  it("carries the command that makes one, and so does a thread on which nothing ran", async () => {
+  it("shows the command that creates a thread, as does a thread without runs", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
     await visit("#/threads");
@@ -84,7 +84,7 @@ describeWithChromium("the list of threads without any", () => {
     await page.getByText("Page not found").waitFor();
   });
 
-  it("is light or dark as the system is, or as it is chosen, for good", async () => {
+  it("uses the color scheme of the system, or the chosen one after a reload", async () => {
     const { page, visit } = await open(server().url, { scheme: "dark" });
     await visit("#/threads");
     const ink = () => page.evaluate<string>("getComputedStyle(document.body).color");
@@ -102,14 +102,14 @@ describeWithChromium("the list of threads without any", () => {
   });
 });
 
-describeWithChromium("a thread", () => {
+describeWithChromium("the thread page", () => {
   const open = useBrowser();
   const server = useServer({
     graphs: { agent, hitl, fail, steps, subgraph, gate },
     settings: { list_all_assistants: true },
   });
 
-  it("is gone through by keys alone, from the list to the state of a step; the address tells the place", async () => {
+  it("is navigable by keyboard from the list to a step's state, and the URL reflects the location", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const { page, visit } = await open(url);
@@ -159,7 +159,7 @@ describeWithChromium("a thread", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
-  it("tells of each task what it wrote, asked, or failed with", async () => {
+  it("shows the writes, interrupts and errors of each task", async () => {
     const { service, url } = server();
     const waits = await ranThread(service, "hitl", { topic: "tea" });
     const failed = await ranThread(service, "fail", {}).catch(() => undefined);
@@ -175,13 +175,13 @@ describeWithChromium("a thread", () => {
       .getByText(/kaboom/)
       .waitFor();
     expect(await stepsOf(page).first().textContent()).toMatch(/next: bad.*failed/);
-    // Nobody watched that run: its conversation tells of it, too.
+    // The conversation shows the error although no page streamed that run.
     await page.getByRole("link", { name: "Conversation" }).click();
     await page.getByRole("alert").getByText("kaboom").waitFor();
     await page.locator(".scene").getByText("failed").waitFor();
   });
 
-  it("shows the steps inside of a subgraph", async () => {
+  it("shows the steps of a subgraph", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "subgraph", ask("hello"));
     const { page, visit } = await open(url);
@@ -197,7 +197,7 @@ describeWithChromium("a thread", () => {
     await stepsOf(page, { name: /close/ }).waitFor();
   });
 
-  it("follows the newest step until another is chosen, and says then how many came", async () => {
+  it("follows the newest step until another is selected, then shows the number of new steps", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "steps", { n: 8 });
     const { page, visit } = await open(url);
@@ -218,7 +218,7 @@ describeWithChromium("a thread", () => {
     await expect.poll(() => first.getAttribute("aria-selected")).toBe("true");
   });
 
-  it("is followed while somebody else runs it", async () => {
+  it("updates while another client runs the thread", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});
     const name = `studio-${thread_id}`;
@@ -232,7 +232,7 @@ describeWithChromium("a thread", () => {
     await page.locator(".thread-head").getByText("idle").waitFor();
   });
 
-  it("has what a long one holds at hand, and little of it in the page", { timeout: 240_000 }, async () => {
+  it("displays a large state with few DOM elements", { timeout: 240_000 }, async () => {
     const { service, url } = server();
     const long = { messages: [{ role: "user", content: "x".repeat(30_000) }] };
     const id = await ranThread(service, "agent", long, {});
@@ -256,11 +256,11 @@ describeWithChromium("a thread", () => {
   });
 });
 
-describeWithChromium("a graph", () => {
+describeWithChromium("the graph page", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent, hitl }, settings: { list_all_assistants: true } });
 
-  it("is drawn as the server tells it, with its schemas", async () => {
+  it("shows the drawing and the schemas from the server", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/graphs");
     await page.getByRole("link", { name: /agent/ }).click();

@@ -1,15 +1,15 @@
-/** Texts that models and users wrote may be made to stop the page that shows them. */
+/** Markdown from models and users must not be able to block the page. */
 import { expect, it } from "vitest";
 import { markdownTokens } from "../../studio/parts/markdown-tokens.js";
 
-/** Types of the tokens, with those inside. */
+/** Types of the tokens and of their direct children. */
 const outline = (text: string) =>
   markdownTokens(text)?.map((token) => [
     token.type,
     ...("tokens" in token ? (token.tokens ?? []) : []).map(({ type }) => type),
   ]);
 
-it("takes a text apart", () => {
+it("markdownTokens parses blocks and inline elements", () => {
   expect(outline("a *b*\n\n> c")).toEqual([
     ["paragraph", "text", "em"],
     ["space"],
@@ -17,11 +17,11 @@ it("takes a text apart", () => {
   ]);
 });
 
-it.each([">", "- ", "1. "])("shows what is nested deeper than the stack as it is: %j", (mark) => {
+it.each([">", "- ", "1. "])("markdownTokens leaves deep nesting of %j as plain text", (mark) => {
   expect(markdownTokens(`${mark.repeat(20_000)}a`)).toBeUndefined();
 });
 
-it("leaves a paragraph as it is that takes the square of its length, and takes the others apart", () => {
+it("markdownTokens keeps a paragraph with quadratic cost as plain text and parses the others", () => {
   expect(outline(`${"_a*".repeat(30_000)}\n\n*b*`)).toEqual([
     ["paragraph", "text"],
     ["space"],

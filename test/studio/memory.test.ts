@@ -1,4 +1,4 @@
-/** The long-term memory in the Studio, and what is deleted with time to think again. */
+/** Browsing the long-term memory, and deletion with undo. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as steps } from "../fixtures/graphs/steps.js";
@@ -7,14 +7,14 @@ import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./
 
 const rows = (page: Page) => page.locator("[data-list] li");
 const tree = (page: Page) => page.getByRole("navigation", { name: "Namespaces" }).getByRole("link");
-/** So that nobody waits for the seconds in which a deletion can be undone. */
+/** A fake clock, so that tests skip the seconds in which a deletion can be undone. */
 const CLOCK = Date.parse("2030-01-01T00:00:00.000Z");
 
-describeWithChromium("the memory", () => {
+describeWithChromium("the memory page", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { steps } });
 
-  it("is gone through by namespaces, filtered, written and deleted, by keys alone", async () => {
+  it("is browsed, filtered, edited and extended by keyboard alone", async () => {
     const { service, url } = server();
     const { store } = service;
     const ada = ["users", "ada"];
@@ -72,7 +72,7 @@ describeWithChromium("the memory", () => {
     expect(await store.get(ada, "pets")).toMatchObject({ value: { cat: "Tom" }, ttl_minutes: null });
   });
 
-  it("says what the server refuses, and what is gone", async () => {
+  it("shows errors of the server and missing items", async () => {
     const { url } = server();
     const { page, visit } = await open(url);
     await visit("#/store?edit=new");
@@ -84,7 +84,7 @@ describeWithChromium("the memory", () => {
     await page.getByText("This item no longer exists").waitFor();
   });
 
-  it("deletes an item once there was time to undo it", async () => {
+  it("deletes an item after the undo period", async () => {
     const { service, url } = server();
     await service.store.put({ namespace: ["bin"], key: "old", value: {} });
     const { page, visit } = await open(url);
@@ -110,7 +110,7 @@ describeWithChromium("the memory", () => {
   });
 
   it.each([{ scheme: "light" }, { scheme: "dark" }, { scheme: "dark", width: 320 }] as const)(
-    "has no violation of WCAG 2.2 AA, and shows what is hostile as text: %j",
+    "has no WCAG 2.2 AA violations and shows hostile values as text: %j",
     async (look) => {
       const { service, url } = server();
       const hostile = '<img src=x onerror="alert(1)">\u202e';
@@ -141,7 +141,7 @@ describeWithChromium("the list of threads", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { steps } });
 
-  it("finds threads that are not loaded, and deletes one once there was time to undo it", async () => {
+  it("finds threads that are not loaded, and deletes a thread after the undo period", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "steps", {}, { topic: "rhubarb" });
     await Promise.all(Array.from({ length: 60 }, () => service.threads.create({})));

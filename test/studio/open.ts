@@ -1,4 +1,4 @@
-/** The Studio in a real browser, over a real server. What no page may ever do is looked at in every test. */
+/** Opens the Studio of a real server in a real browser. Every page is checked for forbidden requests and errors. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Locator, Page, Request } from "playwright-core";
@@ -11,13 +11,13 @@ export { violationsOf } from "../helpers/chromium.js";
 
 export interface Studio {
   page: Page;
-  /** Go to a place such as `#/threads`. */
+  /** Navigates to a location such as `#/threads`. */
   visit: (place: string) => Promise<void>;
-  /** Wait until all that the page asked for has come, and is drawn; not while it follows a run. */
+  /** Resolves when all requested data has loaded and is rendered. Do not use it while the page follows a run. */
   settled: () => Promise<void>;
 }
 
-/** One browser for the tests of a file. `open` gives a page of its own to each test, and checks it at the end. */
+/** One browser for all tests of a file. `open` creates a page for each test and checks it at the end. */
 export function useBrowser(): (url: string, look?: Look) => Promise<Studio> {
   const open = useChromium();
   return async (url, look) => {
@@ -32,10 +32,10 @@ export function useBrowser(): (url: string, look?: Look) => Promise<Studio> {
   };
 }
 
-/** The browser itself notes answers that are no success. */
+/** Chromium logs responses with an error status itself. */
 const IS_ANSWER = /^console: Failed to load resource/;
 
-/** Whether something else than the server of that origin is asked. */
+/** Whether the address belongs to another origin. */
 export function isForeign(address: string, own: string): boolean {
   const { protocol, origin } = new URL(address);
   return origin !== own && !["data:", "blob:"].includes(protocol);
@@ -48,7 +48,7 @@ async function visit(page: Page, address: string): Promise<void> {
 
 const DRAWN = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))";
 
-/** Another place of the page is no navigation for the browser: it is known by what is asked and answered. */
+/** A change of the URL fragment is not a navigation for the browser, so requests and responses are tracked. */
 function settling(page: Page): () => Promise<void> {
   const open = new Set<Request>();
   const close = (request: Request) => void open.delete(request);
@@ -70,7 +70,7 @@ function settling(page: Page): () => Promise<void> {
   };
 }
 
-/** A server for all tests of a file; in memory unless the options say otherwise. */
+/** A server for all tests of a file, in memory by default. */
 export function useServer(options: ServiceOptions): () => RunningServer & { service: Service } {
   let running: (RunningServer & { service: Service }) | undefined;
   beforeAll(async () => {
@@ -84,7 +84,7 @@ export function useServer(options: ServiceOptions): () => RunningServer & { serv
   };
 }
 
-/** A new thread on which the graph ran once; its id. */
+/** Creates a thread, runs the graph on it and returns its id. */
 export async function ranThread(
   { threads, runs }: Service,
   assistant_id: string,
@@ -96,7 +96,7 @@ export async function ranThread(
   return thread_id;
 }
 
-/** Presses a button that copies; what the page's clipboard holds then fits, and is returned. */
+/** Presses a copy button, checks that the clipboard matches `what`, and returns its text. */
 export async function expectCopied(place: Locator, name: string, what: RegExp): Promise<string> {
   const page = place.page();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -106,7 +106,7 @@ export async function expectCopied(place: Locator, name: string, what: RegExp): 
   return copied();
 }
 
-/** The arguments of a copied command, as a shell reads them; a file that it writes is made in this folder. */
+/** The arguments of a copied command as a shell parses them. Files that the command writes are created in `cwd`. */
 export async function argumentsOf(command: string, cwd: string): Promise<string[]> {
   const prelude = `npx() { shift; printf '%s\\0' "$@" >&2; }`;
   const { stderr } = await promisify(execFile)("sh", ["-c", `${prelude}\n${command}`], { cwd });

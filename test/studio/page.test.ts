@@ -1,4 +1,4 @@
-/** The page of one file that carries its thread: it opens without a server, and asks nobody. */
+/** The HTML page of a single thread: it opens without a server and sends no requests. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -40,7 +40,7 @@ const dataOf = (text: string): PageData =>
 const stored = async (...argv: string[]): Promise<Item[]> =>
   (await project.json<{ items: Item[] }>(["replay", project.threadId, ...argv])).document.items;
 
-describe("the data of a page", () => {
+describe("the data of an HTML page", () => {
   const statesOf = (data: PageData, items: readonly Item[]) => {
     const answer = answererOf(data);
     return items.map(({ checkpoint: { checkpoint_id } }) => {
@@ -49,7 +49,7 @@ describe("the data of a page", () => {
     });
   };
 
-  it("gives each state as it is stored, also of a part of the thread", async () => {
+  it("contains each state as stored, including pages of a partial history", async () => {
     for (const argv of [[], ["--checkpoint", "1"]]) {
       const items = await stored(...argv);
       const { stdout } = await project.run(["replay", project.threadId, ...argv, "--format", "html"]);
@@ -61,7 +61,7 @@ describe("the data of a page", () => {
     }
   });
 
-  it("has no raw control characters, no hidden keys, and nothing that ends its element", () => {
+  it("has no raw control characters, no hidden keys, and cannot close its script element", () => {
     expect(html).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
     expect(html).not.toContain("internal");
     expect(html.match(/<script/g)).toHaveLength(2);
@@ -72,7 +72,7 @@ describe("the data of a page", () => {
   });
 });
 
-describe("a page that is sent on", () => {
+describe("secrets in an HTML page", () => {
   const SECRET = "sk-0123456789abcdef0123";
   const written = async (...argv: string[]) => {
     const { threadId } = secretive;
@@ -84,7 +84,7 @@ describe("a page that is sent on", () => {
   });
   afterAll(() => secretive.remove());
 
-  it("has no secret in it, unless that is asked", async () => {
+  it("are redacted unless --keep-secrets is set", async () => {
     const { stdout } = await written("--format", "html");
     expect(stdout).toContain("use [redacted] and [redacted]");
     expect(stdout).not.toMatch(/sk-0123456789|twelve-times-nine/);
@@ -92,7 +92,7 @@ describe("a page that is sent on", () => {
     expect(whole).toContain(`use ${SECRET} and twelve-times-nine`);
   });
 
-  it("is what --keep-secrets is for", async () => {
+  it("are kept only with --format html: --keep-secrets alone is rejected", async () => {
     expect(await written("--keep-secrets")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--keep-secrets goes with --format html") as unknown,
@@ -100,11 +100,11 @@ describe("a page that is sent on", () => {
   });
 });
 
-describeWithChromium("a page of one file", () => {
+describeWithChromium("the HTML page of a thread", () => {
   const open = useBrowser();
   const stepsOf = (page: Page) => page.getByRole("listbox", { name: "Steps" }).getByRole("option");
 
-  it("shows the thread: branches, changes, messages, drawing, the question", async () => {
+  it("shows branches, changes, messages, the drawing and the open question", async () => {
     const address = await written(html);
     const { page } = await open(address);
     await page.goto(address);
@@ -138,7 +138,7 @@ describeWithChromium("a page of one file", () => {
     await page.getByRole("link", { name: "Compare with the newest" }).click();
     await page.getByText(/Common steps: \d/).waitFor();
     expect(await page.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
-    // Of runs the file knows nothing.
+    // The file has no data about runs.
     expect(await page.locator(".compared-totals tr").last().locator("td").last().textContent()).toBe("–");
     await page.goBack();
     await page.getByRole("tab", { name: "Changes" }).waitFor();
@@ -153,7 +153,7 @@ describeWithChromium("a page of one file", () => {
     expect(await page.getByRole("region", { name: "Fork" }).count()).toBe(0);
   });
 
-  it("of a thread without steps says so", async () => {
+  it("without steps shows an empty state", async () => {
     const { document } = await project.json<{ thread_id: string }>(["threads", "create"]);
     const { stdout } = await project.run(["replay", document.thread_id, "--format", "html"]);
     const address = await written(stdout);

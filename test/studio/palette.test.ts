@@ -1,14 +1,14 @@
-/** The palette of the Studio: by keys alone to any place, and to what the screen offers. */
+/** The command palette: keyboard access to every screen and action. */
 import { expect, it } from "vitest";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
-describeWithChromium("the palette", () => {
+describeWithChromium("the command palette", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { steps } });
 
-  it("leads to screens, threads and what the screen offers, by keys alone", async () => {
+  it("opens screens, threads and actions of the current screen by keyboard alone", async () => {
     const { service, url } = server();
     const [first, second] = [await ranThread(service, "steps", {}), await ranThread(service, "steps", {})];
     const { page, visit } = await open(url);
@@ -55,7 +55,7 @@ describeWithChromium("the palette", () => {
     expect(page.url()).not.toContain(second);
   });
 
-  it("opens a thread that no list has, by its id", async () => {
+  it("opens an unlisted thread by its id", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url, { width: 320, scheme: "dark" });
     await visit("#/threads?status=error");

@@ -1,4 +1,4 @@
-/** A thread on paper: all of the step that is looked at, and nothing that can be pressed. */
+/** Printing a thread: the complete current step without controls. */
 import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
@@ -6,11 +6,11 @@ import { ranThread, useBrowser, useServer } from "./open.js";
 
 const LINES = 200;
 
-describeWithChromium("a thread that is printed", () => {
+describeWithChromium("a printed thread", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent } });
 
-  it("is there in full, without bars and buttons, dark or light", async () => {
+  it("is complete and on a light background, without navigation and buttons", async () => {
     const { service, url } = server();
     const content = Array.from({ length: LINES }, (_, line) => `line ${line}`).join("\n\n");
     const id = await ranThread(service, "agent", { messages: [{ role: "user", content }] });

@@ -1,4 +1,4 @@
-/** A run is run again from its page in `dev`: with what was recorded of it, or with the code as it is now. */
+/** Running a run again in the Studio of `dev`: with its recording, or with the current code. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,10 +16,10 @@ const json = async (url: string, init?: RequestInit): Promise<Record<string, unk
 
 const said = (content: string) => ({ messages: [{ role: "user", content }] });
 
-describeWithChromium("a run that is run again", () => {
+describeWithChromium("Run again", () => {
   const open = useBrowser();
 
-  it("goes by the code as it is now, on a copy of its thread, and is compared with the old one", async () => {
+  it("executes the current code on a copy of the thread, and compares old and new", async () => {
     const { url, token } = await dev.start();
     const { thread_id } = await ran(url, said("hello"));
     const before = await json(`${url}/threads/${thread_id}`);
@@ -53,7 +53,7 @@ describeWithChromium("a run that is run again", () => {
     expect(await json(`${url}/threads/${thread_id}`)).toEqual(before);
   });
 
-  it("gets the answers that people gave, and comes to the same", async () => {
+  it("resumes with the recorded human answers and reaches the same state", async () => {
     await dev.project.put("graph.ts", askingGraph);
     const { url, token } = await dev.start();
     const { thread_id } = await ran(url, { topic: "cats" });
@@ -71,7 +71,7 @@ describeWithChromium("a run that is run again", () => {
     await expect.poll(() => page.locator(".pair .badge").allTextContents()).toEqual(["same values"]);
   });
 
-  it("and fails now says why, beside what it came to before", async () => {
+  it("shows the error of a failing run next to the old result", async () => {
     const { url, token } = await dev.start();
     const { thread_id } = await ran(url, said("hello"));
     const { page, visit } = await open(url);
@@ -87,7 +87,7 @@ describeWithChromium("a run that is run again", () => {
     await page.getByText("only in one").waitFor();
   });
 
-  it("and came to no step of its own is compared with where it began", async () => {
+  it("compares a run without steps with the step at which it started", async () => {
     await dev.project.put("graph.ts", echoGraph().replace('"echo: "', "nothing"));
     const { url, token } = await dev.start();
     const { thread_id } = await ran(url, said("hello"));
@@ -108,7 +108,7 @@ describeWithChromium("a run that is run again", () => {
   });
 });
 
-describeWithChromium("a run that was recorded", () => {
+describeWithChromium("Replay of a recorded run", () => {
   const open = useBrowser();
   let model: ModelServer;
   beforeEach(async () => {
@@ -121,7 +121,7 @@ describeWithChromium("a run that was recorded", () => {
     await model.close();
   });
 
-  it("is replayed without its model, and tells where it asks something else", async () => {
+  it("works without the model, and reports where calls differ from the recording", async () => {
     const { url, token } = await dev.start({ flags: ["--record"] });
     const { thread_id } = await ran(url, said("what is the weather"));
     await model.close();
@@ -142,7 +142,7 @@ describeWithChromium("a run that was recorded", () => {
     };
     expect(await textsOf(copy)).toEqual(await textsOf(thread_id));
     expect(model.requests).toHaveLength(asked);
-    // Another prompt is another question.
+    // A changed prompt is a different call.
     await dev.project.put("graph.ts", httpGraph.replace("Be brief.", "Be kind."));
     await page.getByText(/^reloaded/).waitFor();
     await visit(`#/threads/${thread_id}`);
@@ -158,10 +158,10 @@ describeWithChromium("a run that was recorded", () => {
   });
 });
 
-describeWithChromium("a replay", () => {
+describeWithChromium("Replay in progress", () => {
   const open = useBrowser();
 
-  it("is seen as it goes on, with no model and no key", async () => {
+  it("shows steps as they complete, without a model or an API key", async () => {
     const model = await startModelServer();
     const gate = await startGate();
     Object.assign(process.env, {
@@ -198,7 +198,7 @@ describeWithChromium("a replay", () => {
   });
 });
 
-/** The agent, and then a node that waits at a gate. */
+/** The agent, followed by a node that waits for a gate. */
 const heldGraph = `${httpGraph.replace("export const graph =", "const agent =")}
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 export const graph = new StateGraph(MessagesAnnotation)
@@ -208,7 +208,7 @@ export const graph = new StateGraph(MessagesAnnotation)
   .compile();
 `;
 
-/** A server that answers while it is open. */
+/** A server that responds only while it is open. */
 async function startGate() {
   const waiting = new Set<() => void>();
   let isOpen = false;
@@ -235,7 +235,7 @@ async function startGate() {
 }
 
 describe("POST /studio/api/replays", () => {
-  it("gives the answers again that people gave, and refuses what is not recorded, or not there", async () => {
+  it("resumes with the recorded human answers, and rejects runs that are unrecorded or unknown", async () => {
     await dev.project.put("graph.ts", askingGraph);
     const { url, token } = await dev.start();
     const own = { ...OWN, "x-studio-token": token };

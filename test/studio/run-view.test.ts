@@ -1,4 +1,4 @@
-/** What is made of the frames of a run, and of what is written in the composer. */
+/** Rendering of run frames, and of the input in the composer. */
 import { describe, expect, it } from "vitest";
 import { Draft, messageOf, withMessage } from "../../studio/state/draft.js";
 import { jsonFault } from "../../studio/state/json-fault.js";
@@ -19,8 +19,8 @@ const chunk = (content: unknown, more: object = {}): [string, unknown] => [
 ];
 const contents = (view: RunView) => view.picture().entries.map(({ message }) => message.content);
 
-describe("a run's picture", () => {
-  it("joins chunks of texts, of blocks by their index, and of the arguments of calls", () => {
+describe("the view of a run", () => {
+  it("joins chunks of text, of content blocks by index, and of tool call arguments", () => {
     expect(contents(viewOf(chunk("Hel"), chunk("lo")))).toEqual(["Hello"]);
     const blocks = viewOf(
       chunk([{ type: "thinking", thinking: "a", index: 0 }]),
@@ -46,7 +46,7 @@ describe("a run's picture", () => {
     ]);
   });
 
-  it("has one message where the state repeats what was streamed, and keeps what never came to stand there", () => {
+  it("shows a message once if the state repeats a streamed message, and keeps messages missing from the state", () => {
     const view = viewOf(chunk("Hello"), [
       "values",
       { messages: [{ type: "ai", id: "m1", content: "Hello" }] },
@@ -63,7 +63,7 @@ describe("a run's picture", () => {
     ]);
   });
 
-  it("tells from checkpoints and updates what runs, has run and waits, and from the run's times how long calls took", () => {
+  it("derives node states from checkpoints and updates, and call durations from the times of the run", () => {
     const checkpoint = (values: object, ...tasks: [id: string, name: string][]): [string, unknown] => [
       "checkpoints",
       { values, tasks: tasks.map(([id, name]) => ({ id, name })) },
@@ -102,7 +102,7 @@ describe("a run's picture", () => {
     expect(view.picture().entries[0]?.calls[0]?.state).toEqual({ state: "done", ms: 250 });
   });
 
-  it("shows no question where a run stops at a breakpoint", () => {
+  it("shows no question when a run stops at a breakpoint", () => {
     const view = viewOf(
       ["checkpoints", { values: { n: 0 }, tasks: [{ id: "t1", name: "plan" }] }],
       ["updates", { __interrupt__: [] }],
@@ -111,7 +111,7 @@ describe("a run's picture", () => {
     expect([...view.picture().nodes.values()]).not.toContain("waits");
   });
 
-  it("gives the same entry for what has not changed", () => {
+  it("returns the same entry object for unchanged messages", () => {
     const values = () => ({ messages: [{ type: "human", id: "h", content: "hi" }] });
     const view = viewOf(["values", values()]);
     const [before] = view.picture().entries;
@@ -120,7 +120,7 @@ describe("a run's picture", () => {
     expect(view.picture().entries[0]).toBe(before);
   });
 
-  it("knows runs that others stream in other modes", () => {
+  it("supports runs that other clients stream in other modes", () => {
     const view = viewOf(
       ["metadata", {}],
       ["updates", { plan: { topic: "tea" } }],
@@ -134,7 +134,7 @@ describe("a run's picture", () => {
     expect(end).toEqual({ status: "timeout", tokens: undefined, error: "too long" });
   });
 
-  it("marks the node that a run failed in, unless several ran at once", () => {
+  it("marks the node in which a run failed, unless several were running", () => {
     const nodesOf = (event: string, data: object, ...names: string[]) => {
       const tasks = names.map((name) => ({ id: `task ${name}`, name }));
       const view = viewOf(["checkpoints", { values: {}, tasks }], [event, data]);
@@ -148,7 +148,7 @@ describe("a run's picture", () => {
 });
 
 describe("a draft", () => {
-  it("changes parts of its value where they stand, and takes out what is undefined", () => {
+  it("edits parts of its value in place and removes undefined ones", () => {
     const draft = new Draft();
     draft.set({ a: 1, list: [1, 2, 3], b: { c: 1 } });
     draft.setAt(["a"], 2);
@@ -161,7 +161,7 @@ describe("a draft", () => {
     expect(draft.value.value).toEqual({ a: 2, list: [1, 3], b: { d: true } });
   });
 
-  it("is a message where it holds one of a user", () => {
+  it("is editable as a message if it contains a single user message", () => {
     const hi = { text: "hi", files: [] };
     expect(messageOf(withMessage({ topic: 1 }, hi))).toEqual(hi);
     expect(withMessage({ topic: 1, messages: [] }, { text: "", files: [] })).toEqual({ topic: 1 });
@@ -186,14 +186,14 @@ describe("a draft", () => {
     ["{} {}", 1, 4],
     ['["\n"]', 1, 2],
     ["[}", 1, 2],
-  ])("says where %j is no JSON", (text, line, column) => {
+  ])("reports the position of the syntax error in %j", (text, line, column) => {
     expect(() => JSON.parse(text) as unknown).toThrow();
     expect(jsonFault(text)).toEqual({ line, column });
   });
 });
 
-describe("a form's shape", () => {
-  it("knows references, what may be null, choices, lists and what it cannot show", () => {
+describe("the shape of a form", () => {
+  it("supports references, nullable fields, choices and lists, and falls back to JSON", () => {
     const schema = {
       type: "object",
       required: ["size"],
@@ -226,7 +226,7 @@ describe("a form's shape", () => {
     expect(shapeOf({ $ref: "#/nowhere" }).kind).toBe("any");
   });
 
-  it.each(["text", '"quoted"', "5", "", "{", "null"])("reads %j as it writes it", (text) => {
+  it.each(["text", '"quoted"', "5", "", "{", "null"])("reads %j back as it was written", (text) => {
     expect(anyText(anyValue(text))).toBe(text === '"quoted"' ? "quoted" : text);
     expect(anyValue(anyText(text))).toBe(text);
   });

@@ -1,4 +1,4 @@
-/** Running graphs from the page, and reading runs of others. */
+/** Running graphs in the Studio, and following runs of other clients. */
 import { AIMessageChunk } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
@@ -32,7 +32,7 @@ const threadOf = (page: Page): string => /#\/run\/([\w-]+)/.exec(page.url())?.[1
 
 const LONG = "kundenbeschwerdebearbeitungsassistent-mit-einem-sehr-langen-namen";
 
-/** Tools of which one fails. */
+/** An agent whose tool fails. */
 const failing = createAgent({
   model: new FakeModel((messages) => {
     if (messages.at(-1)?.type === "tool") return "There is no such city.";
@@ -49,12 +49,12 @@ const failing = createAgent({
       () => {
         throw new Error("no such city");
       },
-      { name: "weather", description: "Tells the weather.", schema: z.object({ city: z.string() }) },
+      { name: "weather", description: "Returns the weather.", schema: z.object({ city: z.string() }) },
     ),
   ],
 });
 
-/** Calls a tool, and waits at a gate in the midst of what it says of it. */
+/** Calls a tool and pauses at a gate in the middle of its answer. */
 const slowly = createAgent({
   model: new GatedModel((messages) => {
     const last = messages.at(-1);
@@ -71,7 +71,7 @@ const slowly = createAgent({
   ],
 });
 
-/** Calls a tool twice at once, in one task. */
+/** Makes two tool calls at once, in one task. */
 const both = createAgent({
   model: new FakeModel((messages) => {
     if (messages.at(-1)?.type === "tool") return "Both have looked.";
@@ -91,7 +91,7 @@ const both = createAgent({
   version: "v1",
 });
 
-/** Thinks aloud first. */
+/** Streams a reasoning block before its answer. */
 const thinking = new StateGraph(MessagesAnnotation)
   .addNode("think", () => ({
     messages: [
@@ -126,7 +126,7 @@ describeWithChromium("running a graph", () => {
     settings: { list_all_assistants: true },
   });
 
-  it.each([1280, 390])("of a long thread is shown from its end, %i pixels wide", async (width) => {
+  it.each([1280, 390])("a long thread is scrolled to its end at a width of %i pixels", async (width) => {
     const { service, url } = server();
     const messages = Array.from({ length: 40 }, (_, index) => ({ role: "user", content: `number ${index}` }));
     const id = await ranThread(service, "agent", { messages });
@@ -140,7 +140,7 @@ describeWithChromium("running a graph", () => {
       return last !== null && below !== null && last.y > 0 && last.y + last.height <= below.y;
     };
     await expect.poll(isInSight).toBe(true);
-    // Whoever has gone up stays there, whatever comes.
+    // A reader who has scrolled up keeps the scroll position when new messages arrive.
     await page.getByText("number 20").hover();
     await page.mouse.wheel(0, -2000);
     await page.getByText("number 3", { exact: true }).hover();
@@ -152,7 +152,7 @@ describeWithChromium("running a graph", () => {
     expect(await isInSight()).toBe(false);
   });
 
-  it("fits a narrow screen whatever graphs are called, and follows the graph of the address", async () => {
+  it("fits a narrow screen with long graph names, and selects the graph from the URL", async () => {
     const { page, visit } = await open(server().url, { width: 320 });
     for (const graph of [LONG, "hitl", LONG]) {
       await visit(`#/run?graph=${graph}`);
@@ -161,7 +161,7 @@ describeWithChromium("running a graph", () => {
     }
   });
 
-  it("makes a thread with the first message, and shows calls of tools with what came of them", async () => {
+  it("creates a thread with the first message, and shows tool calls with their results", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
     await visit("");
@@ -174,7 +174,7 @@ describeWithChromium("running a graph", () => {
     await expect
       .poll(() => card.innerText())
       .toMatch(/add\s+done\s+[\d.]+ m?s\s+arguments\s+\{\s+"a": 2,\s+"b": 3\s+\}\s+result\s+5$/);
-    // The answer of the tool stands in its card alone.
+    // The result of the tool is shown only in its card.
     expect(await said(page).count()).toBe(3);
     expect(await nodesThat(page, "ran")).toEqual(["model_request", "tools"]);
     expect(await page.locator(".edge.is-taken").count()).toBe(4);
@@ -187,7 +187,7 @@ describeWithChromium("running a graph", () => {
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
   });
 
-  it("tells how long a call took while the run goes on", async () => {
+  it("shows the duration of a tool call while the run is in flight", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=slowly");
     await say(page, "slow");
@@ -199,7 +199,7 @@ describeWithChromium("running a graph", () => {
     await page.getByText("take their time").waitFor();
   });
 
-  it("tells how long each of several calls took that one task made", async () => {
+  it("shows the duration of each of several tool calls in one task", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=both");
     await say(page, "look");
@@ -212,7 +212,7 @@ describeWithChromium("running a graph", () => {
           .toMatch(new RegExp(`look\\s+done\\s+[\\d.]+ m?s\\s[^]*seen ${side}`));
     };
     await areTimed();
-    // Of a thread that is opened later, and of runs before this one, too.
+    // The durations are also shown after a reload, and for earlier runs.
     await page.reload();
     await areTimed();
     await say(page, "look again");
@@ -220,7 +220,7 @@ describeWithChromium("running a graph", () => {
     await areTimed();
   });
 
-  it("shows which call failed, and why", async () => {
+  it("shows a failed tool call with its error", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=failing");
     await say(page, "weather?");
@@ -229,7 +229,7 @@ describeWithChromium("running a graph", () => {
     expect(await card.innerText()).toMatch(/Atlantis[^]*error[^]*no such city/);
   });
 
-  it("folds what a model thought", async () => {
+  it("collapses the reasoning of a model", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=thinking");
     await say(page, "well?");
@@ -239,7 +239,7 @@ describeWithChromium("running a graph", () => {
     expect(await page.getByText("What is meant by that?").isVisible()).toBe(true);
   });
 
-  it("shows words as they come, as Markdown; reload and a second tab read on where it was", async () => {
+  it("streams tokens as Markdown; a reload and a second tab continue at the same point", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
     const name = `reload-${Date.now()}`;
@@ -263,7 +263,7 @@ describeWithChromium("running a graph", () => {
     expect(await service.runs.list(threadOf(page), {})).toHaveLength(1);
   });
 
-  it("goes on reading after its line broke, and asks for nothing while it is not seen", async () => {
+  it("reconnects after the tab was hidden and resumes from the last event id", async () => {
     const { url } = server();
     const { page, visit } = await open(url);
     const name = `hidden-${Date.now()}`;
@@ -286,7 +286,7 @@ describeWithChromium("running a graph", () => {
     expect(await said(page).count()).toBe(2);
   });
 
-  it("stops for good, or takes back what the run did", async () => {
+  it("stops a run, or rolls it back", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
     await visit("#/run?graph=chat");
@@ -313,7 +313,7 @@ describeWithChromium("running a graph", () => {
     await expect.poll(() => box(page).isEnabled()).toBe(true);
   });
 
-  it("keeps message, form and JSON in step, and says where text is no JSON", async () => {
+  it("keeps message, form and JSON in sync, and shows the position of invalid JSON", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=agent");
     await box(page).fill("hello");
@@ -331,7 +331,7 @@ describeWithChromium("running a graph", () => {
     expect(await page.getByLabel("messages").inputValue()).toContain("changed");
   });
 
-  it("asks in a form for what the schema declares, and shows at the field what the server finds wrong", async () => {
+  it("renders a form for the input schema, and shows server errors at the field", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=zod");
     await button(page, "Run").click();
@@ -349,7 +349,7 @@ describeWithChromium("running a graph", () => {
     expect(page.url()).not.toMatch(/run\/\w/);
   });
 
-  it("offers the inputs of before", async () => {
+  it("offers earlier inputs", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "custom", { count: 1 });
     const { page, visit } = await open(url);
@@ -358,7 +358,7 @@ describeWithChromium("running a graph", () => {
     expect(await page.getByRole("textbox", { name: "count" }).inputValue()).toBe("1");
   });
 
-  it("lights the nodes inside of subgraphs, and shows what nodes write to the stream", async () => {
+  it("highlights nodes inside subgraphs, and shows custom stream events", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=subgraph");
     await say(page, "hello");
@@ -381,7 +381,7 @@ describeWithChromium("running a graph", () => {
     await page.getByText('"attempt": 1').waitFor();
   });
 
-  it("joins a run that somebody else began, and asks nothing of it meanwhile", async () => {
+  it("joins a run that another client started", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});
     const name = `others-${thread_id}`;
@@ -396,7 +396,7 @@ describeWithChromium("running a graph", () => {
     await page.getByText(`after ${name}`).waitFor();
   });
 
-  it("can be said with curl, the SDK and the command line", async () => {
+  it("can be copied as curl, SDK and command line calls", async () => {
     const { page, visit } = await open(server().url);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await visit("#/run?graph=agent");

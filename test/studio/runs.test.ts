@@ -1,4 +1,4 @@
-/** The runs of all threads in the Studio. */
+/** The list of all runs in the Studio. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
@@ -11,11 +11,11 @@ import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./
 
 const rows = (page: Page) => page.locator("[data-list] li");
 
-describeWithChromium("the runs of all threads", () => {
+describeWithChromium("the list of runs", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { steps, fail, gate }, settings: { list_all_assistants: true } });
 
-  it("are shown newest first, filtered, and open their thread at the step they came to", async () => {
+  it("is sorted newest first, can be filtered, and opens a thread at the last step of the run", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "steps", {});
     const first = (await service.state.get(id)).checkpoint?.checkpoint_id ?? "";
@@ -62,7 +62,7 @@ describeWithChromium("the runs of all threads", () => {
     await page.getByText("No matching runs").waitFor();
   });
 
-  it("that go on are cancelled", async () => {
+  it("cancels runs in flight", async () => {
     const { service, url } = server();
     const name = newId();
     const { thread_id } = await service.threads.create({});
@@ -77,7 +77,7 @@ describeWithChromium("the runs of all threads", () => {
     await expect.poll(() => rows(page).count()).toBe(1);
   });
 
-  it("go on when the end comes into sight", async () => {
+  it("loads more runs when its end is scrolled into view", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});
     const tag = newId();
@@ -92,7 +92,7 @@ describeWithChromium("the runs of all threads", () => {
   });
 
   it.each([{ scheme: "light" }, { scheme: "dark" }, { scheme: "dark", width: 320 }] as const)(
-    "have no violation of WCAG 2.2 AA: %j",
+    "has no WCAG 2.2 AA violations: %j",
     async (look) => {
       const { service, url } = server();
       await ranThread(service, "steps", {}, { note: "<img src=x onerror=alert(1)>" });

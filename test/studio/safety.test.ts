@@ -1,4 +1,4 @@
-/** What a page must never do, whatever models, tools and users write; who may see what; how large it is. */
+/** Safety of the Studio: hostile content, access control, accessibility and bundle size. */
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -18,7 +18,7 @@ import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
-/** Markup, scripts, links, other origins, names of prototypes, marks that turn text around. */
+/** Markup, scripts, links, foreign origins, prototype names and bidirectional control characters. */
 const HOSTILE = [
   "<img src=x onerror=alert(1)>",
   "<script>alert(1)</script>",
@@ -62,7 +62,7 @@ describeWithChromium("hostile values", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { hostile } });
 
-  it("are text wherever they stand", { timeout: 240_000 }, async () => {
+  it("are shown as text on every screen", { timeout: 240_000 }, async () => {
     const { service, url } = server();
     const metadata = { title: ALL, [HOSTILE[0] ?? ""]: HOSTILE };
     const id = await ranThread(service, "hostile", { messages: [{ role: "user", content: ALL }] }, metadata);
@@ -108,7 +108,7 @@ describeWithChromium("hostile values", () => {
   });
 });
 
-describeWithChromium("each screen", () => {
+describeWithChromium("every screen", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent, hitl, subgraph }, settings: { list_all_assistants: true } });
 
@@ -117,54 +117,58 @@ describeWithChromium("each screen", () => {
     [1280, "dark"],
     [320, "light"],
     [320, "dark"],
-  ] as const)("can be used by everybody at %i pixels, %s", { timeout: 240_000 }, async (width, scheme) => {
-    const { service, url } = server();
-    const ask = { messages: [{ role: "user", content: "two and three" }] };
-    const ran = await ranThread(service, "agent", ask);
-    const waits = await ranThread(service, "hitl", { topic: "tea" });
-    const { thread_id: empty } = await service.threads.create({});
-    const { page, visit, settled } = await open(url, { width, scheme });
-    const places = [
-      "#/run",
-      "#/inbox",
-      `#/run/${ran}`,
-      `#/run/${waits}`,
-      "#/threads",
-      "#/threads?q=nothing+has+this",
-      ...TABS.map((tab) => `#/threads/${ran}?tab=${tab}`),
-      `#/threads/${waits}?tab=tasks`,
-      `#/threads/${waits}?fork=1`,
-      `#/threads/${empty}`,
-      "#/graphs",
-      "#/graphs/agent",
-      "#/graphs/nope",
-      `#/compare/${ran}@0/${waits}@-1`,
-      "#/compare/nope/file:gone.html",
-    ];
-    for (const place of places) {
-      await visit(place);
-      await settled();
-      expect(await violationsOf(page), place).toEqual([]);
-      const wide = await page.evaluate("document.documentElement.scrollWidth");
-      expect(wide, place).toBeLessThanOrEqual(width);
-    }
-    await visit("#/threads");
-    await page.keyboard.press("?");
-    await page.getByRole("dialog").waitFor();
-    expect(await violationsOf(page), "keys").toEqual([]);
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+k");
-    await page.getByRole("dialog").waitFor();
-    expect(await violationsOf(page), "palette").toEqual([]);
-  });
+  ] as const)(
+    "has no WCAG violations and fits %i pixels, %s",
+    { timeout: 240_000 },
+    async (width, scheme) => {
+      const { service, url } = server();
+      const ask = { messages: [{ role: "user", content: "two and three" }] };
+      const ran = await ranThread(service, "agent", ask);
+      const waits = await ranThread(service, "hitl", { topic: "tea" });
+      const { thread_id: empty } = await service.threads.create({});
+      const { page, visit, settled } = await open(url, { width, scheme });
+      const places = [
+        "#/run",
+        "#/inbox",
+        `#/run/${ran}`,
+        `#/run/${waits}`,
+        "#/threads",
+        "#/threads?q=nothing+has+this",
+        ...TABS.map((tab) => `#/threads/${ran}?tab=${tab}`),
+        `#/threads/${waits}?tab=tasks`,
+        `#/threads/${waits}?fork=1`,
+        `#/threads/${empty}`,
+        "#/graphs",
+        "#/graphs/agent",
+        "#/graphs/nope",
+        `#/compare/${ran}@0/${waits}@-1`,
+        "#/compare/nope/file:gone.html",
+      ];
+      for (const place of places) {
+        await visit(place);
+        await settled();
+        expect(await violationsOf(page), place).toEqual([]);
+        const wide = await page.evaluate("document.documentElement.scrollWidth");
+        expect(wide, place).toBeLessThanOrEqual(width);
+      }
+      await visit("#/threads");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog").waitFor();
+      expect(await violationsOf(page), "keys").toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").waitFor();
+      expect(await violationsOf(page), "palette").toEqual([]);
+    },
+  );
 });
 
-describeWithChromium("a server that asks for a key", () => {
+describeWithChromium("a server that requires an API key", () => {
   const open = useBrowser();
   const KEY = "a-key-of-sixteen-characters";
   const server = useServer({ graphs: { agent }, settings: { api_keys: [KEY] } });
 
-  it("is shown once its key was given, which this tab alone keeps", async () => {
+  it("is shown after the key was entered, which is kept only for this tab", async () => {
     const { url } = server();
     const { page, visit } = await open(url);
     await visit("#/threads");
@@ -184,7 +188,7 @@ describeWithChromium("a server that asks for a key", () => {
     expect(await page.evaluate<string>(stored)).not.toContain(KEY);
   });
 
-  it("is shown by an address with the key, which no longer has it then, also in a tab that waits", async () => {
+  it("is shown by a URL with the key, which is removed from the URL, even in an open tab", async () => {
     const { url } = server();
     const { page, visit } = await open(url);
     await visit(`#key=${KEY}`);
@@ -201,10 +205,10 @@ describeWithChromium("a server that asks for a key", () => {
   });
 });
 
-describeWithChromium("a server that goes away", () => {
+describeWithChromium("a server that becomes unreachable", () => {
   const open = useBrowser();
 
-  it("is said to be away, and the page goes on when it is back", async () => {
+  it("is reported, and the page recovers when the server is back", async () => {
     const service = await openService({ graphs: { agent } });
     const first = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
     const { page, visit } = await open(first.url);
@@ -222,10 +226,10 @@ describeWithChromium("a server that goes away", () => {
   });
 });
 
-describeWithChromium("a storage whose graphs are gone", () => {
+describeWithChromium("a read-only Studio without loadable graphs", () => {
   const open = useBrowser();
 
-  it("is read to its last value, under the key of the address that it was opened with", async () => {
+  it("shows all stored values, with the API key from its URL", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "graph-serve-studio-"));
     onTestFinished(() => rm(cwd, { recursive: true, force: true }));
     const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: "kept.db" };
@@ -242,7 +246,7 @@ describeWithChromium("a storage whose graphs are gone", () => {
     await visit(`#key=${key}`);
     await visit(`#/threads/${id}`);
     await page.getByText("All <b>values</b> are shown.").waitFor();
-    // The output schema hid it.
+    // The output schema hides this value.
     await page.getByText("plan for tea").waitFor();
     expect(await page.getByRole("listbox").getByRole("option").allTextContents()).toEqual([
       expect.stringMatching(/plan.*changed log, secret.*waiting/),
@@ -259,10 +263,10 @@ describeWithChromium("a storage whose graphs are gone", () => {
   });
 });
 
-describeWithChromium("the Studio in somebody's application", () => {
+describeWithChromium("the Studio in another application", () => {
   const open = useBrowser();
 
-  it("works under any prefix", async () => {
+  it("works under any URL prefix", async () => {
     const service = await openService({ graphs: { agent } });
     onTestFinished(() => service.close(0));
     const app = express().use("/tools/agents", createApp(service, { studio: true }));
@@ -280,7 +284,7 @@ describeWithChromium("the Studio in somebody's application", () => {
   });
 });
 
-describe("the size of the Studio", () => {
+describe("the bundle size of the Studio", () => {
   const folder = join(import.meta.dirname, "../../dist/studio");
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -288,7 +292,7 @@ describe("the size of the Studio", () => {
   const gzipped = (file: string) => gzipSync(readFileSync(file), { level: 9 }).length;
   const sum = (of: readonly string[]) => of.reduce((all, file) => all + gzipped(file), 0);
 
-  it("is at most 120 kB for the first load, compressed, and 200 kB for all of it", () => {
+  it("is at most 120 kB gzipped for the first load and 200 kB in total", () => {
     const page = readFileSync(join(folder, "index.html"), "utf8");
     const first = files.filter(
       (file) => page.includes(file.slice(folder.length + 1)) || file.endsWith("index.html"),

@@ -1,4 +1,4 @@
-/** A thread that is saved from the page as one file: nothing that its graph hides, and no secret, is in it. */
+/** Saving a thread as one HTML file, without hidden values and secrets. */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ import { argumentsOf, expectCopied, useBrowser } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": hidingGraph("42 sk-0123456789abcdef0123") }));
 
-describeWithChromium("a thread that is saved from its page", () => {
+describeWithChromium("a thread saved as an HTML file", () => {
   const open = useBrowser();
 
   async function ranHiding() {
@@ -28,7 +28,7 @@ describeWithChromium("a thread that is saved from its page", () => {
     return { url, token, id };
   }
 
-  /** What a copied command prints, which goes into this file. */
+  /** Runs a copied command that writes `file`, and returns its output. */
   async function copied(command: string, file: string): Promise<string> {
     const { dir } = dev.project;
     await rm(join(dir, file), { force: true });
@@ -37,7 +37,7 @@ describeWithChromium("a thread that is saved from its page", () => {
     return (await cli(argv, { cwd: dir })).stdout;
   }
 
-  it("has nothing in it that the graph hides, no secret, and opens without a server", async () => {
+  it("contains no hidden values and no secrets, and opens without a server", async () => {
     const { url, token, id } = await ranHiding();
     const { page, visit } = await open(url);
     await visit(`#token=${token}`);

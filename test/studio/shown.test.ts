@@ -1,4 +1,4 @@
-/** What graphs hide from clients: seen by whoever has the token of the terminal, and by nobody else. */
+/** State values outside the output schema are visible only with the token from the terminal. */
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -34,11 +34,11 @@ async function ranHiding() {
   return { url, token, id };
 }
 
-describeWithChromium("what a graph hides", () => {
+describeWithChromium("hidden state values", () => {
   const open = useBrowser();
   const panel = (page: Page) => page.getByRole("tabpanel");
 
-  it("is seen with the token alone, in every tab of a step and inside of graphs, under a banner", async () => {
+  it("are shown only with the token, in every tab and in subgraphs, with a banner", async () => {
     const { url, token, id } = await ranHiding();
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?tab=raw`);
@@ -77,13 +77,13 @@ describeWithChromium("what a graph hides", () => {
     expect(await steps.textContent()).not.toContain("plan");
     await all.click();
     await expect.poll(() => panel(page).textContent()).toContain("think in secret");
-    // A reload shows again what clients see.
+    // After a reload, the page shows the client view again.
     await page.reload();
     await expect.poll(() => panel(page).textContent()).toContain("answer");
     expect(await panel(page).textContent()).not.toContain("secret");
   });
 
-  it("is shown by studio, which has all of a storage, and can be left out; secrets are in no file", async () => {
+  it("are shown by the studio command and can be turned off, and saved files contain no secrets", async () => {
     const ran = await cli(["run", "./graph.ts", "--input", "{}", "--db", "./kept.db"], {
       cwd: dev.project.dir,
     });
@@ -110,7 +110,7 @@ describeWithChromium("what a graph hides", () => {
     await expect.poll(() => panel(page).textContent()).not.toContain("secret");
     await page.getByText("Only state values that clients can see").waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    // What changes something is there with the reason why it does nothing, by mouse, key and address.
+    // Actions that write are disabled with a reason, for mouse, keyboard and URL.
     const fork = page.getByRole("button", { name: "Fork (f)" });
     expect(await fork.getAttribute("title")).toContain("This page is read-only");
     await fork.click({ force: true });
@@ -121,10 +121,10 @@ describeWithChromium("what a graph hides", () => {
   });
 });
 
-describe("the helper that shows it", () => {
+describe("the API for hidden state values", () => {
   const statusOf = async (...asked: Parameters<typeof askHelper>) => (await askHelper(...asked)).status;
 
-  it("tells what the public interface hides, as the same states, to the token alone", async () => {
+  it("returns states with hidden values only for requests with the token", async () => {
     const { url, token, id } = await ranHiding();
     const own = { ...OWN, "x-studio-token": token };
     const path = `/threads/${id}`;
@@ -148,7 +148,7 @@ describe("the helper that shows it", () => {
       }
   });
 
-  it("shows what graphs hide on no server of start, whoever asks, and changes nothing", async () => {
+  it("does not exist in start, and accepts no writes in dev", async () => {
     const service = await openService({ graphs: { agent } });
     const server = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
     onTestFinished(() => server.close(0));

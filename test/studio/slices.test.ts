@@ -1,4 +1,4 @@
-/** Work in slices: what comes of it, and that there is time for something else in between. */
+/** Long computations run in slices and yield in between. */
 import { afterEach, expect, it, vi } from "vitest";
 import { inSlices } from "../../studio/parts/slices.js";
 import { changesBetween, changesInSteps } from "../../src/view/changes.js";
@@ -8,13 +8,13 @@ const rows = (round: number) =>
 
 afterEach(() => vi.restoreAllMocks());
 
-/** A clock by which each look at it is a millisecond later. */
+/** A clock that advances 1 ms with each read. */
 function slowClock(): void {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => (now += 1));
 }
 
-it("changes that take long leave time for others, and are the same", async () => {
+it("a long comparison in slices yields to other tasks and returns the same changes", async () => {
   slowClock();
   let others = 0;
   const timer = setInterval(() => (others += 1));
@@ -27,7 +27,7 @@ it("changes that take long leave time for others, and are the same", async () =>
   expect(others).toBeGreaterThan(10);
 });
 
-it("work that nobody waits for any more is left", async () => {
+it("an aborted computation stops early", async () => {
   slowClock();
   let steps = 0;
   function* work(): Generator<void, string> {
@@ -38,7 +38,7 @@ it("work that nobody waits for any more is left", async () => {
   expect(steps).toBeLessThan(100);
 });
 
-it("what is short is there before anything else happens", async () => {
+it("a short computation completes without yielding", async () => {
   const paused = vi.spyOn(globalThis, "setTimeout");
   expect(await inSlices(changesInSteps({ n: 1 }, { n: 2 }), () => false)).toHaveLength(1);
   expect(paused).not.toHaveBeenCalled();

@@ -1,4 +1,4 @@
-/** The rows of a thread's steps, of which stretches are not read: where they stand, and what reading them makes of it. */
+/** The sparse list of a thread's steps: row positions, and merging of loaded pages. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -13,7 +13,7 @@ import {
   withPage,
 } from "../../studio/state/step-list.js";
 
-/** As ids of checkpoints sort: the one that was made last is the greatest. */
+/** Checkpoint ids sort by creation, newest greatest. */
 const idOf = (made: number): string => `1f0c0de0-0000-6000-8000-${made.toString(16).padStart(12, "0")}`;
 
 const stepOf = (made: number, number = made - 1): Step => ({
@@ -32,7 +32,7 @@ const stepOf = (made: number, number = made - 1): Step => ({
 const threadOf = (count: number, number?: (made: number) => number): Step[] =>
   Array.from({ length: count }, (_, made) => stepOf(made, number?.(made))).reverse();
 
-/** What a server answers: those before a checkpoint, of a number where one is asked for. */
+/** The response of the server: steps before a checkpoint, optionally of one step number. */
 function read(
   thread: readonly Step[],
   { before, limit, step }: { before?: string; limit: number; step?: number },
@@ -52,7 +52,7 @@ function opened(thread: readonly Step[]): StepList {
   return withNewest(NO_STEPS, fresh, { isWhole: fresh.length < FIRST });
 }
 
-/** As the page reads what is in sight. */
+/** Loads the visible rows as the page does. */
 function seen(thread: readonly Step[], list: StepList, from: number, to: number): StepList {
   for (let next = list; ;) {
     const gap = new StepRows(next).gapIn(from, to, PAGE);
@@ -77,7 +77,7 @@ const shown = (list: StepList, from: number, to: number): (string | undefined)[]
 describe("a list of steps", () => {
   const thread = threadOf(10_000);
 
-  it("has a row for each step from the beginning, and reads what is jumped to alone", () => {
+  it("has a row for every step, and loads only the pages in view", () => {
     const list = opened(thread);
     expect(new StepRows(list).count).toBe(10_000);
     const far = seen(thread, list, 7000, 7030);
@@ -88,7 +88,7 @@ describe("a list of steps", () => {
     expect(shown(end, 9990, 10_000)).toEqual(thread.slice(-10).map(({ id }) => id));
   });
 
-  it("reads whole pages also where it is gone through upwards", () => {
+  it("loads whole pages when scrolled upwards", () => {
     let list = seen(thread, opened(thread), 7000, 7030);
     let pages = 0;
     for (let row = 7000; row >= 6500; row -= 10) {
@@ -100,7 +100,7 @@ describe("a list of steps", () => {
     expect(shown(list, 6500, 7030)).toEqual(thread.slice(6500, 7030).map(({ id }) => id));
   });
 
-  it("shows a step that an address names in its place", () => {
+  it("shows a step from the URL at its position", () => {
     const named = thread[4321] as Step;
     const list = withNamed(opened(thread), read(thread, { before: justAfter(named.id), limit: PAGE }), false);
     const rows = new StepRows(list);
@@ -110,7 +110,7 @@ describe("a list of steps", () => {
     expect(rows.placeAt(4320)).toBeUndefined();
   });
 
-  it("keeps what was read when newer steps come, also more of them than one page", () => {
+  it("keeps loaded steps when more than a page of newer steps arrives", () => {
     const old = opened(thread);
     const longer = threadOf(10_200);
     const list = withNewest(old, read(longer, { limit: FIRST }), { isWhole: false });
@@ -119,14 +119,14 @@ describe("a list of steps", () => {
     expect(shown(seen(longer, list, 0, 300), 0, 300)).toEqual(longer.slice(0, 300).map(({ id }) => id));
   });
 
-  it("loses the steps that were taken back", () => {
+  it("removes steps that were rolled back", () => {
     const list = withNewest(opened(thread), read(thread.slice(3), { limit: FIRST }), { isWhole: false });
     expect(shown(list, 0, 5)).toEqual(thread.slice(3, 8).map(({ id }) => id));
   });
 
-  it("comes to hold every step once and in order, whatever branches there are and wherever the reader looks", () => {
+  it("contains every step once and in order for any branches and scroll positions", () => {
     const looks = fc.array(fc.nat(1500), { minLength: 1, maxLength: 12 });
-    // Branches begin again at a number that was there before.
+    // A fork continues with a step number that already exists.
     const forks = fc.array(fc.tuple(fc.nat(1200), fc.nat(600)), { maxLength: 4 });
     fc.assert(
       fc.property(looks, forks, (places, begun) => {

@@ -1,4 +1,4 @@
-/** `graph-serve studio` in a browser: a database whose graphs do not load, or are nowhere. */
+/** `graph-serve studio` in a browser, for databases whose graphs fail to load or are missing. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
-/** The address that the terminal shows, and the key behind it. */
+/** The URL that the terminal prints, and its key. */
 async function studio(): Promise<{ url: string; key: string }> {
   const started = startCli(["studio", "-p", "0", "--db", "./kept.db"], { cwd: project.dir });
   onTestFinished(async () => {
@@ -28,10 +28,10 @@ async function studio(): Promise<{ url: string; key: string }> {
 
 const panelOf = (page: Page) => page.getByRole("tabpanel");
 
-describeWithChromium("a database", () => {
+describeWithChromium("graph-serve studio", () => {
   const open = useBrowser();
 
-  it("whose graph throws is looked through, compared and saved, and says why nothing runs", async () => {
+  it("browses, compares and saves threads of a graph that throws, and shows why it cannot run", async () => {
     await project.put("graph.ts", "throw new Error('no key in the environment');\n");
     await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts" } });
     const { url, key } = await studio();
@@ -67,14 +67,14 @@ describeWithChromium("a database", () => {
     await page.getByRole("alert").getByText("no key in the environment").waitFor();
   });
 
-  it("without any project shows its threads, and what it cannot know of them", async () => {
+  it("shows threads without a project, but no client view of them", async () => {
     const { url, key } = await studio();
     const { page, visit } = await open(url, { width: 320, scheme: "dark" });
     await visit(`#key=${key}`);
     await page.getByRole("link", { name: /echo: hello/ }).click();
     await panelOf(page).getByText("echo: hello").waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    // Without the graph nobody knows what its clients see: nothing.
+    // Without the graph, its output schema is unknown, so the client view is empty.
     await page.getByRole("button", { name: "Visible to clients" }).click();
     await expect.poll(() => panelOf(page).textContent()).not.toContain("echo: hello");
   });

@@ -1,4 +1,4 @@
-/** Tabs of one browser on one `dev`: the token goes from tab to tab, and one of them reads the events for all. */
+/** Tabs of one browser share the token and one event stream of `dev`. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { echoGraph } from "../cli/harness.js";
@@ -10,7 +10,7 @@ const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 
 const problemsOf = (page: Page) => page.getByRole("complementary", { name: "Graphs that failed to load" });
 
-/** A tab that knows nothing of the one that it is opened from. */
+/** Opens a tab without a reference to its opener. */
 async function anotherTab(page: Page, address: string): Promise<Page> {
   const opened = page.context().waitForEvent("page");
   await page.evaluate(`void open(${JSON.stringify(address)}, "_blank", "noopener")`);
@@ -23,7 +23,7 @@ async function anotherTab(page: Page, address: string): Promise<Page> {
 describeWithChromium("tabs of the Studio of dev", () => {
   const open = useBrowser();
 
-  it("hand the token on, hold one connection between them, and take it over from one that is closed", async () => {
+  it("share the token and one connection, which another tab takes over when a tab is closed", async () => {
     const { url, token } = await dev.start();
     const { page: first, visit } = await open(url);
     const readers: Page[] = [];
@@ -32,7 +32,7 @@ describeWithChromium("tabs of the Studio of dev", () => {
     });
     await visit(`#token=${token}`);
     await expect.poll(() => readers).toEqual([first]);
-    // Neither knows the token by its address.
+    // Neither URL contains the token.
     const others = [
       await anotherTab(first, `${url}/studio/#/threads`),
       await anotherTab(first, `${url}/studio/#/run`),

@@ -1,4 +1,4 @@
-/** The line of time of a run, and what its tokens cost, without a browser. */
+/** The timeline of a run and its token cost, without a browser. */
 import { describe, expect, it } from "vitest";
 import { costOf, parsePrices, tokensIn } from "../../studio/parts/prices.js";
 import { graphAround, rootTasks, timeline } from "../../studio/parts/timeline.js";
@@ -27,8 +27,8 @@ const ends = (tasks: RunTask[], now = 0) =>
     [left, left + width].map((share) => Math.round(share * 1000) / 1000),
   );
 
-describe("the line of time", () => {
-  it("is shared by what ran at once and after another", () => {
+describe("the timeline", () => {
+  it("places concurrent and consecutive tasks on one scale", () => {
     expect(ends([task("a", 0, 50), task("b", 25, 100)])).toEqual([
       [0, 0.5],
       [0.25, 1],
@@ -40,7 +40,7 @@ describe("the line of time", () => {
     expect(timeline([], 0)).toEqual({ rows: [], pauses: [], ms: 0 });
   });
 
-  it("has little room for the time in which nothing ran", () => {
+  it("shortens pauses in which nothing ran", () => {
     const tasks = [task("a", 0, 500), task("b", 60_500, 61_000), task("around", 60_600, 60_700)];
     const { pauses, ms } = timeline(tasks, 0);
     expect(ms).toBe(61_000);
@@ -51,7 +51,7 @@ describe("the line of time", () => {
     expect(timeline([task("a", 0, 10), task("b", 400, 500)], 0).pauses).toEqual([]);
   });
 
-  it("knows how deep each stands, and what one superstep of the whole graph ran", () => {
+  it("returns the depth of each task, and the tasks of one root superstep", () => {
     const inner = task("leaf", 0, 1, { namespace: "child:1|leaf:2", step: 7 });
     const model = task("m", 0, 1, { kind: "model", namespace: "child:1|leaf:2", step: 7 });
     const tasks = [task("child", 0, 5), inner, model, task("other", 5, 6, { step: 2 })];
@@ -62,7 +62,7 @@ describe("the line of time", () => {
 });
 
 describe("prices", () => {
-  it("are read a line each, and the line that is none is told", () => {
+  it("are parsed one per line, and an invalid line is reported by number", () => {
     expect(parsePrices(" gpt-4o*  2.50 10 \n\nlocal 0 0")).toEqual({
       prices: [
         { model: "gpt-4o*", input: 2.5, output: 10 },
@@ -73,7 +73,7 @@ describe("prices", () => {
     expect(parsePrices("a 1 -2")).toEqual({ line: 1 });
   });
 
-  it("are those of the first line that names a model; what has none is told", () => {
+  it("apply the first matching line to a model, and models without a price are reported", () => {
     const calls = [
       task("gpt-4o-mini", 0, 1, { usage: usage(1_000_000, 0) }),
       task("gpt-4o", 0, 1, { usage: usage(0, 500_000) }),

@@ -1,4 +1,4 @@
-/** When what ran in a run began and ended, and what its tokens cost. */
+/** The timeline tab: start and end of tasks and calls, and token costs. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
@@ -17,11 +17,11 @@ const tokens = (page: Page) =>
     .allTextContents()
     .then((rows) => rows.slice(1));
 
-describeWithChromium("the times of a run", () => {
+describeWithChromium("the timeline of a run", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent, hitl, subgraph }, settings: { list_all_assistants: true } });
 
-  it("are those of its nodes and calls, and lead to their steps by keys", async () => {
+  it("shows nodes and calls, and opens their steps by keyboard", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const { page, visit } = await open(url);
@@ -39,7 +39,7 @@ describeWithChromium("the times of a run", () => {
     await expect.poll(() => bars(page).last().textContent()).toContain("ask waits");
   });
 
-  it("lead into graphs inside of the graph", async () => {
+  it("opens subgraphs", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "subgraph", ask("hello"));
     const { page, visit } = await open(url);
@@ -49,7 +49,7 @@ describeWithChromium("the times of a run", () => {
     await expect.poll(() => bars(page).count()).toBe(7);
   });
 
-  it("have tokens of the step, the run and the thread, and their cost by the reader's prices", async () => {
+  it("shows tokens per step, run and thread, and their cost at the configured prices", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     await service.runs.create(id, { assistant_id: "agent", input: ask("four and five") });

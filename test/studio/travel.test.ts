@@ -1,4 +1,4 @@
-/** Going through the history of a thread: its branches, the drawing of each step, graphs inside of graphs. */
+/** Browsing the history of a thread: branches, the drawing of each step, and subgraphs. */
 import { Annotation, END, Send, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -39,7 +39,7 @@ const idsOf = async (service: Service, thread: string): Promise<string[]> =>
     ({ checkpoint }) => checkpoint?.checkpoint_id ?? "",
   );
 
-/** What the page is asked for, where the browser's types are not. */
+/** The DOM members used here; the tests do not load the DOM types. */
 interface Dom {
   scrollTop: number;
   scrollHeight: number;
@@ -51,7 +51,7 @@ describeWithChromium("a thread with branches", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent }, settings: { list_all_assistants: true } });
 
-  it("has a lane for each, and the one that led to the chosen step is marked", async () => {
+  it("shows a lane per branch and marks the path to the selected step", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const [newest = "", , forked] = await idsOf(service, id);
@@ -87,7 +87,7 @@ describeWithChromium("the drawing of a step", () => {
   });
   const nodes = (page: Page, mark: string) => page.locator(`.graph-node.is-${mark} title`).allTextContents();
 
-  it("shows what ran, what runs next, and the ways between, and follows the steps", async () => {
+  it("highlights nodes that ran, next nodes and taken edges, and follows the selected step", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const { page, visit } = await open(url);
@@ -105,7 +105,7 @@ describeWithChromium("the drawing of a step", () => {
     await expect.poll(() => nodes(page, "asks")).toEqual(["ask"]);
   });
 
-  it("is in sight with its tab where there is little room", async () => {
+  it("is scrolled to with its tab on a narrow screen", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const { page, visit } = await open(url, { width: 320 });
@@ -125,7 +125,7 @@ describeWithChromium("the drawing of a step", () => {
     await expect.poll(() => isInSight("Changes")).toBe(true);
   });
 
-  it("leads into the graphs inside of a graph, also those of one node", async () => {
+  it("opens subgraphs, including one with a single node", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "subgraph", ask("hello"));
     const { page, visit } = await open(url);
@@ -156,7 +156,7 @@ describeWithChromium("a thread of 10,000 steps", () => {
   const server = useServer({ graphs: { counter } });
 
   it(
-    "is there from the first to the last; only what is looked at is read, and in the page",
+    "can be scrolled from first to last, and only visible steps are loaded and rendered",
     { timeout: 240_000 },
     async () => {
       const { service, url } = server();
@@ -196,7 +196,7 @@ describeWithChromium("a thread of 10,000 steps", () => {
       const [middle] = await service.state.history(thread_id, { limit: 1, metadata: { step: 3000 } });
       await visit(`#/threads/${thread_id}/at/${middle?.checkpoint?.checkpoint_id}`);
       await expect.poll(() => stepsOf(page, { selected: true }).textContent()).toMatch(/^3000step/);
-      // Each place costs a look for where it is and a page or two.
+      // Each jump needs one request for its position and one or two pages.
       expect(asked.length).toBeLessThan(20);
     },
   );

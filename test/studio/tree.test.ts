@@ -1,12 +1,12 @@
-/** A value as rows, without a browser. */
+/** The rows of a value in the state tree, without a browser. */
 import { describe, expect, it } from "vitest";
 import { href, parsePlace } from "../../studio/address.js";
 import { ancestorKeys, findInTree, pathKey, pathText, treeRows } from "../../studio/parts/tree-rows.js";
 
 const STATE = { messages: [{ id: "m1", content: "hello" }], "a.b": { deep: [1, null, "hello"] }, empty: {} };
 
-describe("the rows of a state", () => {
-  it("are those of its first level, and of what is open", () => {
+describe("the rows of a state tree", () => {
+  it("include the first level and all expanded values", () => {
     expect(treeRows(STATE, new Set()).map(({ path, size }) => [path, size])).toEqual([
       [["messages"], 1],
       [["a.b"], 1],
@@ -23,7 +23,7 @@ describe("the rows of a state", () => {
     ]);
   });
 
-  it("hold own entries alone, to a depth that no recursion breaks at", () => {
+  it("include only own properties, up to a limited depth", () => {
     expect(treeRows(JSON.parse('{"__proto__": {"x": 1}}'), new Set()).map(({ path }) => path)).toEqual([
       ["__proto__"],
     ]);
@@ -36,15 +36,15 @@ describe("the rows of a state", () => {
     expect(findInTree(deep, "end")).toEqual([]);
   });
 
-  it("are found by key and by text, with all that has to be open for it", () => {
+  it("are found by key and text, with the ancestors to expand", () => {
     expect(findInTree(STATE, "HELLO").map(pathText)).toEqual(["messages[0].content", '["a.b"].deep[2]']);
     expect(findInTree(STATE, "deep").map(pathText)).toEqual(['["a.b"].deep']);
     expect(ancestorKeys(["a.b", "deep", 2])).toEqual(['["a.b"]', '["a.b","deep"]']);
   });
 });
 
-describe("addresses of the Studio", () => {
-  it("are read as they are written, whatever the ids hold", () => {
+describe("Studio URLs", () => {
+  it("are parsed back as written for any ids", () => {
     for (const id of ["plain", "a/b?c#d%", "ü \u202e", "%zz"]) {
       const address = href(["threads", id], { tab: "state", q: "a&b=c", none: undefined, empty: "" });
       expect(parsePlace(address)).toEqual({ path: ["threads", id], query: { tab: "state", q: "a&b=c" } });

@@ -23,7 +23,7 @@ export function configCommand(config: Command, run: Runner): void {
     .action((_options, command) => run(command, async (session) => printPath(session)));
   addFormerCommand(config, "validate", "validate --config-only").action((_options, command) =>
     run(command, async (session) =>
-      (await import("./validate.js")).validate(session, [], { configOnly: true }),
+      (await import("./validate.js")).validateConfig(session, [], { configOnly: true }),
     ),
   );
   config

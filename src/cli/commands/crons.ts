@@ -7,7 +7,7 @@ import { withClient } from "../open-client.js";
 import { addClientOptions, type ClientFlags, optionalNumber, wholeNumber } from "../options.js";
 import { confirm, type Session } from "../session.js";
 import { type Column, printFields } from "../terminal/table.js";
-import { pageOf, printPage } from "../terminal/page.js";
+import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownId, shownTime } from "../terminal/text.js";
 
@@ -67,7 +67,7 @@ async function listCrons(session: Session, flags: ListFlags): Promise<number> {
   const offset = optionalNumber("--offset", flags.offset) ?? 0;
   await withClient(session, flags, CRONS, async (client) => {
     const found = await client.crons.search({ limit: limit + 1, offset });
-    printPage(print, pageOf(found, { limit, offset }), {
+    printPage(print, slicePage(found, { limit, offset }), {
       columns: columns(print),
       none: `no such crons in ${client.place}`,
     });

@@ -5,7 +5,7 @@ import { findRun } from "../find.js";
 import { withClient } from "../open-client.js";
 import { type ClientFlags, optionalNumber, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
-import { pageOf, printPage } from "../terminal/page.js";
+import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import type { Column } from "../terminal/table.js";
 import { shownId, shownTime } from "../terminal/text.js";
@@ -24,7 +24,7 @@ export async function listDeadRuns(session: Session, flags: ListFlags): Promise<
   const offset = optionalNumber("--offset", flags.offset) ?? 0;
   await withClient(session, flags, {}, async (client) => {
     const found = await client.runs.dead({ limit: limit + 1, offset });
-    printPage(print, pageOf(found, { limit, offset }), {
+    printPage(print, slicePage(found, { limit, offset }), {
       columns: columns(print),
       none: `no dead runs in ${client.place}`,
     });

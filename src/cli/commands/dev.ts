@@ -171,7 +171,7 @@ async function announce(
 /** Runs are recorded, or may be answered from recordings: then all copies of the library have to be known. */
 async function hearIfRecorded(baseDir: string, { record }: DevFlags): Promise<void> {
   if (record === undefined && !existsSync(transcriptsOf(baseDir))) return;
-  const { hearOfCopies } = await import("../../testing/recording/patch.js");
+  const { onLibraryCopies: hearOfCopies } = await import("../../testing/recording/patch.js");
   hearOfCopies();
 }
 

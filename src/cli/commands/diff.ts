@@ -4,7 +4,7 @@ import { type Change, changesBetween, jsonPatch } from "../../view/changes.js";
 import { examples, type Runner } from "../command.js";
 import { Option } from "../commander.js";
 import { diffPage } from "../diff/page.js";
-import { fileSide, narrowed, type Side, stepsOf, threadSide } from "../diff/side.js";
+import { fileSide, selectPath, type DiffSide, parsePathFlag, threadSide } from "../diff/side.js";
 import { addClientOptions, listOption, clientOptions } from "../options.js";
 import type { Session } from "../session.js";
 import { clientOf } from "../open-client.js";
@@ -52,10 +52,10 @@ const DIFFER_EXIT = 1;
 
 /** `diff`: what differs between the values of two checkpoints, or of files. */
 async function diff(session: Session, a: string, b: string, flags: DiffFlags): Promise<number> {
-  const path = flags.path === undefined ? [] : stepsOf("--path", flags.path);
-  const ignored = (flags.ignore ?? []).map((text) => stepsOf("--ignore", text));
+  const path = flags.path === undefined ? [] : parsePathFlag("--path", flags.path);
+  const ignored = (flags.ignore ?? []).map((text) => parsePathFlag("--ignore", text));
   const [before, after] = await readSides(session, [a, b], flags);
-  const values = [before, after].map((side) => narrowed(side.values, path, ignored));
+  const values = [before, after].map((side) => selectPath(side.values, path, ignored));
   const changes = changesBetween(values[0], values[1]);
   show(session.print, [before.label, after.label], changes, flags.format);
   return flags.exitCode && changes.length > 0 ? DIFFER_EXIT : 0;
@@ -66,9 +66,9 @@ async function readSides(
   session: Session,
   texts: [string, string],
   flags: ClientFlags,
-): Promise<[Side, Side]> {
+): Promise<[DiffSide, DiffSide]> {
   let client: Client | undefined;
-  const read = async (text: string): Promise<Side> => {
+  const read = async (text: string): Promise<DiffSide> => {
     const file = await fileSide(session, text);
     if (file) return file;
     client ??= await clientOf(session, flags);

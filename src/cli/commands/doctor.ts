@@ -22,7 +22,7 @@ import {
 import { type DevConfig, storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
 import { originText, shortPath } from "../report-error.js";
-import { type Session, unheededError, unheededText } from "../session.js";
+import { type Session, ignoredFieldError, ignoredFieldText } from "../session.js";
 import { counted } from "../terminal/text.js";
 
 export function doctorCommand(command: Command, run: Runner): void {
@@ -94,8 +94,8 @@ function configChecks(config: LoadedConfig, cwd: string): Check[] {
     ...warnings.map((warning) => warn("config", warning, "see graph-serve config print --origin")),
     ...unheeded.map((field) =>
       field.protects
-        ? failure("config", unheededError(field), field.hint)
-        : warn("config", unheededText(field), field.hint),
+        ? failure("config", ignoredFieldError(field), field.hint)
+        : warn("config", ignoredFieldText(field), field.hint),
     ),
   ];
 }

@@ -4,7 +4,7 @@ import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../command.js";
 import { fork, type Forked, graphToRun, runOn, valuesFlag, writeState } from "../fork/branch.js";
 import { addClientOptions, checkpointOption, type ClientFlags, THREAD_AT } from "../options.js";
-import { nextCommand, type RunOutcome } from "../run/outcome.js";
+import { nextCommand, type RunReport } from "../run/outcome.js";
 import { inputFlagFor } from "../graph-keys.js";
 import type { Session } from "../session.js";
 import { findCheckpoint, namedCheckpoint } from "../find.js";
@@ -117,7 +117,7 @@ export async function forkThread(
 function show(
   { print, flags: globals }: Session,
   { thread, checkpointId }: Pick<Forked, "thread" | "checkpointId">,
-  { outcome, graph, input, flags }: { outcome?: RunOutcome; graph?: string; input: string; flags: ForkFlags },
+  { outcome, graph, input, flags }: { outcome?: RunReport; graph?: string; input: string; flags: ForkFlags },
 ): void {
   const { thread_id } = thread;
   if (print.isJson) {

@@ -6,7 +6,7 @@ import { ConfigError, errorMessage } from "../../support/errors.js";
 import { type Diagram, diagramOf } from "../../view/diagram.js";
 import { examples, type Runner } from "../command.js";
 import { Option } from "../commander.js";
-import { marksOf, type Progress, threadProgress, toDot, toMermaid } from "../draw/as-text.js";
+import { marksOf, type GraphProgress, threadProgress, toDot, toMermaid } from "../draw/as-text.js";
 import { drawAscii } from "../draw/ascii.js";
 import { openGraph } from "../open.js";
 import { addClientOptions } from "../options.js";
@@ -54,7 +54,7 @@ interface GraphFlags extends ClientFlags {
 interface Drawn {
   graphId: string;
   drawing: GraphDrawing;
-  thread?: Progress & { thread_id: string };
+  thread?: GraphProgress & { thread_id: string };
 }
 
 const MOST_DIFFERENCES = 10;
@@ -92,7 +92,7 @@ async function draw(session: Session, target: string | undefined, flags: GraphFl
       flags.url === undefined
         ? await drawLocal(session, asked, options)
         : await drawRemote(client, asked, options);
-    return { ...drawn, ...(thread && { thread: progress as Progress & { thread_id: string } }) };
+    return { ...drawn, ...(thread && { thread: progress as GraphProgress & { thread_id: string } }) };
   });
 }
 

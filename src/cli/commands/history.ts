@@ -8,8 +8,8 @@ import {
   entryOf,
   type HistoryEntry,
   historySteps,
-  RunFacts,
-  type Step,
+  RunLabels,
+  type HistoryLine,
 } from "../history/entries.js";
 import { addClientOptions, optionalNumber, clientOptions } from "../options.js";
 import type { Session } from "../session.js";
@@ -120,7 +120,7 @@ class Found {
   }
 
   /** Newest first; pages are requested only while the caller reads. */
-  async *read(): AsyncGenerator<Step> {
+  async *read(): AsyncGenerator<HistoryLine> {
     const { request, limit, node } = this.#wanted;
     // One extra item shows whether there are more.
     const reads = node === undefined && limit !== Infinity ? { ...request, limit: limit + 1 } : request;
@@ -146,8 +146,8 @@ class Found {
   }
 
   /** The same entries from the other end. */
-  async *readReversed(): AsyncGenerator<Step> {
-    const runs = new RunFacts(this.client, this.threadId);
+  async *readReversed(): AsyncGenerator<HistoryLine> {
+    const runs = new RunLabels(this.client, this.threadId);
     let before: ThreadState | undefined;
     for await (const state of this.oldestFirst()) {
       yield { state, entry: await entryOf(this.client, this.threadId, state, before, runs) };

@@ -3,12 +3,12 @@ import { Option } from "../commander.js";
 import type { SchemaPart, SchemaState } from "../../migration.js";
 import { examples, type Runner } from "../command.js";
 import {
-  configuredPlace,
+  configuredStorage,
   type CopyFlags,
   exitCodeOf,
   printReport,
   ProgressView,
-  sidesOf,
+  migrationSides,
 } from "../migrate/sides.js";
 import { prepareProcess, storageConfig } from "../open.js";
 import { addStorageOptions, type StorageFlags } from "../options.js";
@@ -71,7 +71,7 @@ async function migrateStatus(session: Session, flags: StorageFlags): Promise<num
   const config = await storageConfig(session, flags);
   prepareProcess(config);
   const { storageSchema } = await import("../../migration.js");
-  const place = configuredPlace(config);
+  const place = configuredStorage(config);
   const state = await storageSchema(place);
   printState(session, place.checkpointer_scheme, state);
   return state.parts.every((part) => stateOf(part) === "current") ? 0 : BEHIND_EXIT;
@@ -81,8 +81,8 @@ async function migrateStatus(session: Session, flags: StorageFlags): Promise<num
 async function migrateUp(session: Session, flags: StorageFlags): Promise<number> {
   const config = await storageConfig(session, flags);
   prepareProcess(config);
-  const { bringUp, storageSchema } = await import("../../migration.js");
-  const place = configuredPlace(config);
+  const { migrateUp: bringUp, storageSchema } = await import("../../migration.js");
+  const place = configuredStorage(config);
   const before = await storageSchema(place);
   const notices = await bringUp(place);
   const after = await storageSchema(place);
@@ -95,7 +95,7 @@ async function migrateUp(session: Session, flags: StorageFlags): Promise<number>
 async function migrateCopy(session: Session, flags: CopyFlags): Promise<number> {
   const { io, print } = session;
   const config = await storageConfig(session, {});
-  const { from, to } = sidesOf(flags, configuredPlace(config), io.cwd);
+  const { from, to } = migrationSides(flags, configuredStorage(config), io.cwd);
   prepareProcess(config);
   const { migrateStorage } = await import("../../migration.js");
   const view = new ProgressView(print);

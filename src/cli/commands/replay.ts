@@ -17,10 +17,10 @@ import {
 import { beginningAt, beginningOfLastRun, beginningOfRun, tipOf } from "../replay/last-run.js";
 import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
-import { threadPage } from "../replay/page.js";
-import { type HistoryStep, stepsOf, idsAfter, openHistory, HistorySteps } from "../replay/steps.js";
+import { replayPage } from "../replay/page.js";
+import { type HistoryStep, stepRange, idsAfter, openHistory, HistorySteps } from "../replay/steps.js";
 import { stepLines, hasNews } from "../replay/text.js";
-import type { RunOutcome } from "../run/outcome.js";
+import type { RunReport } from "../run/outcome.js";
 import type { Session } from "../session.js";
 import { findRun, findState, findThreadId, namedCheckpoint } from "../find.js";
 import { warnHidden, withClient } from "../open-client.js";
@@ -98,7 +98,7 @@ interface Executed {
   /** The thread that it ran on, and the checkpoint that what came now follows on. */
   threadId: string;
   base: string;
-  outcome: RunOutcome;
+  outcome: RunReport;
 }
 
 const FAILED_EXIT = 1;
@@ -248,11 +248,11 @@ async function replayStored(session: Session, thread: string, flags: ReplayFlags
       warnHidden(session.print, client, [found]);
       session.print.note(`thread ${threadId}  ${found.status}  ${client.place}`);
       const { print } = session;
-      const steps = () => stepsOf(client, threadId, range);
+      const steps = () => stepRange(client, threadId, range);
       if (print.isJson) await printJsonList(print, documents(steps(), flags));
       else if (flags.format === "html")
         await print.parts(
-          threadPage({ thread: found, place: client.place }, steps(), redactionOf(session, flags)),
+          replayPage({ thread: found, place: client.place }, steps(), redactionOf(session, flags)),
         );
       else if (flags.step) {
         const history = await openHistory(client, threadId, range);

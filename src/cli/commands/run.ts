@@ -10,11 +10,11 @@ import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
 import { Option } from "../commander.js";
 import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } from "../find.js";
-import { inputFlag, schemaOf, unknownInput } from "../graph-keys.js";
+import { inputFlag, graphSchema, unknownInput } from "../graph-keys.js";
 import { clientOf } from "../open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
 import { conversation, LiveView } from "../run/live-view.js";
-import { changedValues, nextCommand, noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
+import { changedValues, nextCommand, attachFault, runReport, type RunReport } from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
 import type { Session } from "../session.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
@@ -140,7 +140,7 @@ class RunCommand {
   readonly #client: Client;
   readonly #options: RunnerOptions;
   readonly #threadId: string;
-  #last: RunOutcome | undefined;
+  #last: RunReport | undefined;
   /** Of the graph's input; asked for once, however long the conversation. */
   #inputSchema: Promise<JsonObject | null> | undefined;
   exitCode = 0;
@@ -168,7 +168,7 @@ class RunCommand {
     const outcome = await this.#drain(body, view);
     this.#last = outcome;
     this.exitCode = this.#exitCodeOf(outcome);
-    const isTold = await noteFault(this.#session.print, this.#client, outcome);
+    const isTold = await attachFault(this.#session.print, this.#client, outcome);
     this.#showValues(outcome, { before, spoken: view.hasSpoken });
     await this.#showEnd(outcome, Math.round(performance.now() - start), isTold);
   }
@@ -188,7 +188,7 @@ class RunCommand {
     return { ...(isRecord(values) && values), ...(isRecord(input) && input) };
   }
 
-  async #drain(body: RunBody, view: LiveView): Promise<RunOutcome> {
+  async #drain(body: RunBody, view: LiveView): Promise<RunReport> {
     const { print } = this.#session;
     const { flags, modes, signal } = this.#options;
     const run = new RunSoFar();
@@ -215,7 +215,7 @@ class RunCommand {
     }
     if (signal.aborted) run.status = "interrupted";
     else if (run.status === "running") throw lostStream();
-    return outcomeOf(this.#threadId, run);
+    return runReport(this.#threadId, run);
   }
 
   /** A thread continues with its own graph unless another is named. */
@@ -228,20 +228,20 @@ class RunCommand {
 
   /** @throws InvalidRequestError when the graph would take nothing of it (`invalid_request`) */
   async #checkInput(input: unknown, assistantId: string): Promise<void> {
-    this.#inputSchema ??= schemaOf(this.#client, assistantId, "input_schema");
+    this.#inputSchema ??= graphSchema(this.#client, assistantId, "input_schema");
     if (!isRecord(input)) return;
     const isMessage = this.#options.flags.input === undefined || this.#last !== undefined;
     const warning = unknownInput(await this.#inputSchema, input, { isMessage });
     if (warning !== undefined) this.#session.print.warn(warning);
   }
 
-  #exitCodeOf({ error }: RunOutcome): number {
+  #exitCodeOf({ error }: RunReport): number {
     const { signal } = this.#options;
     if (signal.aborted) return signalExit(signal);
     return error ? FAILED_EXIT : 0;
   }
 
-  #showValues(outcome: RunOutcome, found: Parameters<typeof changedValues>[1]): void {
+  #showValues(outcome: RunReport, found: Parameters<typeof changedValues>[1]): void {
     const { print } = this.#session;
     const { values } = outcome;
     if (print.flags.jsonl) return;
@@ -256,7 +256,7 @@ class RunCommand {
   }
 
   /** `isTold`: it was said already what the run threw. */
-  async #showEnd(outcome: RunOutcome, ms: number, isTold: boolean): Promise<void> {
+  async #showEnd(outcome: RunReport, ms: number, isTold: boolean): Promise<void> {
     const { print } = this.#session;
     if (print.isJson) return;
     const { dim, red, yellow } = print.noteColors;
@@ -273,7 +273,7 @@ class RunCommand {
       print.note(`  ${dim("next")}    ${this.#next(outcome, (await this.#inputSchema) ?? null)}`);
   }
 
-  #next(outcome: RunOutcome, input: JsonObject | null): string {
+  #next(outcome: RunReport, input: JsonObject | null): string {
     const { graph, flags } = this.#options;
     return nextCommand(outcome, graph, { ...this.#session.flags, ...flags }, inputFlag(input));
   }

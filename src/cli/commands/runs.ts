@@ -9,10 +9,10 @@ import { withClient, withRows } from "../open-client.js";
 import type { ListedRun, RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../options.js";
 import { walkAllRuns, walkRuns } from "../../client/walk.js";
-import { allOf } from "../../support/read-ahead.js";
+import { collect } from "../../support/read-ahead.js";
 import type { Printer } from "../terminal/print.js";
 import type { Column } from "../terminal/table.js";
-import { type ListPage, pageOf, printPage } from "../terminal/page.js";
+import { type ListPage, slicePage, printPage } from "../terminal/page.js";
 import { shownId } from "../terminal/text.js";
 
 export function runsCommand(runs: Command, run: Runner): void {
@@ -120,7 +120,7 @@ async function runPage(
     thread === undefined
       ? walkAllRuns(client, filter)
       : walkRuns(client, await findThreadId(client, thread), filter);
-  return pageOf(await allOf(runs), query);
+  return slicePage(await collect(runs), query);
 }
 
 function withThread(print: Printer): Column<ListedRun>[] {

@@ -15,10 +15,10 @@ import {
   schemaFile,
   type SchemaKind,
   schemaKinds,
-  schemaOf,
+  schemaOfKind,
   typesFile,
 } from "../schemas/resolve.js";
-import { faultOfChannels, unknownTypes } from "../schemas/unknown.js";
+import { channelsError, unknownTypes } from "../schemas/unknown.js";
 import { INSTALL_PARSER, staticSchemas } from "../schemas/static-schemas.js";
 import { toTypeScript, typeName } from "../schemas/to-typescript.js";
 import type { Session } from "../session.js";
@@ -26,7 +26,7 @@ import { findGraph } from "../find.js";
 import { withClient } from "../open-client.js";
 import type { ClientFlags } from "../options.js";
 import { escapeControl } from "../../view/text.js";
-import { readIfThere } from "../../support/read-text.js";
+import { readIfExists } from "../../support/read-text.js";
 
 export function schemasCommand(command: Command, run: Runner): void {
   command
@@ -127,10 +127,10 @@ async function deriveHere(session: Session, target: string | undefined, isStatic
 
 /** Which types are not known, each with the reason: a line a key, however many kinds have it. */
 function explainUnknown({ print }: Session, { kinds, schemas }: Derived): void {
-  const channels = kinds.filter((kind) => isFromChannels(schemaOf(schemas, kind)));
+  const channels = kinds.filter((kind) => isFromChannels(schemaOfKind(schemas, kind)));
   const lines = new Map<string, SchemaKind[]>();
   for (const kind of kinds.filter((each) => !channels.includes(each))) {
-    for (const { path, message } of unknownTypes(schemaOf(schemas, kind))) {
+    for (const { path, message } of unknownTypes(schemaOfKind(schemas, kind))) {
       const line = path === "" ? message : `${path}: ${message}`;
       lines.set(line, [...(lines.get(line) ?? []), kind]);
     }
@@ -138,7 +138,7 @@ function explainUnknown({ print }: Session, { kinds, schemas }: Derived): void {
   for (const [line, among] of lines)
     print.note(escapeControl(`note  ${among.join(", ")}: ${line}, so its type is not known`));
   if (channels.length === 0) return;
-  const faults = new Set(channels.map((kind) => faultOfChannels(schemaOf(schemas, kind) ?? {})));
+  const faults = new Set(channels.map((kind) => channelsError(schemaOfKind(schemas, kind) ?? {})));
   print.note(
     `note  ${channels.join(", ")}: ${escapeControl([...faults].join("; "))}; the keys are complete, types are` +
       ` only what defaults and reducers show ("x-source": "channels")`,
@@ -151,9 +151,9 @@ function show({ print }: Session, { graphId, kinds, schemas }: Derived, format: 
   const [only] = kinds;
   if (format === "ts" && !print.flags.json) print.data(typesOf(graphId, kinds, schemas).trimEnd());
   else if (kinds.length === 1 && only && !print.flags.json)
-    print.data(JSON.stringify(schemaOf(schemas, only), null, 2));
+    print.data(JSON.stringify(schemaOfKind(schemas, only), null, 2));
   else {
-    const picked = kinds.map((kind) => [`${kind}_schema`, schemaOf(schemas, kind)] as const);
+    const picked = kinds.map((kind) => [`${kind}_schema`, schemaOfKind(schemas, kind)] as const);
     print.json({
       graph_id: graphId,
       ...(format === "ts" ? { typescript: typesOf(graphId, kinds, schemas) } : Object.fromEntries(picked)),
@@ -163,7 +163,7 @@ function show({ print }: Session, { graphId, kinds, schemas }: Derived, format: 
 
 function typesOf(graphId: string, kinds: readonly SchemaKind[], schemas: GraphSchema): string {
   const named = kinds.flatMap((kind) => {
-    const schema = schemaOf(schemas, kind);
+    const schema = schemaOfKind(schemas, kind);
     return schema ? [{ name: typeName(graphId) + typeName(kind), schema }] : [];
   });
   return `// Types of the graph "${graphId.replace(/[\r\n]/g, " ")}", made by: graph-serve schemas --format ts\n\n${toTypeScript(named)}`;
@@ -185,7 +185,7 @@ async function write(
   if (format === "ts") await put(typesFile(graphId), typesOf(graphId, kinds, schemas));
   else {
     for (const kind of kinds) {
-      const schema = schemaOf(schemas, kind);
+      const schema = schemaOfKind(schemas, kind);
       const name = schemaFile(graphId, kind);
       if (schema) await put(name, `${JSON.stringify(schema, null, 2)}\n`);
       // What an earlier graph had and this one has not must not stay behind.
@@ -206,13 +206,13 @@ async function check(
   const committed = await Promise.all(
     kinds.map((kind) => readCommitted(join(folder, schemaFile(graphId, kind)))),
   );
-  if (committed.every((schema) => schema === null) && kinds.some((kind) => schemaOf(schemas, kind))) {
+  if (committed.every((schema) => schema === null) && kinds.some((kind) => schemaOfKind(schemas, kind))) {
     throw new ConfigError(`${out} holds no schema of the graph "${graphId}"`, {
       hint: `write them first, and commit them: graph-serve schemas ${graphId} --out ${out}`,
     });
   }
   const compared = kinds.map((kind, index) =>
-    compareSchemas(kind, committed[index] ?? null, schemaOf(schemas, kind)),
+    compareSchemas(kind, committed[index] ?? null, schemaOfKind(schemas, kind)),
   );
   report(session, graphId, compared, out);
   const fails = ({ result, unknown }: SchemaComparison) =>
@@ -223,7 +223,7 @@ async function check(
 /** A committed schema; null when there is none. */
 async function readCommitted(file: string): Promise<JsonObject | null> {
   try {
-    const text = await readIfThere(file);
+    const text = await readIfExists(file);
     if (text === undefined) return null;
     const schema = JSON.parse(text) as unknown;
     if (isRecord(schema)) return schema;

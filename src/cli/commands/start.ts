@@ -16,7 +16,7 @@ import {
   settingOption,
   settingsOfFlags,
 } from "../options.js";
-import { faultPlace } from "../report-error.js";
+import { faultLocation } from "../report-error.js";
 import { loadServableSettings, type Session } from "../session.js";
 import { Closers, listenForStop } from "../stop.js";
 import { ProcessWatch } from "../watchdog.js";
@@ -138,7 +138,7 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
 
 /** Node and location of a run's error, for the log line; the error and its stack are logged as `err`. */
 function placeFields(fault: RunFault | undefined, cwd: string): object | undefined {
-  return fault && { node: nodePath(fault), at: faultPlace(fault, cwd) };
+  return fault && { node: nodePath(fault), at: faultLocation(fault, cwd) };
 }
 
 function startSettings(flags: StartFlags) {

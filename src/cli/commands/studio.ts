@@ -5,9 +5,9 @@ import type { LoadedConfig } from "../../config/load.js";
 import { ConfigError } from "../../support/errors.js";
 import { examples, type Runner } from "../command.js";
 import { openInBrowser } from "../dev/banner.js";
-import { listenAt, listenNear } from "../dev/dev-server.js";
+import { listenAt, listenOnFreePort } from "../dev/dev-server.js";
 import { StorageHelpers } from "../dev/thread-helpers.js";
-import { keepsNothing, serverOf } from "../open-client.js";
+import { isEphemeral, serverOf } from "../open-client.js";
 import { createConsoleLogger, openConfigured, storageConfig } from "../open.js";
 import { addClientOptions, listenOptions, type PlaceFlags, wholeNumber } from "../options.js";
 import { shortPath } from "../report-error.js";
@@ -74,7 +74,7 @@ async function showStorage(session: Session, flags: StudioFlags): Promise<Shown>
   const port = portOf(flags);
   const config = await storageConfig(session, flags);
   const { checkpointer_scheme, log_level } = config.settings;
-  if (keepsNothing(config))
+  if (isEphemeral(config))
     throw new ConfigError(`scheme ${checkpointer_scheme} keeps no threads to look at`, {
       hint: "name a storage with --db, or a server with --url, or open the Studio of the running dev",
     });
@@ -129,7 +129,7 @@ async function showServer(session: Session, flags: StudioFlags & { url: string }
   const { listen } = await import("../../http/server.js");
   const key = newKey();
   const server = createServer(studioProxy(address, key));
-  const port = await listenNear({ host: HOST, port: portOf(flags) ?? 0, mayMove: false }, (at) =>
+  const port = await listenOnFreePort({ host: HOST, port: portOf(flags) ?? 0, mayMove: false }, (at) =>
     listen(server, at),
   );
   const close = async () => {

@@ -27,10 +27,10 @@ import {
   filterOf,
   sortOf,
   threadColumns,
-  threadPage,
-  type ThreadPage,
-  threadRow,
-  type ThreadRow,
+  listThreadPage,
+  type ListedThreadPage,
+  listedThread,
+  type ListedThread,
 } from "../threads/list.js";
 
 const filters = {
@@ -187,12 +187,12 @@ async function listThreads(session: Session, flags: ListFlags): Promise<number> 
   const asJson = print.flags.jsonl === true || print.flags.json === true;
   if (!asJson && !flags.messages && !request.values) {
     await withRows(session, flags, async (client) =>
-      showThreads(session, client, await threadPage(client, request, page)),
+      showThreads(session, client, await listThreadPage(client, request, page)),
     );
     return 0;
   }
   await withClient(session, flags, {}, async (client) => {
-    const { items, next } = await threadPage(client, request, page);
+    const { items, next } = await listThreadPage(client, request, page);
     warnHidden(print, client, items);
     if (print.flags.jsonl) items.forEach((thread) => print.json(thread));
     else if (print.flags.json) print.json({ items, next });
@@ -204,11 +204,11 @@ async function listThreads(session: Session, flags: ListFlags): Promise<number> 
 async function showThreads(
   { print }: Session,
   client: RowsClient,
-  { items: threads, next }: ThreadPage,
+  { items: threads, next }: ListedThreadPage,
   columns: { messages?: boolean } = {},
 ): Promise<void> {
-  const rows: ThreadRow[] = [];
-  for (const thread of threads) rows.push(await threadRow(client, thread));
+  const rows: ListedThread[] = [];
+  for (const thread of threads) rows.push(await listedThread(client, thread));
   const form = { columns: threadColumns(print, columns), none: `no such threads in ${client.place}` };
   printPageTable(print, { items: rows, next }, form);
 }

@@ -14,7 +14,7 @@ import {
 } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import { examples, type Runner } from "../command.js";
-import { stepsOf } from "../diff/side.js";
+import { parsePathFlag } from "../diff/side.js";
 import { openStorageOf, storageConfig, withRememberedGraphs } from "../open.js";
 import {
   addClientOptions,
@@ -93,7 +93,7 @@ interface ExportFlags extends ClientFlags {
 
 /** `export`: a thread as one file. */
 async function exportThread(session: Session, thread: string, flags: ExportFlags): Promise<number> {
-  const paths = (flags.redact ?? []).map((path) => stepsOf("--redact", path.replaceAll("[*]", ".*")));
+  const paths = (flags.redact ?? []).map((path) => parsePathFlag("--redact", path.replaceAll("[*]", ".*")));
   const { io, print } = session;
   await withClient(session, flags, {}, async (client) => {
     const threadId = await findThreadId(client, thread);

@@ -5,7 +5,7 @@ import { escapeControl, wrapped } from "../../view/text.js";
 import { examples, type Runner } from "../command.js";
 import { openConfigured } from "../open.js";
 import { errorDocument, errorText, shortPath } from "../report-error.js";
-import { loadSettings, type Session, unheededError, unheededText } from "../session.js";
+import { loadSettings, type Session, ignoredFieldError, ignoredFieldText } from "../session.js";
 import { describeGraph } from "../terminal/text.js";
 
 export function validateCommand(command: Command, run: Runner): void {
@@ -20,7 +20,7 @@ export function validateCommand(command: Command, run: Runner): void {
         "graph-serve validate --config-only -c graph-server.config.json",
       ),
     )
-    .action((graphs, flags) => run(command, async (session) => validate(session, graphs, flags)));
+    .action((graphs, flags) => run(command, async (session) => validateConfig(session, graphs, flags)));
 }
 
 interface Check {
@@ -33,14 +33,14 @@ interface Check {
 const FAULT_EXIT = 2;
 
 /** `validate`: load the configuration and each graph for itself, so that every fault is seen at once. */
-export async function validate(
+export async function validateConfig(
   session: Session,
   targets: readonly string[],
   { configOnly = false }: { configOnly?: boolean },
 ): Promise<number> {
   const config = await loadSettings(session, { graphs: targets });
   const checks: Check[] = [configCheck(config, session.io.cwd)];
-  for (const field of config.unheeded) if (!field.protects) session.print.warn(unheededText(field));
+  for (const field of config.unheeded) if (!field.protects) session.print.warn(ignoredFieldText(field));
   checks.push(...(configOnly ? [namedGraphs(config)] : await checkGraphs(config)));
   report(session, checks);
   return checks.every(({ status }) => status === "ok") ? 0 : FAULT_EXIT;
@@ -64,7 +64,7 @@ async function checkGraphs(config: LoadedConfig): Promise<Check[]> {
 function configCheck({ file, unheeded }: LoadedConfig, cwd: string): Check {
   const closed = unheeded.find(({ protects }) => protects);
   if (closed)
-    return { check: "config", status: "fail", detail: closed.message, cause: unheededError(closed) };
+    return { check: "config", status: "fail", detail: closed.message, cause: ignoredFieldError(closed) };
   const detail = file === undefined ? "no file, the defaults hold" : shortPath(file, cwd);
   return { check: "config", status: "ok", detail };
 }

@@ -5,7 +5,7 @@ import { withClient } from "../open-client.js";
 import { addClientOptions, type ClientFlags, oneOf, optionalNumber, wholeNumber } from "../options.js";
 import type { Session } from "../session.js";
 import type { Column } from "../terminal/table.js";
-import { pageOf, printPage } from "../terminal/page.js";
+import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownTime } from "../terminal/text.js";
 
@@ -55,7 +55,7 @@ async function listWebhooks(session: Session, flags: ListFlags): Promise<number>
   await withClient(session, flags, WEBHOOKS, async (client) => {
     const filter = { ...(status && { status }), limit: limit + 1, offset };
     const found = await client.webhooks.list(filter);
-    printPage(print, pageOf(found, { limit, offset }), {
+    printPage(print, slicePage(found, { limit, offset }), {
       columns: columns(print),
       none: `no such webhooks in ${client.place}`,
     });

@@ -238,11 +238,11 @@ export async function listenAt(
   { studio, readOnly, ...address }: Address,
 ): Promise<RunningServer> {
   const { startServer } = await import("../../http/server.js");
-  return listenNear(address, (at) => startServer(service, { ...at, studio, readOnly }));
+  return listenOnFreePort(address, (at) => startServer(service, { ...at, studio, readOnly }));
 }
 
 /** As `listenAt`, for any server: `listen` is tried with one address after the other. */
-export async function listenNear<T>(
+export async function listenOnFreePort<T>(
   { host, port, mayMove }: Pick<Address, "host" | "port" | "mayMove">,
   listen: (at: { host: string; port: number }) => Promise<T>,
 ): Promise<T> {

@@ -11,7 +11,7 @@ const PASSED_OVER = /^(\..*|node_modules|dist|build|coverage)$/;
  * The absolute path of a case file that is to be written, by its path in the project.
  * @throws InvalidRequestError for any other file, and for one that a link leads out of the project to
  */
-export function caseFileIn(project: string, path: string): string {
+export function resolveCaseFile(project: string, path: string): string {
   const file = resolve(project, path);
   const inside = relative(project, file);
   if (isAbsolute(path) || leaves(inside)) throw refused("must lie in the project's folder");

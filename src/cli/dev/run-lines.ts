@@ -6,7 +6,7 @@ import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-a
 import { reportedTokens } from "../../models/token-counts.js";
 import { nextCommand } from "../run/outcome.js";
 import type { Colors, Printer } from "../terminal/print.js";
-import { clipped, counted, indentedPlace, shownMs } from "../terminal/text.js";
+import { clipped, counted, indentedPath, shownMs } from "../terminal/text.js";
 
 type Begin = Extract<RunActivity, { kind: "begin" }>;
 type End = Extract<RunActivity, { kind: "end" }>;
@@ -65,7 +65,7 @@ export class RunLines {
   }
 
   #node({ run, path, ms, state, tokens }: NodeActivity): void {
-    const parts = [indentedPlace(path), shownMs(Math.round(ms))];
+    const parts = [indentedPath(path), shownMs(Math.round(ms))];
     if (tokens > 0) parts.push(counted(tokens, "token"));
     if (state === "failed") parts.push(this.#colors.red("failed"));
     if (state === "waits") parts.push(this.#colors.yellow("waits"));
@@ -76,7 +76,7 @@ export class RunLines {
     const call = `${name}(${clipped(input, TOOL_COLUMNS)})`;
     const result = clipped(output, TOOL_COLUMNS);
     const answer = state === "failed" ? this.#colors.red(result) : this.#colors.dim(`-> ${result}`);
-    const parts = [indentedPlace([...path, call]), shownMs(Math.round(ms)), answer];
+    const parts = [indentedPath([...path, call]), shownMs(Math.round(ms)), answer];
     this.#line(run.run_id, parts.join("  "));
   }
 

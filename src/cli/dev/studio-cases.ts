@@ -6,8 +6,8 @@ import type { StudioCase } from "../../models/studio.js";
 import type { Service } from "../../service.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import { loadSettings, type Session } from "../session.js";
-import { caseOfRun, takenFiles, filesOf, writeCase } from "../from-run/case-of-run.js";
-import { caseFileIn, refuseLinks } from "./project-file.js";
+import { caseOfRun, existingCaseFiles, caseFiles, writeCase } from "../from-run/case-of-run.js";
+import { resolveCaseFile, refuseLinks } from "./project-file.js";
 
 interface Project {
   readonly service: Service;
@@ -39,15 +39,15 @@ async function caseOf(
   { service, baseDir, transcripts }: Project,
   { thread_id, run_id, file, write = false, replace = false }: CaseRequest,
 ): Promise<StudioCase> {
-  const out = file === undefined ? undefined : caseFileIn(baseDir, file);
+  const out = file === undefined ? undefined : resolveCaseFile(baseDir, file);
   // As `test` will read them: what `dev` was started with is not in the file.
   const config = await loadSettings(session, { warn: () => undefined });
   const run = await service.runs.get(thread_id, run_id);
   const home = { config, cwd: baseDir, env: session.io.env, transcripts, ...(out !== undefined && { out }) };
   const made = await caseOfRun(localClient(service), run, home);
-  const taken = await takenFiles(made);
+  const taken = await existingCaseFiles(made);
   if (write) {
-    for (const each of filesOf(made)) await refuseLinks(baseDir, each);
+    for (const each of caseFiles(made)) await refuseLinks(baseDir, each);
     await writeCase(made, { cwd: baseDir, replace });
   }
   const pathOf = (path: string) => relative(baseDir, path).replaceAll("\\", "/");

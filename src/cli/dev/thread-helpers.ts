@@ -1,11 +1,11 @@
 /** What the terminal's Studio can do with a thread: show what its graph hides, and write it as one file. */
 import { localClient } from "../../client/local.js";
-import type { PageHelpers, PageOptions, StateReader } from "../../http/studio-helpers.js";
+import type { PageHelpers, PageOptions, HelperStateReader } from "../../http/studio-helpers.js";
 import type { Shown, StudioHello } from "../../models/studio.js";
 import type { Service } from "../../service.js";
 import { createRedaction, keepSecrets } from "../../testing/redact.js";
-import { threadPage } from "../replay/page.js";
-import { stepsOf } from "../replay/steps.js";
+import { replayPage } from "../replay/page.js";
+import { stepRange } from "../replay/steps.js";
 
 interface Told {
   readonly service: Service;
@@ -22,7 +22,7 @@ export abstract class ThreadHelpers {
     this.#told = told;
   }
 
-  otherStates(): StateReader {
+  otherStates(): HelperStateReader {
     return this.#told().service.statesShowing(this.shows === "clients");
   }
 
@@ -31,7 +31,7 @@ export abstract class ThreadHelpers {
     const client = localClient(service);
     const thread = await client.threads.get(threadId);
     const redact = options.keepsSecrets ? keepSecrets : createRedaction(env);
-    yield* threadPage({ thread, place: client.place }, stepsOf(client, thread.thread_id, {}), redact);
+    yield* replayPage({ thread, place: client.place }, stepRange(client, thread.thread_id, {}), redact);
   }
 }
 

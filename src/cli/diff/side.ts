@@ -9,7 +9,7 @@ import { findCheckpoint } from "../find.js";
 import { warnHidden } from "../open-client.js";
 import type { Client } from "../../client/client.js";
 
-export interface Side {
+export interface DiffSide {
   /** Its name in the result. */
   label: string;
   values: unknown;
@@ -19,7 +19,7 @@ export interface Side {
  * A file of JSON: values, or a state with values. Undefined when there is none, and the text may name a thread.
  * @throws InvalidRequestError for invalid JSON, or if it can only be a file and does not exist (`invalid_request`)
  */
-export async function fileSide({ io }: Session, text: string): Promise<Side | undefined> {
+export async function fileSide({ io }: Session, text: string): Promise<DiffSide | undefined> {
   const file = resolve(io.cwd, text);
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile()) {
@@ -43,7 +43,7 @@ function isState(content: unknown): content is { values: unknown } {
 }
 
 /** `thread`, `thread@step`, `thread@checkpoint`, `thread@-1`. */
-export async function threadSide({ print }: Session, client: Client, text: string): Promise<Side> {
+export async function threadSide({ print }: Session, client: Client, text: string): Promise<DiffSide> {
   const { threadId, state } = await findCheckpoint(client, text);
   warnHidden(print, client, [await client.threads.get(threadId)]);
   const checkpoint = state.checkpoint?.checkpoint_id;
@@ -53,7 +53,7 @@ export async function threadSide({ print }: Session, client: Client, text: strin
 // Narrows what is compared: to one path, and without others.
 
 /** @throws InvalidRequestError when the path cannot be read (`invalid_request`) */
-export function stepsOf(flag: string, path: string): PathStep[] {
+export function parsePathFlag(flag: string, path: string): PathStep[] {
   const steps = parsePath(path);
   if (steps) return steps;
   throw new InvalidRequestError(`${flag} cannot be read: ${path}`, undefined, {
@@ -62,7 +62,11 @@ export function stepsOf(flag: string, path: string): PathStep[] {
 }
 
 /** The value at `path` without the ignored paths; null if there is none. */
-export function narrowed(value: unknown, path: readonly PathStep[], ignored: readonly PathStep[][]): unknown {
+export function selectPath(
+  value: unknown,
+  path: readonly PathStep[],
+  ignored: readonly PathStep[][],
+): unknown {
   const kept = ignored.reduce<unknown>((left, steps) => without(left, steps), value);
   return valueAt(kept, path) ?? null;
 }

@@ -56,13 +56,13 @@ function dotText(text: string): string {
 
 // How far a thread has come: the nodes that have run on it, and those that run next.
 
-export interface Progress {
+export interface GraphProgress {
   done: string[];
   next: string[];
 }
 
 /** @throws NotFoundError (`thread_not_found`) */
-export async function threadProgress(client: Client, threadId: string): Promise<Progress> {
+export async function threadProgress(client: Client, threadId: string): Promise<GraphProgress> {
   const done = new Set<string>();
   /** Checkpoints after which the graph resumed: new input skips the nodes that were next there. */
   const left = new Set<string | null | undefined>();
@@ -79,7 +79,7 @@ export async function threadProgress(client: Client, threadId: string): Promise<
 }
 
 /** The mark of each node; nodes of a subgraph, `child:model`, share the mark of the node that it is. */
-export function marksOf({ done, next }: Progress, ids: readonly string[]): Map<string, NodeMark> {
+export function marksOf({ done, next }: GraphProgress, ids: readonly string[]): Map<string, NodeMark> {
   const marks = new Map<string, NodeMark>();
   for (const id of ids) {
     const [outer = id] = id.split(":");

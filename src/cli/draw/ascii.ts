@@ -2,7 +2,7 @@
 import { type Diagram, type DiagramEdge, nodeLabel } from "../../view/diagram.js";
 import { layered } from "../../view/layers.js";
 import { cells, escapeControl, textWidth } from "../../view/text.js";
-import { type Box, place, type Placed, type Strand } from "./place.js";
+import { type Box, layOut, type Placed, type Strand } from "./place.js";
 
 const BORDERS = 2;
 const PADDING = 2;
@@ -36,7 +36,7 @@ function boxes(diagram: Diagram, width: number): string[] | undefined {
   const widths = new Map(
     [...texts].map(([id, lines]) => [id, Math.max(...lines.map(textWidth)) + BORDERS + PADDING]),
   );
-  const placed = place(graph, widths);
+  const placed = layOut(graph, widths);
   if (!placed || placed.width > width) return undefined;
   const canvas = new Canvas();
   let y = 0;

@@ -43,7 +43,7 @@ const BOX_GAP = 3;
 const MOST_WIDENINGS = 40;
 
 /** Undefined when no place is found, which only very tangled graphs manage. */
-export function place(graph: Layered, widths: ReadonlyMap<string, number>): Placed | undefined {
+export function layOut(graph: Layered, widths: ReadonlyMap<string, number>): Placed | undefined {
   const current = new Map([...widths].map(([id, width]) => [id, width % 2 === 1 ? width : width + 1]));
   for (let attempt = 0; attempt < MOST_WIDENINGS; attempt += 1) {
     const boxes = placeBoxes(graph, current);

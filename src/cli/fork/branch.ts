@@ -9,7 +9,7 @@ import { refuseUnknownState } from "../graph-keys.js";
 import { clientOf } from "../open-client.js";
 import { parseJsonFlag, type PlaceFlags } from "../options.js";
 import { withRememberedGraphs } from "../open.js";
-import { noteFault, outcomeOf, type RunOutcome } from "../run/outcome.js";
+import { attachFault, runReport, type RunReport } from "../run/outcome.js";
 import { loadSettings, type Session } from "../session.js";
 import { type Client, graphIdOf } from "../../client/client.js";
 import { abortOnStop } from "../stop.js";
@@ -119,7 +119,7 @@ interface RunOnOptions {
 }
 
 /** @throws GraphServeError when the run cannot be started, or its stream is lost */
-export async function runOn(session: Session, options: RunOnOptions): Promise<RunOutcome> {
+export async function runOn(session: Session, options: RunOnOptions): Promise<RunReport> {
   const { threadId, flags, graph, checkpointId, requests = [] } = options;
   const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph });
   const stop = abortOnStop(session.io);
@@ -136,8 +136,8 @@ export async function runOn(session: Session, options: RunOnOptions): Promise<Ru
       if (run.interrupts.length === 0 || stop.signal.aborted) break;
       run = await ranTo(client, threadId, { ...place, ...other }, stop.signal);
     }
-    const outcome = outcomeOf(threadId, run);
-    await noteFault(session.print, client, outcome);
+    const outcome = runReport(threadId, run);
+    await attachFault(session.print, client, outcome);
     return outcome;
   } finally {
     stop.dispose();

@@ -15,8 +15,8 @@ import { type RecordedCall, recordingText } from "../../testing/recording/record
 import { createRedaction, type Redact } from "../../testing/redact.js";
 import { withRememberedGraphs } from "../open.js";
 import { shortPath } from "../report-error.js";
-import { type StoredRun, storedRuns } from "./stored-runs.js";
-import { expectationOf, expectedValues, stepOf } from "./stored-step.js";
+import { type RecordedRun, storedRuns } from "./stored-runs.js";
+import { expectationOf, expectedValues, caseStep } from "./stored-step.js";
 
 /** Where the case is to be at home. */
 export interface CaseHome {
@@ -117,22 +117,22 @@ async function graphOf(
 const posix = (path: string): string => path.replaceAll("\\", "/");
 
 /** The calls of all the runs; none when a run that asked a model has no recording: half a recording answers nothing. */
-async function recordedCalls(runs: readonly StoredRun[], folder: string): Promise<RecordedCall[]> {
+async function recordedCalls(runs: readonly RecordedRun[], folder: string): Promise<RecordedCall[]> {
   const found = await Promise.all(runs.map(({ run }) => readTranscript(folder, run.run_id)));
   const isWhole = runs.every(({ run }, index) => found[index] !== undefined || !askedModel(run.usage));
   return isWhole ? found.flatMap((entries) => entries ?? []) : [];
 }
 
-const askedModel = (usage: StoredRun["run"]["usage"]): boolean => reportedTokens(usage).total_tokens > 0;
+const askedModel = (usage: RecordedRun["run"]["usage"]): boolean => reportedTokens(usage).total_tokens > 0;
 
 function caseSource(
   name: string,
-  runs: readonly StoredRun[],
+  runs: readonly RecordedRun[],
   { redact, recording }: { redact: Redact; recording: readonly RecordedCall[] },
 ): CaseSource {
   const isRecorded = recording.length > 0;
   const steps = runs.map((stored): Step => ({
-    ...stepOf(stored, redact),
+    ...caseStep(stored, redact),
     expect: expectationOf(stored, redact, isRecorded),
   }));
   const last = steps.at(-1);
@@ -199,11 +199,11 @@ function caseText(
 
 type CaseFiles = Pick<CaseOfRun, "file" | "mock">;
 
-export const filesOf = ({ file, mock }: CaseFiles): string[] => [file, ...(mock ? [mock.file] : [])];
+export const caseFiles = ({ file, mock }: CaseFiles): string[] => [file, ...(mock ? [mock.file] : [])];
 
 /** Those of its files that are there already. */
-export async function takenFiles(made: CaseFiles): Promise<string[]> {
-  const found = await Promise.all(filesOf(made).map(async (file) => ((await exists(file)) ? [file] : [])));
+export async function existingCaseFiles(made: CaseFiles): Promise<string[]> {
+  const found = await Promise.all(caseFiles(made).map(async (file) => ((await exists(file)) ? [file] : [])));
   return found.flat();
 }
 
@@ -212,7 +212,7 @@ export async function writeCase(
   made: CaseOfRun,
   { cwd, replace = false }: { cwd: string; replace?: boolean },
 ): Promise<void> {
-  const [taken] = replace ? [] : await takenFiles(made);
+  const [taken] = replace ? [] : await existingCaseFiles(made);
   if (taken !== undefined)
     throw new ConfigError(`there is already ${shortPath(taken, cwd)}`, {
       hint: "name another file (--out), or move this one away",

@@ -5,7 +5,7 @@ import { shortPath } from "../report-error.js";
 import { loadSettings, type Session } from "../session.js";
 import { findRun } from "../find.js";
 import { withClient } from "../open-client.js";
-import { type CaseOfRun, caseOfRun, filesOf, writeCase } from "./case-of-run.js";
+import { type CaseOfRun, caseOfRun, caseFiles, writeCase } from "./case-of-run.js";
 
 interface FromRunFlags {
   fromRun: string;
@@ -38,7 +38,7 @@ export async function writeCaseOfRun(
 
 function tell({ io, print }: Session, made: CaseOfRun): void {
   const { file, mock, name, steps, recordedCalls, notes } = made;
-  const files = filesOf(made).map((path) => shortPath(path, io.cwd));
+  const files = caseFiles(made).map((path) => shortPath(path, io.cwd));
   if (print.isJson)
     print.json({ file, mock: mock?.file ?? null, case: name, steps, recorded_calls: recordedCalls });
   else for (const path of files) print.data(path);

@@ -7,7 +7,7 @@ import type { Thread } from "../../models/thread.js";
 import type { Client } from "../../client/client.js";
 import { walkRuns, walkStates } from "../../client/walk.js";
 
-export interface StoredRun {
+export interface RecordedRun {
   run: Run;
   /** Where it began; undefined for the first run of a thread, and where that is not kept any more. */
   start: ThreadState | undefined;
@@ -30,7 +30,7 @@ export async function storedRuns(
   client: Client,
   target: Run,
   thread: Pick<Thread, "status">,
-): Promise<StoredRun[]> {
+): Promise<RecordedRun[]> {
   const runs: Run[] = [];
   let isLatest = true;
   for await (const run of walkRuns(client, target.thread_id)) {
@@ -49,7 +49,7 @@ export async function storedRuns(
   return found;
 }
 
-function withNext(one: StoredRun, index: number, all: readonly StoredRun[]): StoredRun {
+function withNext(one: RecordedRun, index: number, all: readonly RecordedRun[]): RecordedRun {
   const next = all.slice(index + 1).find(({ start }) => start !== undefined && start === one.end);
   return next ? { ...one, next: { run: next.run, isStillThere: next.end === one.end } } : one;
 }
@@ -81,7 +81,7 @@ const isOf = ({ metadata }: ThreadState, { run_id }: Run): boolean => metadata.r
 const isBefore = ({ created_at }: ThreadState, run: Run): boolean =>
   created_at !== null && created_at < run.created_at;
 
-function storedRun(run: Run, states: readonly ThreadState[]): StoredRun {
+function storedRun(run: Run, states: readonly ThreadState[]): RecordedRun {
   const made = states.filter((state) => isOf(state, run));
   const before = states.filter((state) => isBefore(state, run) && !isOf(state, run)).reverse();
   const chosen = chosenCheckpoint(run);
@@ -113,7 +113,7 @@ export function chosenCheckpoint({ kwargs }: Run): string | undefined {
  * The nodes that ran, in start order; undefined if the checkpoints do not show it: some are deleted, or the run
  * was sent to a node.
  */
-export function nodesOf(stored: StoredRun): string[] | undefined {
+export function executedNodes(stored: RecordedRun): string[] | undefined {
   const { run, start, made } = stored;
   const { command } = run.kwargs;
   const wasSent = isRecord(command) && (command.goto != null || command.update != null);
@@ -135,7 +135,7 @@ export function nodesOf(stored: StoredRun): string[] | undefined {
  * Whether a superstep had begun where the run ended: it asked or failed there, a breakpoint did not stop it before.
  * The writes there may be of a later run; a run that resumed with an answer had been interrupted.
  */
-export function hasStopped({ run, end, next }: StoredRun): boolean {
+export function hasStopped({ run, end, next }: RecordedRun): boolean {
   if (next && chosenCheckpoint(next.run) === undefined) {
     const { command } = next.run.kwargs;
     return isRecord(command) && command.resume != null;
@@ -148,7 +148,7 @@ export function hasStopped({ run, end, next }: StoredRun): boolean {
 
 /** A run that was cancelled; after a breakpoint or an interrupt, the next run resumes from there. */
 function refuseCancelled(
-  found: readonly StoredRun[],
+  found: readonly RecordedRun[],
   { status }: Pick<Thread, "status">,
   isLatest: boolean,
 ): void {

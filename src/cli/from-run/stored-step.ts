@@ -8,13 +8,13 @@ import type { CheckpointChoice, Expectation, Step } from "../../testing/case-mod
 import { isVerbs } from "../../testing/matcher.js";
 import { normalized } from "../../testing/normalized.js";
 import type { Redact } from "../../testing/redact.js";
-import { chosenCheckpoint, hasStopped, nodesOf, type StoredRun } from "./stored-runs.js";
+import { chosenCheckpoint, hasStopped, executedNodes, type RecordedRun } from "./stored-runs.js";
 
 /** Keys of `configurable` that differ in each run. */
 const OF_THE_RUN = /^(thread_id|run_id|checkpoint_\w+|graph_id|assistant_id|__.*|langgraph_.*)$/;
 
 /** @throws InvalidRequestError for what a case has no word for (`invalid_request`) */
-export function stepOf(stored: StoredRun, redact: Redact): Step {
+export function caseStep(stored: RecordedRun, redact: Redact): Step {
   const { kwargs } = stored.run;
   const isCommand =
     isRecord(kwargs.command) &&
@@ -39,7 +39,7 @@ function interruptNodes({ interrupt_before, interrupt_after }: JsonObject): Part
   };
 }
 
-function commandOf({ resume, goto, update }: JsonObject, stored: StoredRun): Partial<Step> {
+function commandOf({ resume, goto, update }: JsonObject, stored: RecordedRun): Partial<Step> {
   const targets = goto == null ? [] : [goto].flat();
   const [target] = targets;
   if (targets.length > 1 || (target !== undefined && typeof target !== "string"))
@@ -54,7 +54,7 @@ function commandOf({ resume, goto, update }: JsonObject, stored: StoredRun): Par
 }
 
 /** An answer by the question's id, which is another in every run, as the answer alone. */
-function answerOf(resume: unknown, stored: StoredRun): unknown {
+function answerOf(resume: unknown, stored: RecordedRun): unknown {
   if (!isRecord(resume)) return resume;
   const ids = stored.start?.interrupts.map(({ id }) => id) ?? [];
   const keys = Object.keys(resume);
@@ -65,11 +65,11 @@ function answerOf(resume: unknown, stored: StoredRun): unknown {
   return resume[String(keys[0])];
 }
 
-const cannot = ({ run: { run_id } }: StoredRun, what: string): InvalidRequestError =>
+const cannot = ({ run: { run_id } }: RecordedRun, what: string): InvalidRequestError =>
   new InvalidRequestError(`run ${run_id} ${what}; a case cannot repeat that`);
 
 /** As a case names it: by its step, or the node before which it stands. */
-function checkpointChoice(stored: StoredRun): CheckpointChoice | undefined {
+function checkpointChoice(stored: RecordedRun): CheckpointChoice | undefined {
   const id = chosenCheckpoint(stored.run);
   if (id === undefined) return undefined;
   const { start, before } = stored;
@@ -92,9 +92,9 @@ function configOf(config: unknown): JsonObject | undefined {
 }
 
 /** Expectations that every run allows; `tokens` if a recording makes them repeatable. */
-export function expectationOf(stored: StoredRun, redact: Redact, isRecorded: boolean): Expectation {
+export function expectationOf(stored: RecordedRun, redact: Redact, isRecorded: boolean): Expectation {
   const { run } = stored;
-  const nodes = nodesOf(stored);
+  const nodes = executedNodes(stored);
   const { total_tokens } = reportedTokens(run.usage);
   return {
     status: run.status,
@@ -105,7 +105,7 @@ export function expectationOf(stored: StoredRun, redact: Redact, isRecorded: boo
   };
 }
 
-function questionOf(stored: StoredRun, redact: Redact): Partial<Expectation> {
+function questionOf(stored: RecordedRun, redact: Redact): Partial<Expectation> {
   const { run, end, next } = stored;
   if (run.status !== "interrupted" || !hasStopped(stored)) return {};
   const value = end?.interrupts[0]?.value;

@@ -3,10 +3,10 @@ import { isRecord } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Client } from "../../client/client.js";
 import type { RunFault } from "../../support/run-fault.js";
-import { faultPlace } from "../report-error.js";
+import { faultLocation } from "../report-error.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
-import { ownNodes } from "../../view/diagram.js";
+import { userNodes } from "../../view/diagram.js";
 import { errorLine } from "../../view/text.js";
 import { RunFaults } from "./faults.js";
 
@@ -36,7 +36,7 @@ export interface HistoryEntry {
 }
 
 /** A checkpoint's state, and how it reads in a history. */
-export interface Step {
+export interface HistoryLine {
   state: ThreadState;
   entry: HistoryEntry;
 }
@@ -49,8 +49,8 @@ export async function* historySteps(
   client: Client,
   threadId: string,
   states: AsyncIterable<ThreadState>,
-): AsyncGenerator<Step> {
-  const runs = new RunFacts(client, threadId);
+): AsyncGenerator<HistoryLine> {
+  const runs = new RunLabels(client, threadId);
   let current: ThreadState | undefined;
   for await (const state of states) {
     if (current) yield { state: current, entry: await entryOf(client, threadId, current, state, runs) };
@@ -64,7 +64,7 @@ export async function entryOf(
   threadId: string,
   state: ThreadState,
   following: ThreadState | undefined,
-  runs: RunFacts,
+  runs: RunLabels,
 ): Promise<HistoryEntry> {
   const parent = await parentOf(client, threadId, state, following);
   const { metadata, created_at, next, tasks } = state;
@@ -111,7 +111,7 @@ export async function parentOf(
 }
 
 /** Errors and start times of runs, which states do not contain; the most recent lookups are cached. */
-export class RunFacts {
+export class RunLabels {
   readonly faults: RunFaults;
   readonly #client: Client;
   readonly #threadId: string;
@@ -179,12 +179,12 @@ const INDENT = "  ";
 function facts(entry: HistoryEntry, cwd: string): string[] {
   const { nodes, next, changed, ms, interrupts, attempt } = entry;
   return [
-    listed("ran", ownNodes(nodes)),
+    listed("ran", userNodes(nodes)),
     attempt === undefined ? "" : `attempt ${attempt}`,
     listed("changed", changed),
     shownMs(ms),
-    listed("next", ownNodes(next)),
-    interrupts > 0 ? asked(interrupts) : "",
+    listed("next", userNodes(next)),
+    interrupts > 0 ? pendingQuestions(interrupts) : "",
     ...failures(entry, cwd),
   ].filter(Boolean);
 }
@@ -192,7 +192,7 @@ function facts(entry: HistoryEntry, cwd: string): string[] {
 /** What failed after the checkpoint, the place first: messages may be long. */
 export function failures({ errors, faults }: Pick<HistoryEntry, "errors" | "faults">, cwd: string): string[] {
   return errors.map((error, index) => {
-    const place = faults[index] && faultPlace(faults[index], cwd);
+    const place = faults[index] && faultLocation(faults[index], cwd);
     return `failed${place === undefined ? "" : ` at ${place}`}: ${errorLine(error)}`;
   });
 }
@@ -201,7 +201,7 @@ const listed = (what: string, names: readonly string[]): string =>
   names.length > 0 ? `${what} ${names.join(", ")}` : "";
 
 /** Later checkpoints show whether they were answered since. */
-export const asked = (questions: number): string =>
+export const pendingQuestions = (questions: number): string =>
   questions === 1 ? "asked a question" : `asked ${questions} questions`;
 
 /** As many facts a line as there is room for. */

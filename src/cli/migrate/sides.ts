@@ -18,7 +18,7 @@ export interface CopyFlags {
 }
 
 /** The configured storage. */
-export function configuredPlace({ settings, baseDir }: LoadedConfig): StoragePlace {
+export function configuredStorage({ settings, baseDir }: LoadedConfig): StoragePlace {
   const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = settings;
   return { checkpointer_scheme, checkpointer_uri, checkpointer_options, cwd: baseDir };
 }
@@ -27,7 +27,7 @@ export function configuredPlace({ settings, baseDir }: LoadedConfig): StoragePla
  * The two storages of a copy. One that no flag names is the configured one.
  * @throws InvalidRequestError when no flag names either, or one is wrong (`invalid_request`)
  */
-export function sidesOf(
+export function migrationSides(
   flags: CopyFlags,
   configured: StoragePlace,
   cwd: string,

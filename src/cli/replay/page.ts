@@ -14,19 +14,19 @@ const asset = (name: string): string =>
     .replaceAll(/<(?=\/(?:script|style)|!--)/gi, "\\x3c");
 
 /** The page of a thread piece by piece, as its steps come; what `redact` takes out is not in it. */
-export async function* threadPage(
+export async function* replayPage(
   { thread, place }: { thread: Thread; place: string },
   steps: AsyncIterable<HistoryStep>,
   redact: Redact,
 ): AsyncGenerator<string> {
-  yield* replayPage(redact(pageHead(thread, place)), redacted(pageSteps(steps), redact));
+  yield* pageParts(redact(pageHead(thread, place)), redacted(pageSteps(steps), redact));
 }
 
 async function* redacted(steps: AsyncIterable<PageStep>, redact: Redact): AsyncGenerator<PageStep> {
   for await (const step of steps) yield redact(step);
 }
 
-async function* replayPage(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
+async function* pageParts(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
   // Only then is it known that there is anything to show.
   const first = await steps.next();
   const [script, style] = [asset("studio.js"), asset("studio.css")];

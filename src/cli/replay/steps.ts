@@ -1,7 +1,7 @@
 /** The checkpoints of a thread, oldest first, each to be looked at when it is wanted. Nothing is executed. */
 import type { ThreadState } from "../../models/state.js";
 import { type Change, changesBetween } from "../../view/changes.js";
-import { entryOf, type HistoryEntry, parentOf, RunFacts } from "../history/entries.js";
+import { entryOf, type HistoryEntry, parentOf, RunLabels } from "../history/entries.js";
 import { findState } from "../find.js";
 import type { Client } from "../../client/client.js";
 import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
@@ -56,13 +56,13 @@ export class HistorySteps {
 class StepMaker {
   readonly #client: Client;
   readonly #threadId: string;
-  readonly #runs: RunFacts;
+  readonly #runs: RunLabels;
   #last: ThreadState | undefined;
 
   constructor(client: Client, threadId: string) {
     this.#client = client;
     this.#threadId = threadId;
-    this.#runs = new RunFacts(client, threadId);
+    this.#runs = new RunLabels(client, threadId);
   }
 
   /** `previous` is the id of the step before. */
@@ -123,7 +123,7 @@ async function* within(
  * The steps of a range, oldest first.
  * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
-export async function* stepsOf(
+export async function* stepRange(
   client: Client,
   threadId: string,
   range: StepRange,

@@ -7,8 +7,8 @@ import type { RunEvent } from "../../client/run-events.js";
 import { contentText, escapeControl } from "../../view/text.js";
 import type { CliIo } from "../io.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped, indentedPlace } from "../terminal/text.js";
-import type { RunOutcome } from "./outcome.js";
+import { clipped, indentedPath } from "../terminal/text.js";
+import type { RunReport } from "./outcome.js";
 import { messageInput, type RunBody } from "./request.js";
 import { type AnsweredCall, type StreamedMessage, ToolCalls } from "./tool-calls.js";
 
@@ -97,7 +97,7 @@ export class LiveView {
     const ms = start === undefined ? "" : `${Math.round(performance.now() - start)} ms`;
     const state = error ? "  failed" : interrupts?.length ? "  waits" : "";
     const { cyan } = this.#print.noteColors;
-    this.#line(`${indentedPlace([...path, name], cyan)}  ${ms}${state}`);
+    this.#line(`${indentedPath([...path, name], cyan)}  ${ms}${state}`);
   }
 
   /** A line about the work. */
@@ -126,7 +126,7 @@ const namesIn = (namespace: readonly string[]): string[] =>
 export async function* conversation(
   io: CliIo,
   print: Printer,
-  last: () => RunOutcome | undefined,
+  last: () => RunReport | undefined,
   signal: AbortSignal,
 ): AsyncIterable<RunBody> {
   const lines = createInterface({ input: io.stdin, terminal: false, signal });
@@ -141,7 +141,7 @@ export async function* conversation(
   print.note("");
 }
 
-function waits(outcome: RunOutcome | undefined): boolean {
+function waits(outcome: RunReport | undefined): boolean {
   return (outcome?.interrupts.length ?? 0) > 0;
 }
 

@@ -10,7 +10,7 @@ import { faultText } from "../report-error.js";
 import type { Printer } from "../terminal/print.js";
 
 /** How a run ended, as `--json` prints it. */
-export interface RunOutcome {
+export interface RunReport {
   thread_id: string;
   run_id: string | null;
   status: string;
@@ -22,7 +22,7 @@ export interface RunOutcome {
   error: { code: string; message: string } | null;
 }
 
-export function outcomeOf(threadId: string, run: RunSoFar): RunOutcome {
+export function runReport(threadId: string, run: RunSoFar): RunReport {
   const { runId, status, values, interrupts, usage, error } = run;
   return {
     thread_id: threadId,
@@ -36,10 +36,10 @@ export function outcomeOf(threadId: string, run: RunSoFar): RunOutcome {
 }
 
 /** Print the run's error and its location; false if the client does not report it. */
-export async function noteFault(
+export async function attachFault(
   print: Printer,
   client: Pick<Client, "fault">,
-  { thread_id, run_id, error }: RunOutcome,
+  { thread_id, run_id, error }: RunReport,
 ): Promise<boolean> {
   if (error === null || run_id === null) return false;
   const fault = await faultOf(client, { thread_id, run_id });
@@ -71,7 +71,7 @@ export function changedValues(after: unknown, { before, spoken }: Before): unkno
 
 /** The command that continues the thread: an answer to its question, or the next input as `inputFlag` writes it. */
 export function nextCommand(
-  { thread_id, interrupts }: Pick<RunOutcome, "thread_id" | "interrupts">,
+  { thread_id, interrupts }: Pick<RunReport, "thread_id" | "interrupts">,
   graph: string | undefined,
   flags: GlobalFlags & PlaceFlags,
   input = '--message "..."',
@@ -98,7 +98,7 @@ export function nextCommand(
 }
 
 /** One question takes the answer itself, several take a map from question to answer. */
-function answerTemplate(interrupts: RunOutcome["interrupts"]): string {
+function answerTemplate(interrupts: RunReport["interrupts"]): string {
   return interrupts.length === 1
     ? "true"
     : JSON.stringify(Object.fromEntries(interrupts.map(({ id }) => [id, true])));

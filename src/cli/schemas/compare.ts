@@ -15,7 +15,7 @@ import {
   type SchemaKind,
   type SchemaNode,
 } from "./resolve.js";
-import { placeOf, type UnknownType, unknownTypes } from "./unknown.js";
+import { childPath, type UnknownType, unknownTypes } from "./unknown.js";
 
 type ChangeLevel = "breaking" | "compatible";
 
@@ -118,7 +118,7 @@ class Comparer {
   #keys(path: string, old: JsonObject, now: JsonObject): void {
     const [oldKeys, nowKeys] = [propertiesOf(old), propertiesOf(now)];
     for (const [key, schema] of Object.entries(oldKeys)) {
-      const place = placeOf(path, key);
+      const place = childPath(path, key);
       if (!Object.hasOwn(nowKeys, key)) this.#note(true, place, "the key is gone");
       else {
         this.#requiredness(place, requiredOf(old).includes(key), requiredOf(now).includes(key));
@@ -128,7 +128,7 @@ class Comparer {
     for (const key of Object.keys(nowKeys)) {
       if (Object.hasOwn(oldKeys, key)) continue;
       const asked = requiredOf(now).includes(key) && this.#asksForKeys(path);
-      this.#note(asked, placeOf(path, key), asked ? "a new key, and required" : "a new key");
+      this.#note(asked, childPath(path, key), asked ? "a new key, and required" : "a new key");
     }
     this.#otherKeys(path, old, now);
   }

@@ -107,7 +107,7 @@ export function schemaKinds(text: string | undefined): SchemaKind[] {
 }
 
 /** The schema of one kind; null where nothing is known. */
-export function schemaOf(schemas: GraphSchema, kind: SchemaKind): JsonObject | null {
+export function schemaOfKind(schemas: GraphSchema, kind: SchemaKind): JsonObject | null {
   return schemas[`${kind}_schema`] ?? null;
 }
 

@@ -19,7 +19,7 @@ export function unknownTypes(schema: JsonObject | null): UnknownType[] {
 }
 
 /** Why the types of channels are not known, where the graph was declared by something better than an Annotation. */
-export function faultOfChannels(schema: JsonObject): string {
+export function channelsError(schema: JsonObject): string {
   const fault = schema[UNKNOWN];
   return typeof fault === "string" ? fault : "an Annotation leaves no types at run time";
 }
@@ -28,7 +28,7 @@ function ofChannels(schema: JsonObject): UnknownType[] {
   const keys = Object.entries(propertiesOf(schema)).filter(([, key]) =>
     hasNoType({ schema: key, root: schema }),
   );
-  return keys.map(([key]) => ({ path: placeOf("", key), message: faultOfChannels(schema) }));
+  return keys.map(([key]) => ({ path: childPath("", key), message: channelsError(schema) }));
 }
 
 interface Place {
@@ -45,7 +45,7 @@ function walk(given: unknown, { root, path, above }: Place, note: (unknown: Unkn
     walk(part, { root, path: place, above: [...above, schema] }, note);
   const reason = schema[UNKNOWN];
   if (typeof reason === "string") note({ path, message: inWords(reason) });
-  for (const [key, part] of Object.entries(propertiesOf(schema))) inside(part, placeOf(path, key));
+  for (const [key, part] of Object.entries(propertiesOf(schema))) inside(part, childPath(path, key));
   for (const word of ["anyOf", "oneOf", "allOf"]) for (const part of listOf(schema[word])) inside(part, path);
   for (const part of [...listOf(schema.prefixItems), ...listOf(schema.items)]) inside(part, `${path}[]`);
   if (isRecord(schema.additionalProperties)) inside(schema.additionalProperties, `${path || "*"}{}`);
@@ -57,7 +57,7 @@ const inWords = (reason: string): string =>
   /^z\.[\w]+\(.*\)$/.test(reason) ? `${reason} has no JSON schema` : reason;
 
 /** The path of a key below another. */
-export const placeOf = (path: string, key: string): string => {
+export const childPath = (path: string, key: string): string => {
   const name = /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
   return path === "" ? name : `${path}.${name}`;
 };

@@ -7,7 +7,7 @@ import { parseConfigText } from "../../config/parse.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord } from "../../models/common.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
-import { readIfThere } from "../../support/read-text.js";
+import { readIfExists } from "../../support/read-text.js";
 import { findCaseFiles } from "../../testing/case-files.js";
 import { Coverage } from "../../testing/coverage.js";
 import { type GraphPlanner, type GraphUnderTest, localGraphs } from "../../testing/graphs.js";
@@ -19,7 +19,7 @@ import { type FileWatcher, watchFiles } from "../dev/watch.js";
 import { createConsoleLogger, openConfigured } from "../open.js";
 import { errorText, shortPath } from "../report-error.js";
 import { compareSchemas } from "../schemas/compare.js";
-import { schemaKinds, schemaOf } from "../schemas/resolve.js";
+import { schemaKinds, schemaOfKind } from "../schemas/resolve.js";
 import { serverOf } from "../open-client.js";
 import { loadSettings, type Session } from "../session.js";
 import { SIGNAL_EXITS } from "../stop.js";
@@ -201,7 +201,7 @@ async function lockFaults(
 
 function changes(graph: string, before: GraphSchema, now: GraphSchema, document: ConfigDocument): string[] {
   return schemaKinds(undefined).flatMap((kind) =>
-    compareSchemas(kind, schemaOf(before, kind), schemaOf(now, kind)).changes.map(
+    compareSchemas(kind, schemaOfKind(before, kind), schemaOfKind(now, kind)).changes.map(
       ({ level, path, message }) => {
         const keys = path.split(/[.[\]{}]+/).filter(Boolean);
         const { line } = document.locate([graph, `${kind}_schema`, "properties", ...keys]);
@@ -213,7 +213,7 @@ function changes(graph: string, before: GraphSchema, now: GraphSchema, document:
 }
 
 async function readLock(file: string): Promise<ConfigDocument> {
-  const document = parseConfigText(file, (await readIfThere(file)) ?? "{}", "json");
+  const document = parseConfigText(file, (await readIfExists(file)) ?? "{}", "json");
   if (isRecord(document.value)) return document;
   throw new ConfigError("the locked schemas are not a JSON object", {
     hint: "delete the file, and run the command again to recreate it",

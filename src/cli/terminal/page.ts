@@ -9,7 +9,7 @@ export interface ListPage<Item> {
 }
 
 /** The page of `limit` items from `offset` on, of the items found there; one extra item shows whether there are more. */
-export const pageOf = <Item>(
+export const slicePage = <Item>(
   found: readonly Item[],
   { limit, offset }: { limit: number; offset: number },
 ): ListPage<Item> => ({

@@ -1,7 +1,7 @@
 /** Writes results to stdout and everything else to stderr, as the global flags and the terminal ask for. */
 import picocolors from "picocolors";
 import { escapeControl } from "../../view/text.js";
-import { asCalled } from "../called-as.js";
+import { withCommandPrefix } from "../called-as.js";
 import type { CliIo, Output } from "../io.js";
 
 export interface PrintFlags {
@@ -102,7 +102,7 @@ export class Printer {
 
   /** Text of the result that shows commands, as this program was called. */
   asCalled(text: string): string {
-    return asCalled(text, this.#io);
+    return withCommandPrefix(text, this.#io);
   }
 
   /** A line about the work that one call of a command says once. */

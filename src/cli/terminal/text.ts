@@ -50,7 +50,7 @@ export function clipped(text: string, width: number): string {
 }
 
 /** Where a node is, by the names of the nodes around it and its own: what is inside stands further in. */
-export function indentedPlace(path: readonly string[], paint = (text: string) => text): string {
+export function indentedPath(path: readonly string[], paint = (text: string) => text): string {
   return "  ".repeat(path.length) + paint(path.map((name) => escapeControl(name)).join(" › "));
 }
 

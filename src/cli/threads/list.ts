@@ -20,18 +20,18 @@ interface PageRequest {
   since?: string;
 }
 
-export interface ThreadPage {
+export interface ListedThreadPage {
   items: Partial<Thread>[];
   /** Offset of the next search page, also if `since` filtered some results out; null at the end. */
   next: number | null;
 }
 
 /** One page of the threads that match, of any length. */
-export async function threadPage(
+export async function listThreadPage(
   client: RowsClient,
   request: ThreadSearchRequest,
   { limit, offset, since }: PageRequest,
-): Promise<ThreadPage> {
+): Promise<ListedThreadPage> {
   const items: Partial<Thread>[] = [];
   const isNewestFirst = (request.sort_by ?? "updated_at") === "updated_at" && request.sort_order !== "asc";
   for (let next = offset; ;) {
@@ -81,21 +81,21 @@ export function sortOf(text: string | undefined): ThreadSearchRequest {
 
 // Threads as the rows of a table.
 
-export interface ThreadRow {
+export interface ListedThread {
   thread: Partial<Thread>;
   runs: number;
   tokens: number;
 }
 
 /** The thread with what its runs add up to. */
-export async function threadRow(client: RowsClient, thread: Partial<Thread>): Promise<ThreadRow> {
+export async function listedThread(client: RowsClient, thread: Partial<Thread>): Promise<ListedThread> {
   return { thread, ...(await runTotals(client, thread.thread_id ?? "")) };
 }
 
 const LEAST_MESSAGE = 8;
 
-export function threadColumns(print: Printer, { messages = false } = {}): Column<ThreadRow>[] {
-  const columns: Column<ThreadRow>[] = [
+export function threadColumns(print: Printer, { messages = false } = {}): Column<ListedThread>[] {
+  const columns: Column<ListedThread>[] = [
     { title: "ID", cell: ({ thread }) => shownId(print, thread.thread_id ?? "") },
     { title: "STATUS", cell: ({ thread }) => thread.status ?? "" },
     { title: "UPDATED", cell: ({ thread }) => shownTime(print, thread.updated_at), spare: 1 },
@@ -103,6 +103,6 @@ export function threadColumns(print: Printer, { messages = false } = {}): Column
     { title: "TOKENS", cell: ({ tokens }) => String(tokens), spare: 3 },
   ];
   if (!messages) return columns;
-  const last = ({ thread }: ThreadRow) => lastMessageLine(thread.values);
+  const last = ({ thread }: ListedThread) => lastMessageLine(thread.values);
   return [...columns, { title: "LAST MESSAGE", cell: last, least: LEAST_MESSAGE }];
 }

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { CommandAnswer, EventStreamRequest, ProtocolCommand } from "../../models/protocol.js";
-import type { carryOut } from "../protocol-command.js";
+import type { executeCommand } from "../protocol-command.js";
 import { json, route } from "../route.js";
 
 const COMMANDS = [
@@ -28,7 +28,7 @@ const SOCKET = [
 ].join(" ");
 
 /** Loaded for the first command. */
-let loaded: Promise<typeof carryOut> | undefined;
+let loaded: Promise<typeof executeCommand> | undefined;
 
 export const protocolRoutes = [
   route({
@@ -42,7 +42,7 @@ export const protocolRoutes = [
     responses: [{ status: 200, description: "What came of the command.", schema: CommandAnswer }],
     errors: ["thread_not_found"],
     handle: async ({ service, params, body }) => {
-      loaded ??= import("../protocol-command.js").then((command) => command.carryOut);
+      loaded ??= import("../protocol-command.js").then((command) => command.executeCommand);
       const carryOut = await loaded;
       return json(await carryOut(service, params.thread_id, body));
     },

@@ -1,6 +1,6 @@
 /** Copies all that a storage keeps to another one. */
 import type { ItemRow, ItemTable, Storage, StoredItem } from "../storage.js";
-import { KEEPER } from "../timers.js";
+import { DELAYED_OWNER } from "../timers.js";
 import { digestOf } from "./checkpoints.js";
 import { copyTimers, hasWaiting, type TimerCopy } from "./timers.js";
 import { copyThread, type LeftReason, type ThreadCopy } from "./thread.js";
@@ -56,7 +56,7 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     onProgress({ ...progress });
   };
   // Before their rows: nobody is to take them for cut off.
-  if (from.timers && (await hasWaiting(from.timers))) await to.owners.beat(KEEPER);
+  if (from.timers && (await hasWaiting(from.timers))) await to.owners.beat(DELAYED_OWNER);
   for await (const threadId of threadIds(from)) {
     signal?.throwIfAborted();
     const copy = await copyThread({ from, to, overwrite, onCheckpoint }, threadId);

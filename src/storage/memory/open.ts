@@ -5,7 +5,7 @@ import { createMemoryItems } from "../items-in-memory.js";
 import {
   containing,
   expiryOf,
-  factsOf,
+  labelsOf,
   inScope,
   isFinished,
   isHeldBy,
@@ -271,7 +271,7 @@ const statusFact = (status: string) => `status ${status}`;
 
 /** Metadata facts are JSON arrays, which these two names are not. */
 function indexedBy({ metadata, status, ttl }: ThreadRow): string[] {
-  const facts = factsOf(metadata);
+  const facts = labelsOf(metadata);
   facts.push(statusFact(status));
   if (ttl) facts.push(EXPIRING);
   return facts;

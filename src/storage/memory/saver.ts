@@ -14,14 +14,14 @@ import type { CheckpointKey } from "../checkpointer.js";
 import { requireKnownHead } from "../known-head.js";
 import {
   addSends,
-  checkpointOf,
+  requiredCheckpointRef,
   configOf,
   isNeeded,
   isWriteNeeded,
   type NeededChannels,
   numbered,
-  type Place,
-  placeOf,
+  type NamespaceRef,
+  checkpointRef,
   readingOf,
   textSerializer,
   tupleOf,
@@ -134,7 +134,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
-    const { checkpoint_id, ...place } = placeOf(config);
+    const { checkpoint_id, ...place } = checkpointRef(config);
     const namespace = this.#at(place);
     const stored = checkpoint_id === undefined ? namespace?.latest() : namespace?.byId.get(checkpoint_id);
     return stored && this.#tuple(place, stored, readingOf(config).channels);
@@ -159,8 +159,8 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
       }
   }
 
-  *#places({ configurable = {} }: RunnableConfig): Generator<[Place, Namespace]> {
-    const { thread_id, checkpoint_ns } = configurable as Partial<Place>;
+  *#places({ configurable = {} }: RunnableConfig): Generator<[NamespaceRef, Namespace]> {
+    const { thread_id, checkpoint_ns } = configurable as Partial<NamespaceRef>;
     for (const [id, namespaces] of this.#threads)
       for (const [ns, namespace] of thread_id === undefined || id === thread_id ? namespaces : [])
         if (checkpoint_ns === undefined || ns === checkpoint_ns)
@@ -173,7 +173,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions = {},
   ): Promise<RunnableConfig> {
-    const { checkpoint_id: parent, ...place } = placeOf(config);
+    const { checkpoint_id: parent, ...place } = checkpointRef(config);
     const { channel_values, ...rest } = checkpoint;
     const before = this.#at(place)?.byId.get(parent ?? "")?.values ?? [];
     // Also of channels that the graph does not know: those of another graph on the same thread.
@@ -202,7 +202,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 
   /** All writes or none. */
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const place = checkpointOf(config);
+    const place = requiredCheckpointRef(config);
     const { writes: own, replace } = numbered(writes);
     const dumped = await this.#dump(own.map(({ value }) => value));
     const stored = own.map(({ idx, channel }, index) => {
@@ -238,18 +238,18 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return namespaces.flatMap(([name, { byId }]) => (byId.size > 0 ? name : []));
   }
 
-  #at({ thread_id, checkpoint_ns }: Place): Namespace | undefined {
+  #at({ thread_id, checkpoint_ns }: NamespaceRef): Namespace | undefined {
     return this.#threads.get(thread_id)?.get(checkpoint_ns);
   }
 
-  #namespace({ thread_id, checkpoint_ns }: Place): Namespace {
+  #namespace({ thread_id, checkpoint_ns }: NamespaceRef): Namespace {
     let found = this.#threads.get(thread_id);
     if (!found) this.#threads.set(thread_id, (found = new Map<string, Namespace>()));
     return namespaceIn(found, checkpoint_ns);
   }
 
   async #tuple(
-    place: Place,
+    place: NamespaceRef,
     { id, parent, checkpoint: text, metadata, values }: StoredCheckpoint,
     needed: NeededChannels | undefined,
   ): Promise<CheckpointTuple> {
@@ -272,7 +272,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return tupleOf(place, { id, parent: parent ?? null, checkpoint, metadata: facts, pendingWrites });
   }
 
-  async #sendsOf(place: Place, parent: string): Promise<unknown[]> {
+  async #sendsOf(place: NamespaceRef, parent: string): Promise<unknown[]> {
     const sends = (this.#at(place)?.writesOf(parent) ?? []).filter(({ channel }) => channel === TASKS);
     return Promise.all(sends.map(({ data }) => this.#load(data)));
   }

@@ -1,8 +1,8 @@
 import type { Db, Document } from "mongodb";
 import { UNFINISHED } from "../rows.js";
 import type { DeadRunTable } from "../storage.js";
-import { KEEPER } from "../timers.js";
-import { collectionsOf, IS_DEAD, readRun, storeRunPatch } from "./rows.js";
+import { DELAYED_OWNER } from "../timers.js";
+import { collectionsOf, IS_DEAD, fromRunDocument, storeRunPatch } from "./rows.js";
 import type { MongodbRuns } from "./runs.js";
 
 /** Who revives a run has the lock of its thread: no other begins there between the look and the change. */
@@ -13,14 +13,14 @@ export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable 
       // For MongoDB a limit of 0 is none.
       if (limit <= 0) return [];
       const found = runs.find(IS_DEAD, { projection: { tasks: 0 } }).sort({ created_at: -1, _id: -1 });
-      return (await found.skip(offset).limit(limit).toArray()).map(readRun);
+      return (await found.skip(offset).limit(limit).toArray()).map(fromRunDocument);
     },
     async count() {
       const { n } = await db.command({ count: runs.collectionName, query: IS_DEAD as Document });
       return Number(n);
     },
     async revive({ run_id, thread_id }, patch, thread) {
-      const others = { thread_id, status: { $in: [...UNFINISHED] }, owner: { $ne: KEEPER.id } };
+      const others = { thread_id, status: { $in: [...UNFINISHED] }, owner: { $ne: DELAYED_OWNER.id } };
       if (await runs.findOne(others, { projection: { _id: 1 } })) return false;
       const revived = await runs.updateOne(
         { _id: run_id, thread_id, ...IS_DEAD },

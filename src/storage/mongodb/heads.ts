@@ -7,7 +7,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Db } from "mongodb";
 import { ClockBehindError, ThreadChangedError } from "../../support/errors.js";
 import { knownHead, timeOfCheckpoint } from "../known-head.js";
-import type { Place } from "../saver-parts.js";
+import type { NamespaceRef } from "../saver-parts.js";
 import { isDuplicate } from "./errors.js";
 
 interface StoredHead {
@@ -29,7 +29,7 @@ const headsOf = (db: Db) => db.collection<StoredHead>("gs_heads");
 export async function claimHead(
   db: Db,
   config: RunnableConfig,
-  { thread_id, checkpoint_ns }: Place,
+  { thread_id, checkpoint_ns }: NamespaceRef,
   id: string,
   exists: (id: string) => Promise<boolean>,
 ): Promise<() => Promise<void>> {

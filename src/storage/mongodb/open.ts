@@ -16,11 +16,11 @@ import {
   isMongodbUri,
   loadMongodbDriver,
   type MongodbDriver,
-  type MongodbPlace,
-  placeOf,
-  prepare,
+  type MongodbUri,
+  parseMongodbUri,
+  migrateMongodb,
   requirePrepared,
-  SCHEMA_VERSION,
+  MONGODB_SCHEMA_VERSION,
   storedVersion,
 } from "./schema.js";
 import { MongodbThreads } from "./threads.js";
@@ -61,7 +61,7 @@ export async function openMongodb(options: StorageOptions): Promise<Storage> {
 function connectionOf(
   driver: MongodbDriver,
   options: StorageOptions,
-): { client: MongoClient; place: MongodbPlace } {
+): { client: MongoClient; place: MongodbUri } {
   const { uri, place } = readUri(options);
   return { client: createClient(driver, uri, clientOptions(options, place)), place };
 }
@@ -69,7 +69,7 @@ function connectionOf(
 async function openStores(
   driver: MongodbDriver,
   client: MongoClient,
-  place: MongodbPlace,
+  place: MongodbUri,
   options: StorageOptions,
 ): Promise<Storage> {
   const { database, hosts, location } = place;
@@ -116,7 +116,7 @@ async function timeOf(db: Db): Promise<number> {
 
 async function prepareAll(driver: MongodbDriver, client: MongoClient, database: string): Promise<void> {
   const db = client.db(database);
-  await prepare(db);
+  await migrateMongodb(db);
   await setUp(createSaver(driver, client, db));
 }
 
@@ -130,8 +130,8 @@ async function openLocks(
   return openMongodbLocks(db, { maxWaiting, explain });
 }
 
-function readUri({ checkpointer_uri: uri }: StorageOptions): { uri: string; place: MongodbPlace } {
-  const place = uri === undefined || !isMongodbUri(uri) ? undefined : placeOf(uri);
+function readUri({ checkpointer_uri: uri }: StorageOptions): { uri: string; place: MongodbUri } {
+  const place = uri === undefined || !isMongodbUri(uri) ? undefined : parseMongodbUri(uri);
   if (uri !== undefined && place) return { uri, place };
   throw new ConfigError("checkpointer_scheme mongodb needs a checkpointer_uri that names its server", {
     hint: "set checkpointer_uri to a URI such as mongodb://user:password@host:27017/graph_serve",
@@ -139,7 +139,7 @@ function readUri({ checkpointer_uri: uri }: StorageOptions): { uri: string; plac
 }
 
 /** What the URI sets itself is left to it. */
-function clientOptions({ checkpointer_options }: StorageOptions, place: MongodbPlace): MongoClientOptions {
+function clientOptions({ checkpointer_options }: StorageOptions, place: MongodbUri): MongoClientOptions {
   const unknown = Object.keys(checkpointer_options).find((name) => name !== "pool_max_size");
   if (unknown !== undefined) {
     throw new ConfigError(`checkpointer_options.${unknown} is not known; known is pool_max_size`, {
@@ -177,7 +177,10 @@ export async function mongodbSchema(options: StorageOptions): Promise<SchemaStat
   const { client, place } = connectionOf(await loadMongodbDriver(), options);
   try {
     const version = await storedVersion(client.db(place.database));
-    return { location: place.location, parts: [{ name: "documents", version, wanted: SCHEMA_VERSION }] };
+    return {
+      location: place.location,
+      parts: [{ name: "documents", version, wanted: MONGODB_SCHEMA_VERSION }],
+    };
   } catch (error) {
     throw storageError(error, explainMongodb(place.hosts));
   } finally {

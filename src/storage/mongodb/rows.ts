@@ -3,7 +3,7 @@ import type { Collection, Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
-import { expiryOf, factsOf } from "../rows.js";
+import { expiryOf, labelsOf } from "../rows.js";
 import type { Owner, Resumption, RunHolder, RunPatch, RunRow, ThreadRow } from "../storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
@@ -15,7 +15,7 @@ export interface Settlement {
   holder?: RunHolder;
 }
 
-export interface StoredThread extends Omit<ThreadRow, "thread_id" | "metadata" | "config"> {
+export interface ThreadDocument extends Omit<ThreadRow, "thread_id" | "metadata" | "config"> {
   _id: string;
   metadata: string;
   config: string;
@@ -33,7 +33,7 @@ export interface StoredThread extends Omit<ThreadRow, "thread_id" | "metadata" |
 
 type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
 
-export interface StoredRun extends Omit<RunRow, "run_id" | Texts> {
+export interface RunDocument extends Omit<RunRow, "run_id" | Texts> {
   _id: string;
   metadata: string;
   kwargs: string;
@@ -50,7 +50,7 @@ export interface StoredRun extends Omit<RunRow, "run_id" | Texts> {
 
 export type StoredRunPatch = Partial<
   Pick<
-    StoredRun,
+    RunDocument,
     "updated_at" | "status" | "error" | "usage" | "fault" | "owner" | "attempt" | "resumption" | "tasks"
   >
 >;
@@ -60,8 +60,8 @@ interface StoredOwner extends Omit<Owner, "id"> {
 }
 
 export interface Collections {
-  threads: Collection<StoredThread>;
-  runs: Collection<StoredRun>;
+  threads: Collection<ThreadDocument>;
+  runs: Collection<RunDocument>;
   owners: Collection<StoredOwner>;
 }
 
@@ -75,11 +75,11 @@ export const collectionsOf = (db: Db): Collections => ({
 });
 
 /** What only documents have: kept when a row is stored over another. */
-type Marks = Pick<StoredThread, "version" | "settled" | "opened">;
+type Marks = Pick<ThreadDocument, "version" | "settled" | "opened">;
 
 export const NEW_MARKS: Marks = { version: 1, settled: null, opened: null };
 
-export function storeThread({ thread_id, ...row }: ThreadRow, marks: Marks): StoredThread {
+export function toThreadDocument({ thread_id, ...row }: ThreadRow, marks: Marks): ThreadDocument {
   return {
     _id: thread_id,
     ...row,
@@ -87,14 +87,14 @@ export function storeThread({ thread_id, ...row }: ThreadRow, marks: Marks): Sto
     config: toText(row.config),
     ttl: row.ttl && { strategy: row.ttl.strategy, ttl_minutes: row.ttl.ttl_minutes },
     expires_at: expiryOf({ thread_id, ...row }),
-    facts: factsOf(row.metadata),
+    facts: labelsOf(row.metadata),
     version: marks.version,
     settled: marks.settled,
     opened: marks.opened,
   };
 }
 
-export function readThread(stored: StoredThread): ThreadRow {
+export function fromThreadDocument(stored: ThreadDocument): ThreadRow {
   const { _id, expires_at: _1, facts: _2, version: _3, settled: _4, opened: _5, ...row } = stored;
   return {
     thread_id: _id,
@@ -106,7 +106,7 @@ export function readThread(stored: StoredThread): ThreadRow {
   };
 }
 
-export const storeRun = ({ run_id, ...row }: RunRow): StoredRun => ({
+export const toRunDocument = ({ run_id, ...row }: RunRow): RunDocument => ({
   _id: run_id,
   ...row,
   metadata: toText(row.metadata),
@@ -118,7 +118,7 @@ export const storeRun = ({ run_id, ...row }: RunRow): StoredRun => ({
   tasks: row.tasks ? JSON.stringify(row.tasks) : null,
 });
 
-export const readRun = ({ _id, cancel_requested: _, tasks: __, ...stored }: StoredRun): RunRow => ({
+export const fromRunDocument = ({ _id, cancel_requested: _, tasks: __, ...stored }: RunDocument): RunRow => ({
   run_id: _id,
   ...stored,
   metadata: JSON.parse(stored.metadata) as JsonObject,

@@ -31,17 +31,17 @@ import type {
   UnfinishedQuery,
   UnfinishedRun,
 } from "../storage.js";
-import { KEEPER } from "../timers.js";
+import { DELAYED_OWNER } from "../timers.js";
 import { isDuplicate } from "./errors.js";
 import {
   type Collections,
   collectionsOf,
-  readRun,
+  fromRunDocument,
   type Settlement,
-  type StoredRun,
+  type RunDocument,
   type StoredRunPatch,
-  type StoredThread,
-  storeRun,
+  type ThreadDocument,
+  toRunDocument,
   storeRunPatch,
 } from "./rows.js";
 import type { MongodbThreads } from "./threads.js";
@@ -67,7 +67,7 @@ export class MongodbRuns implements RunTable {
   async insert(row: RunRow, patch: ThreadPatch): Promise<boolean> {
     const insertion: Insertion = { runId: row.run_id, threadId: row.thread_id, before: undefined };
     try {
-      await this.#runs.insertOne(storeRun(row));
+      await this.#runs.insertOne(toRunDocument(row));
       if (await this.#open(insertion, patch)) return true;
       await this.delete(row.thread_id, row.run_id);
       return false;
@@ -81,7 +81,7 @@ export class MongodbRuns implements RunTable {
 
   async get(threadId: string, runId: string): Promise<RunRow | undefined> {
     const stored = await this.#runs.findOne({ _id: runId, thread_id: threadId }, WITHOUT_TASKS);
-    return stored ? readRun(stored) : undefined;
+    return stored ? fromRunDocument(stored) : undefined;
   }
 
   update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean> {
@@ -122,7 +122,7 @@ export class MongodbRuns implements RunTable {
       ...(createdAfter !== undefined && { $gte: createdAfter }),
       ...(createdBefore !== undefined && { $lt: createdBefore }),
     };
-    const wanted: Filter<StoredRun> = {
+    const wanted: Filter<RunDocument> = {
       ...(threadIds && { thread_id: { $in: [...threadIds] } }),
       ...(assistantIds && { assistant_id: { $in: [...assistantIds] } }),
       ...(status && { status }),
@@ -132,7 +132,7 @@ export class MongodbRuns implements RunTable {
   }
 
   /** Newest first. */
-  async #page(wanted: Filter<StoredRun>, { limit, offset }: Pick<RunQuery, "limit" | "offset">) {
+  async #page(wanted: Filter<RunDocument>, { limit, offset }: Pick<RunQuery, "limit" | "offset">) {
     // For MongoDB a limit of 0 is none.
     if (limit <= 0) return [];
     const found = this.#runs
@@ -140,7 +140,7 @@ export class MongodbRuns implements RunTable {
       .sort({ created_at: -1, _id: -1 })
       .skip(offset)
       .limit(limit);
-    return (await found.toArray()).map(readRun);
+    return (await found.toArray()).map(fromRunDocument);
   }
 
   async unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
@@ -150,7 +150,7 @@ export class MongodbRuns implements RunTable {
         ...(threadId !== undefined && { thread_id: threadId }),
         ...(ownerId !== undefined && { owner: ownerId }),
       })
-      .project<Pick<StoredRun, "_id" | "thread_id" | "owner">>({ thread_id: 1, owner: 1 })
+      .project<Pick<RunDocument, "_id" | "thread_id" | "owner">>({ thread_id: 1, owner: 1 })
       .sort({ _id: 1 })
       .toArray();
     if (runs.length === 0) return [];
@@ -168,13 +168,13 @@ export class MongodbRuns implements RunTable {
 
   async cancelRequests(owner: string): Promise<string[]> {
     const asked = this.#runs.find({ owner, cancel_requested: true, ...isUnfinished });
-    return (await asked.project<Pick<StoredRun, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
+    return (await asked.project<Pick<RunDocument, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
   }
 
   async tasks(threadId: string, runId: string): Promise<RunTasks | null> {
     const [run] = await this.#runs
       .find({ _id: runId, thread_id: threadId })
-      .project<Pick<StoredRun, "tasks">>({ tasks: 1 })
+      .project<Pick<RunDocument, "tasks">>({ tasks: 1 })
       .toArray();
     return run?.tasks == null ? null : (JSON.parse(run.tasks) as RunTasks);
   }
@@ -238,10 +238,10 @@ export class MongodbRuns implements RunTable {
   }
 
   /** A run that lost its thread to a later one has no say in what becomes of the thread. */
-  async #isSuperseded(runId: string, { _id, opened }: StoredThread): Promise<boolean> {
+  async #isSuperseded(runId: string, { _id, opened }: ThreadDocument): Promise<boolean> {
     if (opened === null || opened === runId) return false;
     const latest = await this.get(_id, opened);
-    return latest !== undefined && !isFinished(latest) && latest.owner !== KEEPER.id;
+    return latest !== undefined && !isFinished(latest) && latest.owner !== DELAYED_OWNER.id;
   }
 
   /** May come again and again: a run that has ended stays as it is. */
@@ -260,7 +260,7 @@ interface Insertion {
   runId: string;
   threadId: string;
   /** The thread as it was when its change was tried. */
-  before: StoredThread | undefined;
+  before: ThreadDocument | undefined;
 }
 
 export function createMongodbOwners(db: Db, runs: MongodbRuns): OwnerTable {

@@ -9,13 +9,13 @@ import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Collection, Db, Document, FindOptions, MongoClient } from "mongodb";
 import type { CheckpointKey } from "../checkpointer.js";
 import {
-  checkpointOf,
+  requiredCheckpointRef,
   configOf,
   type HeldRun,
   heldRun,
   type HeldRuns,
   numbered,
-  placeOf,
+  checkpointRef,
 } from "../saver-parts.js";
 import { RunTakenError } from "../../support/errors.js";
 import { claimHead, deleteHeads } from "./heads.js";
@@ -64,7 +64,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
       checkpoint: Checkpoint,
       metadata: CheckpointMetadata,
     ): Promise<RunnableConfig> {
-      const { checkpoint_id: parent, ...place } = placeOf(config);
+      const { checkpoint_id: parent, ...place } = checkpointRef(config);
       const [[type, checkpointBytes], [, metadataBytes]] = await Promise.all([
         this.serde.dumpsTyped(checkpoint),
         this.serde.dumpsTyped(metadata),
@@ -98,7 +98,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
     }
 
     override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-      const place = checkpointOf(config);
+      const place = requiredCheckpointRef(config);
       const { writes: own, replace } = numbered(writes);
       const serialized = own.map(async ({ idx, channel, value }) => {
         const [type, bytes] = await this.serde.dumpsTyped(value);

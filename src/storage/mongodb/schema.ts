@@ -8,7 +8,7 @@ import { collectionsOf, IS_DEAD } from "./rows.js";
  * gone on with, all of which an earlier release would show; since 4 there are timers, which it would not see to; since
  * 5 a run that ended as `error` has what it would have gone on with only where processes died over it.
  */
-export const SCHEMA_VERSION = 5;
+export const MONGODB_SCHEMA_VERSION = 5;
 
 interface Version {
   _id: "version";
@@ -25,9 +25,9 @@ export const storedVersion = async (db: Db): Promise<number> =>
  * Make the indexes and note the version. Every step may be made by several processes at once, and made again.
  * @throws StorageUnavailableError when the documents are of a later version (`storage_unavailable`)
  */
-export async function prepare(db: Db): Promise<void> {
+export async function migrateMongodb(db: Db): Promise<void> {
   const stored = await versionsOf(db).findOne({ _id: "version" });
-  if (stored && stored.version > SCHEMA_VERSION) throw newerVersion(stored.version);
+  if (stored && stored.version > MONGODB_SCHEMA_VERSION) throw newerVersion(stored.version);
   const { threads, runs } = collectionsOf(db);
   await threads.createIndex({ updated_at: 1, _id: 1 });
   await threads.createIndex({ created_at: 1, _id: 1 });
@@ -49,12 +49,12 @@ export async function prepare(db: Db): Promise<void> {
   if (stored && stored.version < 5)
     await runs.updateMany({ status: "error", resumption: { $ne: null } }, { $set: { resumption: null } });
   await versionsOf(db).updateOne(
-    { _id: "version", version: { $lt: SCHEMA_VERSION } },
-    { $set: { version: SCHEMA_VERSION } },
+    { _id: "version", version: { $lt: MONGODB_SCHEMA_VERSION } },
+    { $set: { version: MONGODB_SCHEMA_VERSION } },
   );
   await versionsOf(db).updateOne(
     { _id: "version" },
-    { $setOnInsert: { version: SCHEMA_VERSION } },
+    { $setOnInsert: { version: MONGODB_SCHEMA_VERSION } },
     { upsert: true },
   );
 }
@@ -70,12 +70,12 @@ export async function requirePrepared(db: Db, location: string): Promise<void> {
       hint: "set checkpointer_uri to the database of a graph-serve server",
     });
   }
-  if (stored.version > SCHEMA_VERSION) throw newerVersion(stored.version);
+  if (stored.version > MONGODB_SCHEMA_VERSION) throw newerVersion(stored.version);
 }
 
 const newerVersion = (version: number) =>
   new StorageUnavailableError(
-    `the database was written by a later graph-serve: its version is ${version}, this one knows ${SCHEMA_VERSION}`,
+    `the database was written by a later graph-serve: its version is ${version}, this one knows ${MONGODB_SCHEMA_VERSION}`,
     { hint: "upgrade graph-serve" },
   );
 
@@ -104,7 +104,7 @@ export async function loadMongodbDriver(): Promise<MongodbDriver> {
 /** Whether `uri` names a MongoDB deployment. */
 export const isMongodbUri = (uri: string): boolean => /^mongodb(\+srv)?:\/\//i.test(uri);
 
-export interface MongodbPlace {
+export interface MongodbUri {
   /** Database that the URI's path names. */
   database: string;
   /** Where it is, without user and password. */
@@ -118,7 +118,7 @@ export interface MongodbPlace {
 const DEFAULT_DATABASE = "graph_serve";
 
 /** What a connection string says, as far as this backend asks; undefined when it is malformed. */
-export function placeOf(uri: string): MongodbPlace | undefined {
+export function parseMongodbUri(uri: string): MongodbUri | undefined {
   const parts = /^(mongodb(?:\+srv)?:\/\/)(?:[^/?]*@)?([^/?@]+)(?:\/([^?]*))?(?:\?(.*))?$/i.exec(uri);
   if (!parts) return undefined;
   const [, scheme = "", hosts = "", path = "", query = ""] = parts;

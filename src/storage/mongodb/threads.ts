@@ -1,5 +1,5 @@
 import type { Db, Document, Filter, Sort } from "mongodb";
-import { dueTurn } from "../../support/event-loop.js";
+import { dueYield } from "../../support/event-loop.js";
 import { containing, patchThread, splitFilter } from "../rows.js";
 import type {
   ThreadFilter,
@@ -14,13 +14,13 @@ import {
   type Collections,
   collectionsOf,
   NEW_MARKS,
-  readThread,
-  type StoredThread,
-  storeThread,
+  fromThreadDocument,
+  type ThreadDocument,
+  toThreadDocument,
 } from "./rows.js";
 
 /** What a change of a thread's document may note beside its row. */
-type NewMarks = Partial<Pick<StoredThread, "settled" | "opened">>;
+type NewMarks = Partial<Pick<ThreadDocument, "settled" | "opened">>;
 
 /** Thread rows of a MongoDB database. Values of a filter only ever stand where it reads data, never operators. */
 export class MongodbThreads implements ThreadTable {
@@ -37,7 +37,7 @@ export class MongodbThreads implements ThreadTable {
 
   async insert(row: ThreadRow): Promise<boolean> {
     try {
-      await this.#threads.insertOne(storeThread(row, NEW_MARKS));
+      await this.#threads.insertOne(toThreadDocument(row, NEW_MARKS));
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -47,10 +47,10 @@ export class MongodbThreads implements ThreadTable {
 
   async get(threadId: string): Promise<ThreadRow | undefined> {
     const stored = await this.find(threadId);
-    return stored && readThread(stored);
+    return stored && fromThreadDocument(stored);
   }
 
-  async find(threadId: string): Promise<StoredThread | undefined> {
+  async find(threadId: string): Promise<ThreadDocument | undefined> {
     return (await this.#threads.findOne({ _id: threadId })) ?? undefined;
   }
 
@@ -66,16 +66,16 @@ export class MongodbThreads implements ThreadTable {
 
   /** Write the patched row over the document it was made from; undefined when that has changed since. */
   async replace(
-    stored: StoredThread,
+    stored: ThreadDocument,
     patch: ThreadPatch,
     marks: NewMarks = {},
   ): Promise<ThreadRow | undefined> {
-    const row = patchThread(readThread(stored), patch);
-    return (await this.overwrite(stored, storeThread(row, { ...stored, ...marks }))) ? row : undefined;
+    const row = patchThread(fromThreadDocument(stored), patch);
+    return (await this.overwrite(stored, toThreadDocument(row, { ...stored, ...marks }))) ? row : undefined;
   }
 
   /** False, and nothing changed, when the document is no longer `stored`. */
-  async overwrite({ _id, version }: StoredThread, next: StoredThread): Promise<boolean> {
+  async overwrite({ _id, version }: ThreadDocument, next: ThreadDocument): Promise<boolean> {
     const { _id: _same, ...fields } = next;
     const written = await this.#threads.replaceOne({ _id, version }, { ...fields, version: version + 1 });
     return written.matchedCount === 1;
@@ -99,7 +99,7 @@ export class MongodbThreads implements ThreadTable {
       .find({ expires_at: { $lt: Date.parse(now) }, status: { $ne: "busy" } })
       .sort({ expires_at: 1 })
       .limit(limit);
-    return (await found.toArray()).map(readThread);
+    return (await found.toArray()).map(fromThreadDocument);
   }
 
   async search(query: ThreadQuery): Promise<ThreadPage> {
@@ -109,7 +109,7 @@ export class MongodbThreads implements ThreadTable {
     const total = await this.#count(match.filter);
     if (offset >= total || limit <= 0) return { rows: [], total };
     const found = this.#threads.find(match.filter).sort(sortOf(query)).skip(offset).limit(limit);
-    return { rows: (await found.toArray()).map(readThread), total };
+    return { rows: (await found.toArray()).map(fromThreadDocument), total };
   }
 
   async count(filter: ThreadFilter): Promise<number> {
@@ -134,28 +134,28 @@ export class MongodbThreads implements ThreadTable {
   async *#matching({ filter, rest }: Match, sort: Sort = {}): AsyncGenerator<ThreadRow> {
     const hasMetadata = containing(rest);
     for await (const stored of this.#threads.find(filter).sort(sort)) {
-      await dueTurn();
-      const row = readThread(stored);
+      await dueYield();
+      const row = fromThreadDocument(stored);
       if (hasMetadata(row.metadata)) yield row;
     }
   }
 
   /** The plain command: the driver's own way is an aggregation, which not every compatible server counts by index. */
-  async #count(filter: Filter<StoredThread>): Promise<number> {
+  async #count(filter: Filter<ThreadDocument>): Promise<number> {
     const { n } = await this.#db.command({ count: this.#threads.collectionName, query: filter as Document });
     return n as number;
   }
 }
 
 interface Match {
-  filter: Filter<StoredThread>;
+  filter: Filter<ThreadDocument>;
   /** What documents cannot be looked up by, and is tested one by one. */
   rest: Record<string, unknown> | undefined;
 }
 
 function matchOf({ ids, metadata = {}, scope, status }: ThreadFilter): Match {
   const { facts, rest } = splitFilter(metadata);
-  const filter: Filter<StoredThread> = {
+  const filter: Filter<ThreadDocument> = {
     // Without any condition a server tells what it has noted, which may be wrong after it was killed.
     _id: ids ? { $in: [...new Set(ids)] } : { $gt: "" },
     ...(status && { status }),

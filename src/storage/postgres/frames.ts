@@ -87,7 +87,7 @@ export class PostgresFrames implements FrameBus {
       () => new driver.Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT, keepAlive: true }),
       `gs_frames_${lockKey(options.schema).replace("-", "m")}`,
       (channel, text) => this.#pool.queryOnce("SELECT pg_notify($1, $2)", [channel, text]),
-      () => this.#tellLoss(),
+      () => this.#notifyLoss(),
     );
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_MS).unref();
   }
@@ -103,7 +103,7 @@ export class PostgresFrames implements FrameBus {
   }
 
   get pollMs(): number {
-    return this.#hints.areHeard ? 2_000 : 250;
+    return this.#hints.isListening ? 2_000 : 250;
   }
 
   async append(parts: readonly FramePart[]): Promise<(number | undefined)[]> {
@@ -184,7 +184,7 @@ export class PostgresFrames implements FrameBus {
       this.#tables ??= this.#pool.transaction((query) => query(this.#sql.tables));
       await this.#tables;
       const rows = await this.#pool.query<Row>(text, values);
-      if (this.#isAway) this.#tellLoss();
+      if (this.#isAway) this.#notifyLoss();
       this.#isAway = false;
       return rows;
     } catch (error) {
@@ -194,7 +194,7 @@ export class PostgresFrames implements FrameBus {
     }
   }
 
-  #tellLoss(): void {
+  #notifyLoss(): void {
     for (const hear of this.#lost) hear();
   }
 
@@ -306,7 +306,7 @@ function statements(schema: string) {
 class Hints {
   readonly channel: string;
   /** Whether they come through: a pooler takes LISTEN and passes nothing on. */
-  areHeard = false;
+  isListening = false;
   readonly #create: () => Client;
   readonly #send: (channel: string, text: string) => Promise<unknown>;
   readonly #onLoss: () => void;
@@ -354,7 +354,7 @@ class Hints {
       } catch {
         failures += 1;
       }
-      this.areHeard = false;
+      this.isListening = false;
       await sleep(Math.min(50 * 2 ** failures, LONGEST_PAUSE), undefined, { ref: false });
     }
   }
@@ -382,7 +382,7 @@ class Hints {
   }
 
   #hear(payload: string): void {
-    if (payload === this.#self) this.areHeard = true;
+    if (payload === this.#self) this.isListening = true;
     const names = payload === EVERYTHING ? [...this.#heard.keys()] : payload.split(",");
     for (const name of names) for (const hear of this.#heard.get(name) ?? []) hear();
   }

@@ -1,7 +1,7 @@
 import type { ItemRow, ItemTable, StoredItem } from "../storage.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
-import { toJson } from "./rows.js";
+import { toJsonColumn } from "./rows.js";
 
 const COLUMNS = "namespace, key, value, created_at, updated_at, ttl_minutes";
 
@@ -27,7 +27,7 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
   return {
     get: async (namespace, key, at) => (await query<ItemRow>(get, [namespace, key, at]))[0],
     async put({ namespace, key, value, updated_at, ttl_minutes, expires_at }) {
-      await query(put, [namespace, key, toJson(value), updated_at, ttl_minutes, expires_at]);
+      await query(put, [namespace, key, toJsonColumn(value), updated_at, ttl_minutes, expires_at]);
     },
     async delete(namespace, key) {
       await query(`DELETE FROM ${items} WHERE namespace = $1 AND key = $2`, [namespace, key]);
@@ -35,7 +35,15 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
     page: ({ under = "", after, limit, at }) =>
       query<StoredItem>(page, [after?.namespace ?? null, after?.key ?? null, at, limit, under]),
     async restore({ namespace, key, value, created_at, updated_at, ttl_minutes, expires_at }) {
-      await query(restore, [namespace, key, toJson(value), created_at, updated_at, ttl_minutes, expires_at]);
+      await query(restore, [
+        namespace,
+        key,
+        toJsonColumn(value),
+        created_at,
+        updated_at,
+        ttl_minutes,
+        expires_at,
+      ]);
     },
     async namespaces(at) {
       return (await query<{ namespace: string }>(namespaces, [at])).map(({ namespace }) => namespace);

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
-import { atMost } from "../../support/pause.js";
+import { withTimeout } from "../../support/pause.js";
 import { Stopwatch } from "../../support/stopwatch.js";
 import { type ExplainError, storageError } from "../driver-errors.js";
 import { CONNECT_TIMEOUT } from "./options.js";
@@ -289,7 +289,7 @@ export class LockConnection {
    * @throws StorageUnavailableError when there is none within 10 s (`storage_unavailable`)
    */
   async session(): Promise<LockSession> {
-    const session = await atMost(CONNECT_TIMEOUT, this.#current);
+    const session = await withTimeout(CONNECT_TIMEOUT, this.#current);
     if (session) return session;
     const explained = this.#options.explain(this.#fault);
     throw new StorageUnavailableError(explained?.message ?? "the thread locks cannot be reached", {

@@ -78,8 +78,8 @@ interface Waiting {
 
 /** Resolves when the session has the lock. */
 async function waitOn(session: LockSession, key: string, { yields, signal }: Waiting): Promise<void> {
-  const bell = new Bell(signal);
-  const forget = session.onUnlock(key, () => bell.ring());
+  const bell = new Wakeup(signal);
+  const forget = session.onUnlock(key, () => bell.wake());
   let isRaised: boolean | undefined;
   let isOurs: boolean | undefined;
   try {
@@ -110,9 +110,9 @@ async function askForRoom(
 }
 
 /** Ends a wait before its time; a ring that nobody waits for is kept for the next wait. */
-class Bell {
+class Wakeup {
   readonly #signal: AbortSignal | undefined;
-  readonly #onAbort = () => this.ring();
+  readonly #onAbort = () => this.wake();
   #rung = false;
   #end: (() => void) | undefined;
 
@@ -121,7 +121,7 @@ class Bell {
     signal?.addEventListener("abort", this.#onAbort);
   }
 
-  ring(): void {
+  wake(): void {
     this.#rung = true;
     this.#end?.();
   }

@@ -29,7 +29,7 @@ import {
 import { PostgresPool } from "./pool.js";
 import { PostgresQueue } from "./queue.js";
 import { createPostgresOwners, PostgresRuns } from "./runs.js";
-import { isMissing, migrate, requireTables, SCHEMA_VERSION, versionOf } from "./schema.js";
+import { isMissing, migratePostgres, requireTables, POSTGRES_SCHEMA_VERSION, versionOf } from "./schema.js";
 import { PostgresThreads } from "./threads.js";
 import { createPostgresTimers } from "./timers.js";
 
@@ -84,7 +84,7 @@ async function prepare(
     await requireTables(pool, schema);
     return { threads: createThreadLocks({ maxWaiting }), close: async () => undefined };
   }
-  await migrate(pool, driver, schema);
+  await migratePostgres(pool, driver, schema);
   const connection = await openLocks(driver, options);
   const queue = new PostgresQueue(pool, connection, schema);
   return {
@@ -205,7 +205,7 @@ export async function postgresSchema(storageOptions: StorageOptions): Promise<Sc
     return {
       location: `postgresql://${server}/${database}`,
       parts: [
-        { name: "rows", version: rows, wanted: SCHEMA_VERSION },
+        { name: "rows", version: rows, wanted: POSTGRES_SCHEMA_VERSION },
         { name: "checkpoints", version: checkpoints, wanted: await saverVersions(driver) },
       ],
     };

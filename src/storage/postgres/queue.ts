@@ -2,17 +2,17 @@ import { STORED_RUN_COLUMNS } from "../sql-rows.js";
 import type {
   AcceptOptions,
   Acceptance,
-  QueueFigures,
+  QueueStats,
   RunQueue,
   RunRow,
   ThreadPatch,
-  WaitingHead,
+  ReadyRun,
 } from "../storage.js";
-import { KEEPER } from "../timers.js";
+import { DELAYED_OWNER } from "../timers.js";
 import type { LockConnection } from "./lock-session.js";
 import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
-import { storePatch, storeRun, threadAssignments, toJson } from "./rows.js";
+import { storePatch, toRunColumns, threadAssignments, toJsonColumn } from "./rows.js";
 import { runValue } from "./runs.js";
 import { CALLER, callerOf } from "./schema.js";
 
@@ -45,8 +45,8 @@ export class PostgresQueue implements RunQueue {
   readonly #sql: ReturnType<typeof statements>;
   readonly #listeners = new Set<() => void>();
   #isListening = false;
-  #ringing: NodeJS.Timeout | undefined;
-  #isRungAgain = false;
+  #notifying: NodeJS.Timeout | undefined;
+  #isNotifiedAgain = false;
   #isClosed = false;
 
   constructor(pool: PostgresPool, connection: LockConnection, schema: string) {
@@ -58,36 +58,36 @@ export class PostgresQueue implements RunQueue {
 
   async accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance> {
     const { queued, mostBefore, mostWaiting = null, mostOfCaller = null, from } = options;
-    const stored = storeRun(row);
+    const stored = toRunColumns(row);
     const own = from ? TAKEN_COLUMNS.map((column) => stored[STORED_RUN_COLUMNS.indexOf(column)]) : stored;
-    const values = [...own, storePatch(thread), toJson(queued), mostBefore, mostWaiting, mostOfCaller];
+    const values = [...own, storePatch(thread), toJsonColumn(queued), mostBefore, mostWaiting, mostOfCaller];
     if (from) values.push(from.owner, from.attempt);
     const sql = from ? this.#sql.acceptHeld : this.#sql.accept;
     const [place] = await this.#pool.query<Place>(sql, values);
     return place ? acceptanceOf(place) : { became: "no_thread" };
   }
 
-  heads(limit: number, except: readonly string[], served: readonly string[] = []): Promise<WaitingHead[]> {
-    return this.#pool.query<WaitingHead>(this.#sql.heads, [limit, except, served]);
+  readyRuns(limit: number, except: readonly string[], served: readonly string[] = []): Promise<ReadyRun[]> {
+    return this.#pool.query<ReadyRun>(this.#sql.heads, [limit, except, served]);
   }
 
-  async figures(): Promise<QueueFigures> {
-    const [row] = await this.#pool.query<QueueFigures>(this.#sql.figures, []);
+  async stats(): Promise<QueueStats> {
+    const [row] = await this.#pool.query<QueueStats>(this.#sql.figures, []);
     return row ?? { waiting: 0, ready: 0, oldest_seconds: 0 };
   }
 
-  ring(): void {
+  notify(): void {
     if (this.#isClosed) return;
-    if (this.#ringing) {
-      this.#isRungAgain = true;
+    if (this.#notifying) {
+      this.#isNotifiedAgain = true;
       return;
     }
-    void this.#ringNow();
-    this.#ringing = setTimeout(() => {
-      this.#ringing = undefined;
-      if (this.#isRungAgain) this.ring();
+    void this.#notifyNow();
+    this.#notifying = setTimeout(() => {
+      this.#notifying = undefined;
+      if (this.#isNotifiedAgain) this.notify();
     }, RING_MS).unref();
-    this.#isRungAgain = false;
+    this.#isNotifiedAgain = false;
   }
 
   listen(hear: () => void): () => void {
@@ -99,10 +99,10 @@ export class PostgresQueue implements RunQueue {
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#ringing);
+    clearTimeout(this.#notifying);
   }
 
-  async #ringNow(): Promise<void> {
+  async #notifyNow(): Promise<void> {
     try {
       await (await this.#connection.session()).ask(this.#key, "wakeAll");
     } catch {
@@ -115,8 +115,8 @@ export class PostgresQueue implements RunQueue {
     while (!this.#isClosed) {
       try {
         const session = await this.#connection.session();
-        const forget = session.onUnlock(this.#key, () => this.#tell());
-        this.#tell();
+        const forget = session.onUnlock(this.#key, () => this.#wakeListeners());
+        this.#wakeListeners();
         await new Promise<void>((resolve) => {
           if (session.lost.aborted) resolve();
           session.lost.addEventListener("abort", () => resolve(), { once: true });
@@ -128,7 +128,7 @@ export class PostgresQueue implements RunQueue {
     }
   }
 
-  #tell(): void {
+  #wakeListeners(): void {
     for (const hear of this.#listeners) hear();
   }
 }
@@ -144,7 +144,7 @@ function statements(schema: string) {
   const runs = tableIn(schema, "gs_runs");
   const isFirst = `NOT EXISTS (
     SELECT FROM ${runs} AS earlier WHERE earlier.thread_id = r.thread_id AND earlier.seq < r.seq
-      AND earlier.status IN ('pending', 'running') AND earlier.owner <> '${KEEPER.id}')`;
+      AND earlier.status IN ('pending', 'running') AND earlier.owner <> '${DELAYED_OWNER.id}')`;
   return {
     accept: acceptance(schema, STORED_RUN_COLUMNS, (values) => {
       const [names, texts] = [Object.keys(values).join(", "), Object.values(values).join(", ")];
@@ -157,7 +157,7 @@ function statements(schema: string) {
         WHERE r.run_id = ${run_id} AND r.thread_id = ${thread_id} AND r.status = 'pending'
           AND r.owner = $${next} AND r.attempt = $${next + 1}::integer AND ${ACCEPTED} RETURNING 1`;
     }),
-    heads: headsOf(runs, isFirst),
+    heads: readyRunsOf(runs, isFirst),
     // It is ready since it was accepted, or given back, or since the run before it ended.
     figures: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
         greatest(0, coalesce(extract(epoch FROM now() - min(since::timestamptz) FILTER (WHERE is_first)), 0))::float8
@@ -222,7 +222,7 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
 }
 
 /** From one caller who waits to the next, by the index: however many runs each has. `isFirst` is of `r`. */
-function headsOf(runs: string, isFirst: string): string {
+function readyRunsOf(runs: string, isFirst: string): string {
   const nextCaller = (caller: string) =>
     `(SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
   const ready = (caller: string, most: string) =>

@@ -4,26 +4,26 @@ import type { TtlColumns } from "../sql-rows.js";
 import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../storage.js";
 
 /** pg parses JSON columns itself. */
-export interface StoredThread extends Omit<ThreadRow, "ttl">, TtlColumns {}
+export interface ThreadColumns extends Omit<ThreadRow, "ttl">, TtlColumns {}
 
 /** In the order of `THREAD_COLUMNS`. */
-export const storeThread = (row: ThreadRow): unknown[] => [
+export const toThreadColumns = (row: ThreadRow): unknown[] => [
   row.thread_id,
   row.created_at,
   row.updated_at,
   row.state_updated_at,
-  toJson(row.metadata),
-  toJson(row.config),
+  toJsonColumn(row.metadata),
+  toJsonColumn(row.config),
   row.status,
   row.error === null ? null : storable(row.error),
   row.ttl?.strategy ?? null,
   row.ttl?.ttl_minutes ?? null,
   expiryOf(row),
   row.scope,
-  row.graphs && toJson(row.graphs),
+  row.graphs && toJsonColumn(row.graphs),
 ];
 
-export function readThread(stored: StoredThread): ThreadRow {
+export function fromThreadColumns(stored: ThreadColumns): ThreadRow {
   const { thread_id, created_at, updated_at, state_updated_at, metadata, config, status, error } = stored;
   const { scope, graphs, ttl_strategy: strategy, ttl_minutes } = stored;
   return {
@@ -42,27 +42,27 @@ export function readThread(stored: StoredThread): ThreadRow {
 }
 
 /** In the order of `RUN_COLUMNS`. */
-export const storeRun = (row: RunRow): unknown[] => [
+export const toRunColumns = (row: RunRow): unknown[] => [
   row.run_id,
   row.thread_id,
   row.assistant_id,
   row.created_at,
   row.updated_at,
   row.status,
-  toJson(row.metadata),
-  toJson(row.kwargs),
+  toJsonColumn(row.metadata),
+  toJsonColumn(row.kwargs),
   row.multitask_strategy,
   row.error === null ? null : storable(row.error),
-  row.usage && toJson(row.usage),
+  row.usage && toJsonColumn(row.usage),
   row.owner,
-  row.fault ? toJson(row.fault) : null,
+  row.fault ? toJsonColumn(row.fault) : null,
   row.attempt ?? 1,
-  row.resumption ? toJson(row.resumption) : null,
-  row.tasks ? toJson(row.tasks) : null,
+  row.resumption ? toJsonColumn(row.resumption) : null,
+  row.tasks ? toJsonColumn(row.tasks) : null,
 ];
 
 /** A patch as one JSON parameter: a key that is left out is not there. */
-export const storePatch = (patch: ThreadPatch | RunPatch): string => toJson(patch);
+export const storePatch = (patch: ThreadPatch | RunPatch): string => toJsonColumn(patch);
 
 /**
  * Assignments of a patched thread; `patch` is an expression of type json. The end of the time to live follows from
@@ -102,7 +102,7 @@ export function runAssignments(patch: string): string {
     ${json("tasks")}`;
 }
 
-export const toJson = (value: unknown): string => storableJson(JSON.stringify(value));
+export const toJsonColumn = (value: unknown): string => storableJson(JSON.stringify(value));
 
 /** JSON that PostgreSQL takes: it has no place for NUL, nor for half a surrogate pair. */
 export function storableJson(json: string): string {

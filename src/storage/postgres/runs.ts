@@ -1,8 +1,8 @@
 import type { RunTasks } from "../../models/run.js";
-import { KEEPER } from "../timers.js";
+import { DELAYED_OWNER } from "../timers.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
-import { runAssignments, storePatch, storeRun, threadAssignments } from "./rows.js";
+import { runAssignments, storePatch, toRunColumns, threadAssignments } from "./rows.js";
 import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
 import type {
   OwnerTable,
@@ -61,7 +61,7 @@ export class PostgresRuns implements RunTable {
         WHERE t.thread_id = $2 AND NOT EXISTS (
           SELECT 1 FROM ${runs} AS later
           WHERE later.thread_id = $2 AND later.seq > run.seq AND later.status ${UNFINISHED}
-            AND later.owner <> '${KEEPER.id}')`,
+            AND later.owner <> '${DELAYED_OWNER.id}')`,
       delete: `DELETE FROM ${runs} WHERE run_id = $1 AND thread_id = $2 RETURNING 1`,
       list: `SELECT ${columns} FROM ${runs} WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,
@@ -75,7 +75,7 @@ export class PostgresRuns implements RunTable {
   }
 
   async insert(row: RunRow, thread: ThreadPatch): Promise<boolean> {
-    return (await this.#pool.query(this.#sql.insert, [...storeRun(row), storePatch(thread)])).length > 0;
+    return (await this.#pool.query(this.#sql.insert, [...toRunColumns(row), storePatch(thread)])).length > 0;
   }
 
   async get(threadId: string, runId: string): Promise<RunRow | undefined> {

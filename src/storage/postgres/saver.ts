@@ -13,20 +13,20 @@ import type { CheckpointKey } from "../checkpointer.js";
 import { guardOf, knownHead } from "../known-head.js";
 import {
   addSends,
-  checkpointOf,
-  type CheckpointPlace,
+  requiredCheckpointRef,
+  type CheckpointRef,
   configOf,
   heldRun,
   type HeldRuns,
   type NeededChannels,
   numbered,
-  placeOf,
+  checkpointRef,
   readingOf,
   tupleOf,
   isWriteNeeded,
 } from "../saver-parts.js";
 import type { PostgresPool } from "./pool.js";
-import { toJson } from "./rows.js";
+import { toJsonColumn } from "./rows.js";
 import * as sql from "./saver-sql.js";
 import type { CheckpointRow } from "./saver-sql.js";
 import { type EditGuard, PostgresWriter, type Serialized } from "./writer.js";
@@ -74,13 +74,13 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
-    const [tuple] = await this.#read(placeOf(config), { limit: 1, needed: readingOf(config).channels });
+    const [tuple] = await this.#read(checkpointRef(config), { limit: 1, needed: readingOf(config).channels });
     return tuple;
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { limit = Infinity, before, filter } = options;
-    const place = (config.configurable ?? {}) as Partial<CheckpointPlace>;
+    const place = (config.configurable ?? {}) as Partial<CheckpointRef>;
     // Ids order the checkpoints of one namespace only.
     const isPaged = place.thread_id !== undefined && place.checkpoint_ns !== undefined;
     let end = before?.configurable?.checkpoint_id as string | undefined;
@@ -100,7 +100,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { checkpoint_id: parent, ...place } = placeOf(config);
+    const { checkpoint_id: parent, ...place } = checkpointRef(config);
     const { thread_id, checkpoint_ns } = place;
     const { channel_values, ...rest } = checkpoint;
     const { id } = checkpoint;
@@ -131,7 +131,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { thread_id, checkpoint_ns, checkpoint_id } = checkpointOf(config);
+    const { thread_id, checkpoint_ns, checkpoint_id } = requiredCheckpointRef(config);
     const { writes: own, replace } = numbered(writes);
     const entries = own.map(async ({ idx, channel, value }) => {
       const key = { thread: thread_id, ns: checkpoint_ns, id: checkpoint_id, task: taskId, idx };
@@ -173,7 +173,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   }
 
   async #read(
-    place: Partial<CheckpointPlace>,
+    place: Partial<CheckpointRef>,
     { limit, before, filter = {}, needed }: PageOptions,
   ): Promise<CheckpointTuple[]> {
     const values: unknown[] = [];
@@ -183,7 +183,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     if (place.checkpoint_ns != null) test("checkpoint_ns =", place.checkpoint_ns);
     if (place.checkpoint_id) test("checkpoint_id =", place.checkpoint_id);
     if (before !== undefined) test("checkpoint_id <", before);
-    if (Object.keys(filter).length > 0) test("metadata @>", toJson(filter));
+    if (Object.keys(filter).length > 0) test("metadata @>", toJsonColumn(filter));
     const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
     const text = sql.readCheckpoints(
       this.#schema,

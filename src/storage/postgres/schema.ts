@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from "../../support/errors.js";
-import { KEEPER } from "../timers.js";
+import { DELAYED_OWNER } from "../timers.js";
 import { lockKey, type PostgresDriver } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 
@@ -160,7 +160,7 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   CREATE FUNCTION ${s}.gs_unfinished(thread text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
   BEGIN
     RETURN (SELECT count(*) FROM ${s}.gs_runs WHERE thread_id = thread AND status IN ('pending', 'running')
-      AND owner <> '${KEEPER.id}');
+      AND owner <> '${DELAYED_OWNER.id}');
   END $$;
   `,
   // Until now a run that never began ended with what it would have gone on with: it did not die.
@@ -180,7 +180,7 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
 ];
 
 /** Version of the tables that this release reads and writes. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Make the schema and all tables, and bring them up to date: one transaction under an advisory lock of its own, so
@@ -188,7 +188,11 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
  * create anything passes when nothing is missing.
  * @throws StorageUnavailableError when the tables are of a later version (`storage_unavailable`)
  */
-export async function migrate(pool: PostgresPool, driver: PostgresDriver, schema: string): Promise<void> {
+export async function migratePostgres(
+  pool: PostgresPool,
+  driver: PostgresDriver,
+  schema: string,
+): Promise<void> {
   await pool.transaction(async (query) => {
     await query("SELECT pg_advisory_xact_lock($1)", [lockKey("set-up", schema)]);
     await createSchema(query, schema);

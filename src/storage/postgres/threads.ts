@@ -11,7 +11,14 @@ import type {
 } from "../storage.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
-import { readThread, type StoredThread, storePatch, storeThread, threadAssignments, toJson } from "./rows.js";
+import {
+  fromThreadColumns,
+  type ThreadColumns,
+  storePatch,
+  toThreadColumns,
+  threadAssignments,
+  toJsonColumn,
+} from "./rows.js";
 import { deleteCheckpoints } from "./saver-sql.js";
 
 const columns = THREAD_COLUMNS.join(", ");
@@ -40,17 +47,17 @@ export class PostgresThreads implements ThreadTable {
   }
 
   async insert(row: ThreadRow): Promise<boolean> {
-    return (await this.#pool.query(this.#sql.insert, storeThread(row))).length > 0;
+    return (await this.#pool.query(this.#sql.insert, toThreadColumns(row))).length > 0;
   }
 
   async get(threadId: string): Promise<ThreadRow | undefined> {
-    const [stored] = await this.#pool.query<StoredThread>(this.#sql.get, [threadId]);
-    return stored && readThread(stored);
+    const [stored] = await this.#pool.query<ThreadColumns>(this.#sql.get, [threadId]);
+    return stored && fromThreadColumns(stored);
   }
 
   async update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
-    const [stored] = await this.#pool.query<StoredThread>(this.#sql.update, [threadId, storePatch(patch)]);
-    return stored && readThread(stored);
+    const [stored] = await this.#pool.query<ThreadColumns>(this.#sql.update, [threadId, storePatch(patch)]);
+    return stored && fromThreadColumns(stored);
   }
 
   /** Its runs go with it, by their foreign key, and in the same statement what checkpoints are left of it. */
@@ -67,8 +74,8 @@ export class PostgresThreads implements ThreadTable {
   }
 
   async expired(now: string, limit: number): Promise<ThreadRow[]> {
-    const stored = await this.#pool.query<StoredThread>(this.#sql.expired, [Date.parse(now), limit]);
-    return stored.map(readThread);
+    const stored = await this.#pool.query<ThreadColumns>(this.#sql.expired, [Date.parse(now), limit]);
+    return stored.map(fromThreadColumns);
   }
 }
 
@@ -127,8 +134,8 @@ class PostgresSearch {
     const match = new Match({ ids });
     const sql = `SELECT ${columns} FROM ${this.#threads} WHERE ${match.indexed}
       ORDER BY ${orderBy(sortBy, sortOrder === "asc")} LIMIT ${match.add(limit)} OFFSET ${match.add(offset)}`;
-    const stored = await this.#pool.query<StoredThread>(sql, match.values);
-    return { rows: stored.map(readThread), total: ids.length };
+    const stored = await this.#pool.query<ThreadColumns>(sql, match.values);
+    return { rows: stored.map(fromThreadColumns), total: ids.length };
   }
 
   /** Ids of the threads that match; the server is asked for the first elements of lists, the rest is compared here. */
@@ -165,7 +172,7 @@ class PostgresSearch {
       FROM ${this.#facts}($1::jsonb) AS f (fact) OFFSET 0) AS counted`;
     const { rest: _, ...split } = splitFilter(metadata);
     const facts = Object.fromEntries(split.facts.map((fact) => JSON.parse(fact) as [string, unknown]));
-    const [row] = await this.#pool.query<{ all: string; matching: string }>(sql, [toJson(facts)]);
+    const [row] = await this.#pool.query<{ all: string; matching: string }>(sql, [toJsonColumn(facts)]);
     return { all: Number(row?.all ?? 0), matching: Number(row?.matching ?? 0) };
   }
 
@@ -199,10 +206,10 @@ class PostgresSearch {
   }
 
   async #read(sql: string, values: unknown[], reversed: boolean) {
-    type Row = StoredThread & { total: string };
+    type Row = ThreadColumns & { total: string };
     const stored = await this.#pool.queryOnce<Row>(sql, values);
     const total = Number(stored[0]?.total ?? 0);
-    const rows = stored.filter((row) => row.thread_id !== null).map(readThread);
+    const rows = stored.filter((row) => row.thread_id !== null).map(fromThreadColumns);
     return { rows: reversed ? rows.reverse() : rows, total };
   }
 }
@@ -254,7 +261,7 @@ class Match {
       ...(status ? [`status = ${this.add(status)}`] : []),
       ...(scope === undefined ? [] : [`(scope IS NULL OR scope = ${this.add(scope)})`]),
     ];
-    this.metadata = facts.length > 0 || rest ? `${this.add(toJson(metadata))}::jsonb` : undefined;
+    this.metadata = facts.length > 0 || rest ? `${this.add(toJsonColumn(metadata))}::jsonb` : undefined;
     this.kept = tests.length === 0 && !rest && facts.length <= 1;
     this.isAll = this.kept && !this.metadata;
     this.isOpaque = rest !== undefined && facts.length === 0;

@@ -2,7 +2,7 @@ import type { TimerRow, TimerTable } from "../storage.js";
 import { TIMER_COLUMNS } from "../sql-rows.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
-import { toJson } from "./rows.js";
+import { toJsonColumn } from "./rows.js";
 
 const columns = TIMER_COLUMNS.join(", ");
 const values = TIMER_COLUMNS.map((_, index) => `$${index + 1}`).join(", ");
@@ -15,7 +15,7 @@ const valuesOf = ({ kind, id, thread_id, scope, due_at, created_at, version, dat
   due_at,
   created_at,
   version,
-  toJson(data),
+  toJsonColumn(data),
 ];
 
 /** Timers in a PostgreSQL schema. */

@@ -13,7 +13,7 @@ import {
 } from "../frame-bus.js";
 import { type RedisClient, RedisConnection } from "./client.js";
 import { explainRedis } from "./errors.js";
-import { loadRedisDriver, locationOf, prefixOf, type RedisDriver } from "./options.js";
+import { loadRedisDriver, redisLocation, prefixOf, type RedisDriver } from "./options.js";
 
 /** Entries of a stream that are read at once; each is a part as it was written. */
 const ENTRIES = 16;
@@ -85,7 +85,7 @@ export class RedisFrames implements FrameBus {
 
   /** @throws ConfigError (`config_invalid`), StorageUnavailableError without the package (`storage_unavailable`) */
   static async open(uri: string, keyPrefix: unknown): Promise<RedisFrames> {
-    const place = locationOf(uri);
+    const place = redisLocation(uri);
     if (!place)
       throw new ConfigError("stream_uri is not a valid URI of Redis", {
         hint: "write redis://user:password@host:6379/0",

@@ -23,7 +23,7 @@ export function readRedisOptions({
   checkpointer_uri: uri,
   checkpointer_options: options,
 }: StorageOptions): RedisOptions {
-  const place = uri === undefined || !isRedisUri(uri) ? undefined : locationOf(uri);
+  const place = uri === undefined || !isRedisUri(uri) ? undefined : redisLocation(uri);
   if (uri === undefined || !place) {
     throw new ConfigError("checkpointer_scheme redis needs a checkpointer_uri that names its server", {
       hint: "set checkpointer_uri to a URI such as redis://user:password@host:6379/0",
@@ -88,7 +88,7 @@ export async function loadRedisDriver(setting = "checkpointer_scheme redis"): Pr
 export const isRedisUri = (uri: string): boolean => /^rediss?:\/\//i.test(uri);
 
 /** Where a connection string leads, without user and password; undefined when it is malformed. */
-export function locationOf(uri: string): { location: string; host: string } | undefined {
+export function redisLocation(uri: string): { location: string; host: string } | undefined {
   if (!URL.canParse(uri)) return undefined;
   const { protocol, hostname, port, pathname } = new URL(uri);
   if (hostname === "" || !/^\/?\d*$/.test(pathname)) return undefined;

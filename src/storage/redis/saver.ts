@@ -16,14 +16,14 @@ import { knownHead } from "../known-head.js";
 import { containing } from "../rows.js";
 import {
   addSends,
-  checkpointOf,
+  requiredCheckpointRef,
   configOf,
   isNeeded,
   isWriteNeeded,
   type NeededChannels,
   numbered,
-  type Place,
-  placeOf,
+  type NamespaceRef,
+  checkpointRef,
   readingOf,
   tupleOf,
 } from "../saver-parts.js";
@@ -71,7 +71,7 @@ export class RedisSaver extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
-    const place = placeOf(config);
+    const place = checkpointRef(config);
     const needed = readingOf(config).channels;
     if (place.checkpoint_id) return this.#tuples.get(place, place.checkpoint_id, needed);
     for await (const tuple of this.#tuples.newestFirst(place, { pageSize: 1, needed })) return tuple;
@@ -88,7 +88,7 @@ export class RedisSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { checkpoint_id: parent, ...place } = placeOf(config);
+    const { checkpoint_id: parent, ...place } = checkpointRef(config);
     const { thread_id, checkpoint_ns } = place;
     const { channel_values: values, ...rest } = checkpoint;
     const keys = this.#keys.namespace(thread_id, checkpoint_ns);
@@ -124,7 +124,7 @@ export class RedisSaver extends BaseCheckpointSaver {
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { thread_id, checkpoint_ns, checkpoint_id } = checkpointOf(config);
+    const { thread_id, checkpoint_ns, checkpoint_id } = requiredCheckpointRef(config);
     const keys = this.#keys.namespace(thread_id, checkpoint_ns);
     const { writes: own, replace } = numbered(writes);
     const transaction = this.#begin(thread_id, checkpoint_ns, checkpoint_id);
@@ -194,7 +194,7 @@ class RedisTuples {
     this.#saver = saver;
   }
 
-  async get(place: Place, id: string, needed?: NeededChannels): Promise<CheckpointTuple | undefined> {
+  async get(place: NamespaceRef, id: string, needed?: NeededChannels): Promise<CheckpointTuple | undefined> {
     const keys = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
     const [record, pendingWrites] = await Promise.all([
       this.#connection.client.hGetAll(keys.checkpoint(id)),
@@ -212,7 +212,7 @@ class RedisTuples {
 
   /** Checkpoints of a namespace, those below the id `before`. */
   async *newestFirst(
-    place: Place,
+    place: NamespaceRef,
     { before, pageSize = PAGE, needed }: PageOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { ids } = this.#keys.namespace(place.thread_id, place.checkpoint_ns);
@@ -231,7 +231,7 @@ class RedisTuples {
 
   /** As `BaseCheckpointSaver.list`; over all threads or namespaces when the place leaves them open. */
   async *list(
-    place: Partial<Place>,
+    place: Partial<NamespaceRef>,
     { limit = Infinity, before, filter = {}, needed }: CheckpointListOptions & Pick<PageOptions, "needed">,
   ): AsyncGenerator<CheckpointTuple> {
     const places = await this.#places(place);
@@ -249,7 +249,7 @@ class RedisTuples {
     }
   }
 
-  async *#merged(places: Place[], options: PageOptions): AsyncGenerator<CheckpointTuple> {
+  async *#merged(places: NamespaceRef[], options: PageOptions): AsyncGenerator<CheckpointTuple> {
     const all: CheckpointTuple[] = [];
     for (const place of places) {
       for await (const tuple of this.newestFirst(place, options)) all.push(tuple);
@@ -257,9 +257,9 @@ class RedisTuples {
     yield* all.sort((a, b) => (a.checkpoint.id < b.checkpoint.id ? 1 : -1));
   }
 
-  async #places({ thread_id, checkpoint_ns }: Partial<Place>): Promise<Place[]> {
+  async #places({ thread_id, checkpoint_ns }: Partial<NamespaceRef>): Promise<NamespaceRef[]> {
     const threads = thread_id === undefined ? await this.#threads() : [thread_id];
-    const places: Place[] = [];
+    const places: NamespaceRef[] = [];
     for (const thread of threads) {
       const namespaces =
         checkpoint_ns === undefined

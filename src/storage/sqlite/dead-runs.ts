@@ -1,7 +1,7 @@
-import { KEEPER } from "../timers.js";
+import { DELAYED_OWNER } from "../timers.js";
 import type { DeadRunTable } from "../storage.js";
 import type { SqliteFile } from "./file.js";
-import { columns, IS_UNFINISHED, readRun, type SqliteRuns, type StoredRun } from "./runs.js";
+import { columns, IS_UNFINISHED, fromRunColumns, type SqliteRuns, type SqliteRunColumns } from "./runs.js";
 import type { SqliteThreads } from "./threads.js";
 
 /** As the index of those that died has it. */
@@ -18,12 +18,12 @@ export const createSqliteDeadRuns = (
   threads: SqliteThreads,
 ): DeadRunTable => ({
   list: ({ limit, offset }) =>
-    file.read(() => (file.statement(LIST).all(limit, offset) as StoredRun[]).map(readRun)),
+    file.read(() => (file.statement(LIST).all(limit, offset) as SqliteRunColumns[]).map(fromRunColumns)),
   count: () => file.read(() => file.statement(COUNT).pluck().get() as number),
   revive: ({ run_id, thread_id }, patch, thread) =>
     file.write(() => {
       const row = runs.find(run_id);
-      const asked = { run_id, thread_id, keeper: KEEPER.id };
+      const asked = { run_id, thread_id, keeper: DELAYED_OWNER.id };
       if (!row || file.statement(CAN_REVIVE).get(asked) === undefined) return false;
       runs.replace(row, patch);
       threads.patch(thread_id, thread);

@@ -22,7 +22,7 @@ import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
 import { createSqliteOwners, SqliteRuns } from "./runs.js";
-import { migrate, SCHEMA_VERSION } from "./schema.js";
+import { migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
 import { createSqliteTimers } from "./timers.js";
 import { SqliteWriter, TRY_MS } from "./writer.js";
@@ -35,7 +35,7 @@ type SqliteOptions = StorageOptions & { cwd?: string };
  * @throws StorageUnavailableError when the file cannot be used, or better-sqlite3 not loaded (`storage_unavailable`)
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
-  const location = locationOf(options);
+  const location = sqlitePath(options);
   const notices: string[] = [];
   const driver = await loadSqliteDriver(options);
   const db = openFile(location, driver, { readOnly: options.readOnly ?? false, notices });
@@ -70,7 +70,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
 
 /** @throws as `openSqlite` */
 export async function openSqliteRows(options: SqliteOptions): Promise<RowStorage> {
-  const location = locationOf(options);
+  const location = sqlitePath(options);
   const db = openFile(location, await loadSqliteDriver(options), { readOnly: true, notices: [] });
   return rowsOf(db, new SqliteFile(db, new SqliteWriter(db)), location);
 }
@@ -103,7 +103,7 @@ async function checkpointerOf(db: Database, writer: SqliteWriter): Promise<Check
 }
 
 /** @throws ConfigError (`config_invalid`) */
-export function locationOf({ checkpointer_uri: uri, cwd = process.cwd() }: SqliteOptions): string {
+export function sqlitePath({ checkpointer_uri: uri, cwd = process.cwd() }: SqliteOptions): string {
   if (uri && isSqliteUri(uri)) return sqliteLocation(uri, cwd);
   throw new ConfigError("checkpointer_scheme sqlite needs a checkpointer_uri that names its file", {
     hint: `set checkpointer_uri to a path such as "./graph-serve.db", or to "${IN_MEMORY}"`,
@@ -134,7 +134,7 @@ function prepare(db: Database, location: string, notices: string[]): void {
   db.pragma("foreign_keys = ON");
   const copy = copyEarlier(db, location);
   if (copy !== undefined) notices.push(copy);
-  migrate(db);
+  migrateSqlite(db);
   assertWritable(db);
   db.pragma(`busy_timeout = ${TRY_MS}`);
 }
@@ -145,10 +145,10 @@ function prepare(db: Database, location: string, notices: string[]): void {
  */
 function copyEarlier(db: Database, location: string): string | undefined {
   const version = versionOf(db);
-  if (location === IN_MEMORY || version === 0 || version >= SCHEMA_VERSION) return undefined;
+  if (location === IN_MEMORY || version === 0 || version >= SQLITE_SCHEMA_VERSION) return undefined;
   const copy = `${location}.v${version}.bak`;
   if (!existsSync(copy)) copyWhole(db, copy);
-  return `the tables were brought up from version ${version} to ${SCHEMA_VERSION}; the file as it was is ${copy}`;
+  return `the tables were brought up from version ${version} to ${SQLITE_SCHEMA_VERSION}; the file as it was is ${copy}`;
 }
 
 /** All or nothing: two processes may do it at once, or end in the middle. */
@@ -326,8 +326,8 @@ function assertOurs(db: Database, location: string): void {
     });
   }
   const version = db.prepare("SELECT max(version) FROM gs_schema").pluck().get() as number | null;
-  if (version === SCHEMA_VERSION) return;
-  const isOlder = (version ?? 0) < SCHEMA_VERSION;
+  if (version === SQLITE_SCHEMA_VERSION) return;
+  const isOlder = (version ?? 0) < SQLITE_SCHEMA_VERSION;
   throw new StorageUnavailableError(
     `the database was written by ${isOlder ? "an earlier" : "a later"} graph-serve: ${location}`,
     {
@@ -346,11 +346,11 @@ function noDatabase(location: string): StorageUnavailableError {
 
 /** The schema version of a SQLite file. */
 export async function sqliteSchema(options: SqliteOptions): Promise<SchemaState> {
-  const location = locationOf(options);
+  const location = sqlitePath(options);
   const driver = await loadSqliteDriver(options);
   const state = (version: number): SchemaState => ({
     location,
-    parts: [{ name: "tables", version, wanted: SCHEMA_VERSION }],
+    parts: [{ name: "tables", version, wanted: SQLITE_SCHEMA_VERSION }],
   });
   if (location === IN_MEMORY || !existsSync(location)) return state(0);
   let db: Database | undefined;

@@ -24,7 +24,7 @@ import type { SqliteThreads } from "./threads.js";
 
 type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
 
-export interface StoredRun extends Omit<RunRow, Texts> {
+export interface SqliteRunColumns extends Omit<RunRow, Texts> {
   metadata: string;
   kwargs: string;
   usage: string | null;
@@ -34,7 +34,7 @@ export interface StoredRun extends Omit<RunRow, Texts> {
   tasks: string | null;
 }
 
-const storeRun = (row: RunRow): StoredRun => ({
+const storeRun = (row: RunRow): SqliteRunColumns => ({
   ...row,
   metadata: JSON.stringify(row.metadata),
   kwargs: JSON.stringify(row.kwargs),
@@ -45,7 +45,7 @@ const storeRun = (row: RunRow): StoredRun => ({
   tasks: row.tasks ? JSON.stringify(row.tasks) : null,
 });
 
-export const readRun = (stored: Omit<StoredRun, "tasks">): RunRow => ({
+export const fromRunColumns = (stored: Omit<SqliteRunColumns, "tasks">): RunRow => ({
   ...stored,
   metadata: JSON.parse(stored.metadata) as JsonObject,
   kwargs: JSON.parse(stored.kwargs) as JsonObject,
@@ -135,8 +135,10 @@ export class SqliteRuns implements RunTable {
 
   list({ status, ...query }: RunQuery): Promise<RunRow[]> {
     return this.#file.read(() => {
-      const stored = this.#file.statement(LIST).all({ ...query, status: status ?? null }) as StoredRun[];
-      return stored.map(readRun);
+      const stored = this.#file
+        .statement(LIST)
+        .all({ ...query, status: status ?? null }) as SqliteRunColumns[];
+      return stored.map(fromRunColumns);
     });
   }
 
@@ -147,7 +149,7 @@ export class SqliteRuns implements RunTable {
       ...(assistantIds && { assistantIds: JSON.stringify(assistantIds) }),
     };
     return this.#file.read(() =>
-      (this.#file.statement(searchOf(wanted)).all(wanted) as StoredRun[]).map(readRun),
+      (this.#file.statement(searchOf(wanted)).all(wanted) as SqliteRunColumns[]).map(fromRunColumns),
     );
   }
 
@@ -176,8 +178,8 @@ export class SqliteRuns implements RunTable {
 
   /** Within a `read` or a `write`, as `replace`. */
   find(runId: string): RunRow | undefined {
-    const stored = this.#file.statement(GET).get(runId) as StoredRun | undefined;
-    return stored && readRun(stored);
+    const stored = this.#file.statement(GET).get(runId) as SqliteRunColumns | undefined;
+    return stored && fromRunColumns(stored);
   }
 
   /** False, and nothing changed, when the run has ended or is unknown, or is another's than the holder's. */

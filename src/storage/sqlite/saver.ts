@@ -15,8 +15,8 @@ import type { CheckpointKey } from "../checkpointer.js";
 import { requireKnownHead } from "../known-head.js";
 import {
   addSends,
-  checkpointOf,
-  type CheckpointPlace,
+  requiredCheckpointRef,
+  type CheckpointRef,
   configOf,
   type HeldRun,
   heldRun,
@@ -25,7 +25,7 @@ import {
   isWriteNeeded,
   type NeededChannels,
   numbered,
-  placeOf,
+  checkpointRef,
   readingOf,
   textSerializer,
   tupleOf,
@@ -66,16 +66,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
-    const found = this.#rows.page({ ...placeOf(config), limit: 1 });
+    const found = this.#rows.page({ ...checkpointRef(config), limit: 1 });
     const [row] = found instanceof Promise ? await found : found;
     return row && this.#tuple(row, this.#reader(), readingOf(config).channels);
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { limit = Infinity, before, filter = {} } = options;
-    const place = (config.configurable ?? {}) as Partial<CheckpointPlace>;
+    const place = (config.configurable ?? {}) as Partial<CheckpointRef>;
     const end = before?.configurable?.checkpoint_id as string | undefined;
-    let after: CheckpointRow | undefined;
+    let after: SqliteCheckpointRow | undefined;
     for (let left = limit; left > 0; left -= PAGE) {
       const size = Math.min(left, PAGE);
       const rows = await this.#rows.page({ ...place, before: end, after, filter, limit: size });
@@ -92,7 +92,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { checkpoint_id: parent, ...place } = placeOf(config);
+    const { checkpoint_id: parent, ...place } = checkpointRef(config);
     const { thread_id, checkpoint_ns } = place;
     const { channel_values, ...rest } = checkpoint;
     const inherited = parent === undefined ? {} : this.#rows.valuesOf(thread_id, checkpoint_ns, parent);
@@ -133,7 +133,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const place = checkpointOf(config);
+    const place = requiredCheckpointRef(config);
     const { writes: own, replace } = numbered(writes);
     const rows = await Promise.all(
       own.map(async ({ value, ...write }): Promise<WriteRow> => {
@@ -173,7 +173,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   async #tuple(
-    row: CheckpointRow,
+    row: SqliteCheckpointRow,
     read: (id: number) => Buffer,
     needed: NeededChannels | undefined,
   ): Promise<CheckpointTuple> {
@@ -209,7 +209,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return tupleOf(row, { id: checkpoint_id, parent, checkpoint, metadata, pendingWrites });
   }
 
-  async #sendsOf(parent: CheckpointRow): Promise<unknown[]> {
+  async #sendsOf(parent: SqliteCheckpointRow): Promise<unknown[]> {
     const sends = this.#rows.writesOf(parent).filter(({ channel }) => channel === TASKS);
     return Promise.all(sends.map(({ value }) => this.#load(value)));
   }
@@ -224,7 +224,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 }
 
-export interface CheckpointRow extends CheckpointKey {
+export interface SqliteCheckpointRow extends CheckpointKey {
   thread_id: string;
   parent_checkpoint_id: string | null;
   /** JSON of the checkpoint without its values. */
@@ -252,7 +252,7 @@ interface PageQuery {
   /** Only checkpoints with lesser ids. */
   before?: string;
   /** Only what follows this row. */
-  after?: CheckpointRow;
+  after?: SqliteCheckpointRow;
   /** Values that the metadata have, by key: texts and whole numbers. */
   filter?: Record<string, unknown>;
   limit: number;
@@ -265,7 +265,7 @@ const IS_KEPT = (id: string) =>
 class SqliteCheckpoints {
   readonly #db: Database;
   readonly #writer: SqliteWriter;
-  readonly #pages = new Map<string, Statement<unknown[], CheckpointRow>>();
+  readonly #pages = new Map<string, Statement<unknown[], SqliteCheckpointRow>>();
   readonly #sql;
 
   constructor(db: Database, writer: SqliteWriter) {
@@ -280,7 +280,7 @@ class SqliteCheckpoints {
       held: db.prepare<[HeldRun]>(
         "SELECT 1 FROM gs_runs WHERE run_id = @run_id AND owner = @owner AND attempt = @attempt AND status = 'running'",
       ),
-      insert: db.prepare<[CheckpointRow]>(
+      insert: db.prepare<[SqliteCheckpointRow]>(
         `INSERT OR REPLACE INTO gs_checkpoints
            (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, channel_values, metadata)
          VALUES
@@ -345,7 +345,7 @@ class SqliteCheckpoints {
     return this.#sql.newest.get(threadId, namespace) ?? undefined;
   }
 
-  insert(row: CheckpointRow): void {
+  insert(row: SqliteCheckpointRow): void {
     this.#sql.insert.run(row);
   }
 
@@ -354,7 +354,7 @@ class SqliteCheckpoints {
     for (const row of rows) statement.run(row);
   }
 
-  writesOf(key: CheckpointRow): WriteRow[] {
+  writesOf(key: SqliteCheckpointRow): WriteRow[] {
     return this.#sql.writes.all(key);
   }
 
@@ -387,7 +387,7 @@ class SqliteCheckpoints {
     after,
     filter = {},
     limit,
-  }: PageQuery): CheckpointRow[] | Promise<CheckpointRow[]> {
+  }: PageQuery): SqliteCheckpointRow[] | Promise<SqliteCheckpointRow[]> {
     const tests: string[] = [];
     const params: unknown[] = [];
     const test = (sql: string, ...values: unknown[]) => {
@@ -408,11 +408,11 @@ class SqliteCheckpoints {
     return this.#writer.read(() => statement.all(...params, limit));
   }
 
-  #statement(tests: readonly string[]): Statement<unknown[], CheckpointRow> {
+  #statement(tests: readonly string[]): Statement<unknown[], SqliteCheckpointRow> {
     const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
     const sql = `SELECT * FROM gs_checkpoints ${where}
       ORDER BY checkpoint_id DESC, checkpoint_ns DESC, thread_id DESC LIMIT ?`;
-    const statement = this.#pages.get(sql) ?? this.#db.prepare<unknown[], CheckpointRow>(sql);
+    const statement = this.#pages.get(sql) ?? this.#db.prepare<unknown[], SqliteCheckpointRow>(sql);
     this.#pages.set(sql, statement);
     return statement;
   }

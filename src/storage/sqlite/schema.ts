@@ -161,14 +161,14 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /** Version of the tables that this release reads and writes. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export const SQLITE_SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Bring our tables up to date. One transaction that takes the write lock at its start: of two processes that open a
  * fresh file together, the second waits and finds the work done.
  * @throws StorageUnavailableError when the tables are of a later version (`storage_unavailable`)
  */
-export function migrate(db: Database): void {
+export function migrateSqlite(db: Database): void {
   db.transaction(() => {
     db.exec("CREATE TABLE IF NOT EXISTS gs_schema (version INTEGER NOT NULL)");
     const version = (db.prepare("SELECT max(version) FROM gs_schema").pluck().get() as number | null) ?? 0;

@@ -1,6 +1,6 @@
 import { filterInTurns } from "../../support/event-loop.js";
 import type { JsonObject } from "../../models/common.js";
-import { containing, expiryOf, factsOf, patchThread, splitFilter } from "../rows.js";
+import { containing, expiryOf, labelsOf, patchThread, splitFilter } from "../rows.js";
 import { THREAD_COLUMNS, type TtlColumns } from "../sql-rows.js";
 import type {
   ThreadFilter,
@@ -63,7 +63,7 @@ export class SqliteThreads implements ThreadTable {
     const sql = `INSERT INTO gs_threads (${columns}) VALUES (${values}) ON CONFLICT DO NOTHING`;
     return this.#file.write(() => {
       if (this.#file.statement(sql).run(storeThread(row)).changes === 0) return false;
-      this.#addFacts(row, factsOf(row.metadata));
+      this.#addFacts(row, labelsOf(row.metadata));
       return true;
     });
   }
@@ -123,8 +123,8 @@ export class SqliteThreads implements ThreadTable {
 
   #updateFacts(row: ThreadRow, next: ThreadRow): void {
     const { thread_id, updated_at } = next;
-    const before = new Set(factsOf(row.metadata));
-    const after = new Set(factsOf(next.metadata));
+    const before = new Set(labelsOf(row.metadata));
+    const after = new Set(labelsOf(next.metadata));
     const remove = this.#file.statement("DELETE FROM gs_thread_facts WHERE thread_id = ? AND fact = ?");
     for (const fact of before) if (!after.has(fact)) remove.run(thread_id, fact);
     this.#file

@@ -3,7 +3,7 @@ import type { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
 import { isRecord, type JsonObject } from "../../models/common.js";
-import { isMessage, type MessageMaker, storeChunk, storeMessage } from "./messages.js";
+import { isMessageObject, type MessageMaker, storeChunk, storeMessage } from "./messages.js";
 import {
   type Answer,
   modelRequest,
@@ -36,7 +36,7 @@ export interface ModelLike {
 const modelStandIns = new WeakSet<ModelLike>();
 
 /** Give a model its own methods; a model that does not stream stays one, since callers ask which it is. */
-export function standInForModel(model: ModelLike, base: ModelLike, recorder: Recorder): void {
+export function modelDouble(model: ModelLike, base: ModelLike, recorder: Recorder): void {
   if (modelStandIns.has(model)) return;
   modelStandIns.add(model);
   const { _generate, _streamResponseChunks, _streamChatModelEvents } = model;
@@ -182,7 +182,7 @@ export interface ToolLike {
 
 const toolStandIns = new WeakSet<ToolLike>();
 
-export function standInForTool(tool: ToolLike, recorder: Recorder): void {
+export function toolDouble(tool: ToolLike, recorder: Recorder): void {
   if (toolStandIns.has(tool)) return;
   toolStandIns.add(tool);
   const { _call } = tool;
@@ -242,7 +242,7 @@ function listening(config: unknown, events: unknown[]): unknown {
 }
 
 function answerOf(result: unknown): Answer {
-  if (isMessage(result)) return { messages: [storeMessage(result)] };
+  if (isMessageObject(result)) return { messages: [storeMessage(result)] };
   return isPlain(result) ? { result: result ?? null } : { live: true };
 }
 

@@ -26,7 +26,7 @@ const isEmpty = (value: unknown): boolean =>
   (isRecord(value) && Object.keys(value).length === 0);
 
 /** True for a message object of any copy of the library. */
-export function isMessage(value: unknown): value is BaseMessage {
+export function isMessageObject(value: unknown): value is BaseMessage {
   return isRecord(value) && typeof value.getType === "function" && "content" in value;
 }
 

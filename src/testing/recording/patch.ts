@@ -14,8 +14,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
 import { isRecord } from "../../models/common.js";
-import { hearOf } from "../../support/module-hooks.js";
-import { type Recorder, type ModelLike, standInForModel, standInForTool, type ToolLike } from "./doubles.js";
+import { onModuleExports } from "../../support/module-hooks.js";
+import { type Recorder, type ModelLike, modelDouble, toolDouble, type ToolLike } from "./doubles.js";
 import { MessageMaker } from "./messages.js";
 import type { Recording } from "./recording.js";
 
@@ -44,11 +44,11 @@ let isListening = false;
  * Watch for copies of the library that graphs load from now on: a provider's package may have one of its own, whose
  * models would be asked past a recording. Imports none itself.
  */
-export function hearOfCopies(): void {
+export function onLibraryCopies(): void {
   if (isListening) return;
   isListening = true;
   const modules = BASES.map((name) => ({ ending: `/@langchain/core/dist/${FILES[name]}.js`, name }));
-  hearOf(modules, (name, value) => {
+  onModuleExports(modules, (name, value) => {
     const base = name as BaseName;
     told.set(base, (told.get(base) ?? new Set()).add(prototypeOf(value)));
     onCopy(base, prototypeOf(value));
@@ -80,9 +80,9 @@ export async function patchLibrary(find: FindRecording): Promise<() => void> {
 
 function patchBase(base: BaseName, prototype: Patched, recorder: Recorder): void {
   if (base === "StructuredTool")
-    return patch(prototype, ["call"], (tool) => standInForTool(tool as ToolLike, recorder));
+    return patch(prototype, ["call"], (tool) => toolDouble(tool as ToolLike, recorder));
   patch(prototype, ["generate", "_streamIterator", "streamEvents"], (model) =>
-    standInForModel(model as ModelLike, prototype as unknown as ModelLike, recorder),
+    modelDouble(model as ModelLike, prototype as unknown as ModelLike, recorder),
   );
 }
 
@@ -136,7 +136,7 @@ function commonJsCopies(base: BaseName): Patched[] {
 }
 
 /** The first id of this name that a config or a run manager carries. */
-export function idOf(name: "thread_id" | "run_id", hints: readonly unknown[]): string | undefined {
+export function findId(name: "thread_id" | "run_id", hints: readonly unknown[]): string | undefined {
   for (const hint of hints.filter(isRecord)) {
     for (const place of [hint.metadata, hint.configurable]) {
       const id = isRecord(place) ? place[name] : undefined;

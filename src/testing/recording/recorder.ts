@@ -5,7 +5,7 @@ import { type CaseFile, folderOf } from "../case-files.js";
 import type { Redact } from "../redact.js";
 import type { Mismatch } from "../result.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { type FindRecording, hearOfCopies, idOf, patchLibrary } from "./patch.js";
+import { type FindRecording, onLibraryCopies, findId, patchLibrary } from "./patch.js";
 import {
   entryText,
   readRecording,
@@ -46,7 +46,7 @@ export class Recordings {
     mode: RecordingMode,
     redact: Redact,
   ): Promise<Recordings> {
-    hearOfCopies();
+    onLibraryCopies();
     const recordings = new Recordings(mode, redact);
     for (const file of caseFiles) {
       const path = mockOf(file);
@@ -65,7 +65,7 @@ export class Recordings {
   /** By the thread's id, wherever a call carries it; where none does, the only recording there is. */
   readonly #find: FindRecording = (hints) => {
     if (this.#playing.size === 0) return undefined;
-    const threadId = idOf("thread_id", hints);
+    const threadId = findId("thread_id", hints);
     if (threadId !== undefined) return this.#playing.get(threadId);
     return this.#playing.size === 1 ? [...this.#playing.values()][0] : undefined;
   };
@@ -147,7 +147,7 @@ export async function answerFromTranscripts(
   const calls = found.flatMap((each) => each ?? []).map((call) => ({ ...call, case: caseName }));
   const recording = new StoredRecording(calls, { caseName, file: fileOf(folder, caseName), redact });
   const restore = await patchLibrary((hints) =>
-    idOf("thread_id", hints) === threadId ? recording : undefined,
+    findId("thread_id", hints) === threadId ? recording : undefined,
   );
   return {
     end: (isFine) => {
@@ -180,7 +180,7 @@ export class Transcripts {
   static async open(options: TranscriptOptions): Promise<Transcripts> {
     const transcripts = new Transcripts(options);
     transcripts.#restore = await patchLibrary((hints) => {
-      const runId = idOf("run_id", hints);
+      const runId = findId("run_id", hints);
       return runId === undefined ? undefined : transcripts.#recording(runId);
     });
     return transcripts;

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError, errorMessage, errorName } from "../../support/errors.js";
-import { readIfThere } from "../../support/read-text.js";
+import { readIfExists } from "../../support/read-text.js";
 import { firstDifference, normalized } from "../normalized.js";
 import type { Redact } from "../redact.js";
 import { mismatch, type Mismatch } from "../result.js";
@@ -177,7 +177,7 @@ const VERSION = 1;
  * @throws ConfigError with the line that cannot be read (`config_invalid`)
  */
 export async function readRecording(file: string): Promise<RecordedCall[] | undefined> {
-  const text = await readIfThere(file);
+  const text = await readIfExists(file);
   if (text === undefined) return undefined;
   const [head, ...lines] = text.split("\n");
   const format = parseLine(file, head ?? "", 1);

@@ -1,4 +1,4 @@
-/** `| head -1`: a reader that goes away ends a command quietly, whatever it is. Real processes, real pipes. */
+/** `| head -1`: a closed stdout ends every command without an error. Uses real processes and pipes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -21,7 +21,7 @@ afterAll(async () => {
   await project.project.remove();
 });
 
-/** Runs it with nobody at the other end of its stdout. */
+/** Runs the command with its stdout closed. */
 async function unread(argv: string[]): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, [join(installed, "bin/graph-serve.js"), ...argv], {
     cwd: project.project.dir,
@@ -33,11 +33,11 @@ async function unread(argv: string[]): Promise<{ code: number | null; stderr: st
   return { code, stderr };
 }
 
-it("every command ends quietly", { timeout: 240_000 }, async () => {
+it("every command exits with code 0 if stdout is closed", { timeout: 240_000 }, async () => {
   const { threads, run, fork } = project;
   const table = entries({ threads, run, fork, thread: threads.chat, ownRun: run });
   const calls = Object.entries(table).flatMap(([name, { succeeds }]) =>
-    // A server has nothing to say on stdout.
+    // Servers print nothing on stdout.
     succeeds === undefined ? [] : [[...name.split(" "), ...succeeds, "-q"]],
   );
   const workers = Array.from({ length: AT_ONCE }, async () => {

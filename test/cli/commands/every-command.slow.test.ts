@@ -1,4 +1,4 @@
-/** What holds for every command of the program; a command that is not in the table fails here. */
+/** Checks that apply to every command. A command missing from the table fails here. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,14 +14,14 @@ import { entries, type Entry, type Ids } from "./table.js";
 const SHAPES = entries({ threads: {} } as Ids);
 const NAMES = Object.keys(SHAPES);
 
-/** Without ids, what would name a thread of its own is missing or `undefined`. */
+/** True if the command takes a thread: without ids, its arguments contain `null` or "undefined". */
 const takesThread = (name: string): boolean => /null|undefined/.test(JSON.stringify(SHAPES[name]));
 
 let project: Awaited<ReturnType<typeof createProjectOfCommands>>;
 let help: CommandHelp[];
-/** Threads that a command has for itself. */
+/** Threads reserved for each command. */
 const own = new Map<string, { thread: string; ownRun: string }[]>();
-/** A command that takes its thread away needs another one each time. */
+/** Number of threads for `threads delete`, which uses up one per call. */
 const SPARE = 8;
 beforeAll(async () => {
   project = await createProjectOfCommands();
@@ -47,7 +47,7 @@ afterAll(async () => {
   await project.project.remove();
 });
 
-/** How the command is called, on a thread of its own that it may change. */
+/** The table entry of the command, with a thread of its own that it may change. */
 const entryOf = (name: string): Entry => {
   const { threads, run, fork } = project;
   const threadsOfIt = own.get(name) ?? [{ thread: "", ownRun: "" }];
@@ -58,20 +58,20 @@ const entryOf = (name: string): Entry => {
 const call = (name: string, argv: string[], options: CliOptions = {}) =>
   cli([...name.split(" "), ...argv], { cwd: project.project.dir, ...options });
 
-/** The arguments for one more time. */
+/** The arguments for a repeated call. */
 const again = (name: string, argv: string[]): string[] => (name === "init" ? [...argv, "--force"] : argv);
 
 interface Failure {
   error: { code: string; message: string };
 }
 
-it("the table holds every command, and no other", () => {
+it("the table lists exactly the commands of the program", () => {
   const commands = help.filter(({ name, commands: below }) => name !== "" && below.length === 0);
   expect(NAMES.slice().sort()).toEqual(commands.map(({ name }) => name).sort());
 });
 
 describe.each(NAMES)("%s", (name) => {
-  it("says what it does, with examples", () => {
+  it("the help has a description and examples", () => {
     const { usage, description, examples } = help.find((command) => command.name === name)!;
     expect(usage).toContain(`graph-serve ${name}`);
     expect(description).toMatch(/^[A-Z].*\.$/);
@@ -79,14 +79,14 @@ describe.each(NAMES)("%s", (name) => {
     for (const example of examples) expect(example).toMatch(new RegExp(`^graph-serve ${name}( |$)`));
   });
 
-  it("fits its help into 80 columns", async () => {
+  it("the help fits 80 columns", async () => {
     const { stdout } = await call(name, ["--help"], { columns: 80 });
     const [beforeExamples = ""] = stdout.split("\nExamples:");
     const long = beforeExamples.split("\n").filter((line) => line.length > 80 && /\s\S+\s/.test(line.trim()));
     expect(long).toEqual([]);
   });
 
-  it("answers with one document", async () => {
+  it("--json prints one document", async () => {
     const { succeeds, noDocument } = entryOf(name);
     if (!succeeds || noDocument !== undefined) return;
     const { code, stdout, stderr } = await call(name, [...succeeds, "--json"]);
@@ -94,7 +94,7 @@ describe.each(NAMES)("%s", (name) => {
     expect(typeof JSON.parse(stdout)).toBe("object");
   });
 
-  it("answers with an empty list where there is nothing", async () => {
+  it("--json prints an empty list if there are no results", async () => {
     const { empty } = entryOf(name);
     if (!empty) return;
     const { code, stdout } = await call(name, [...empty, "--json"]);
@@ -103,7 +103,7 @@ describe.each(NAMES)("%s", (name) => {
     expect([lines, none]).toEqual([0, ""]);
   });
 
-  it("ends with 4 where something is missing", async () => {
+  it("a missing resource exits with code 4", async () => {
     const { missing } = entryOf(name);
     if (!missing) return;
     const { code, stdout } = await call(name, [...missing, "--json"]);
@@ -116,7 +116,7 @@ describe.each(NAMES)("%s", (name) => {
     expect(text.stderr).toMatch(/^error {2}\S/m);
   });
 
-  it("refuses bad input with 2", async () => {
+  it("bad input exits with code 2", async () => {
     const { bad } = entryOf(name);
     for (const argv of [bad, ["--no-such-flag"]]) {
       const { code, stdout } = await call(name, [...argv, "--json"]);
@@ -132,7 +132,7 @@ describe.each(NAMES)("%s", (name) => {
     }
   });
 
-  it("writes no escape byte in a pipe", async () => {
+  it("output to a pipe contains no control characters", async () => {
     const { succeeds, bad } = entryOf(name);
     for (const argv of [...(succeeds ? [again(name, succeeds)] : []), bad]) {
       const { stdout, stderr } = await call(name, argv);
@@ -140,12 +140,12 @@ describe.each(NAMES)("%s", (name) => {
     }
   });
 
-  it.each([40, 80])("fits into %i columns, and writes no escape byte with NO_COLOR", async (columns) => {
+  it.each([40, 80])("output fits %i columns and contains no control characters with NO_COLOR", async (columns) => {
     const { succeeds, isData, bad } = entryOf(name);
     const terminal = { isTTY: true, columns, env: { NO_COLOR: "1" } };
     for (const argv of [...(succeeds ? [again(name, succeeds)] : []), bad]) {
       const { code, stdout, stderr } = await call(name, argv, terminal);
-      // A line that is drawn anew on a terminal is wiped first, whatever the colours.
+      // Progress lines on a terminal start with an erase sequence, with or without colours.
       const notes = stderr.replaceAll("\r\u001b[K", "");
       expect({ argv, control: CONTROL.exec(stdout + notes) }).toEqual({ argv, control: null });
       if (argv === bad || isData !== undefined) continue;
@@ -155,7 +155,7 @@ describe.each(NAMES)("%s", (name) => {
   });
 });
 
-it.each(["dev", "start"])("%s writes no escape byte in a pipe", async (name) => {
+it.each(["dev", "start"])("%s writes no control characters to a pipe", async (name) => {
   const running = startCli([name, "-p", "0"], { cwd: project.project.dir });
   const listening = /http:\/\/127\.0\.0\.1:\d+/;
   await Promise.race([running.stderr.until(listening), running.stdout.until(listening)]);

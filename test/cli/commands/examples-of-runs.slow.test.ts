@@ -1,4 +1,4 @@
-/** The examples of `run`, `test` and `migrate copy` that need a thread, a server or a database, run as they stand. */
+/** Runs the help examples of `run`, `test` and `migrate copy` that need a thread, a server or a database. */
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -21,7 +21,7 @@ afterEach(() => project.remove());
 const useTemplate = (name: string) =>
   cp(join(import.meta.dirname, "../../../templates", name), project.dir, { recursive: true });
 
-/** The words of a command's example that has `part` in it, `real` in its place. */
+/** The arguments of the command's example that contains `part`, with `part` replaced by `real`. */
 async function example(command: string, part: string, real = part): Promise<string[]> {
   const [help] = await readHelp(command.split(" "));
   const line = help?.examples.find((text) => text.includes(part));
@@ -43,8 +43,8 @@ async function serve(): Promise<string> {
   return server.url;
 }
 
-describe("run", () => {
-  it("--resume", async () => {
+describe("examples of run", () => {
+  it("the --resume example works", async () => {
     await useTemplate("hitl");
     const asked = await expectWell(["run", "-i", '{"payee":"Ada","amount":5}', "--json"]);
     const { thread_id } = JSON.parse(asked) as { thread_id: string };
@@ -52,14 +52,14 @@ describe("run", () => {
     expect(answered).toContain("paid 5 to Ada");
   });
 
-  it("--url", async () => {
+  it("the --url example works", async () => {
     await useTemplate("chat");
     const stdout = await expectWell(await example("run", SERVER, await serve()));
     expect(stdout).toContain('"event":"end"');
   });
 });
 
-describe("test", () => {
+describe("examples of test", () => {
   beforeEach(async () => {
     await useTemplate("chat");
     const cases = await readFile(join(project.dir, "agent.graph.yaml"), "utf8");
@@ -67,39 +67,39 @@ describe("test", () => {
   });
 
   it.each(["cases/ -t greets", "--ci --reporter junit", "--server --coverage", "--record", "--fault"])(
-    "%s",
+    "the example with %s works",
     async (part) => {
       await expectWell(await example("test", part));
     },
   );
 
-  it("--from-run", async () => {
+  it("the --from-run example works", async () => {
     const stdout = await expectWell(["run", "--message", "hello", "--json"]);
     const { run_id } = JSON.parse(stdout) as { run_id: string };
     await expectWell(await example("test", ID, run_id));
   });
 
-  it("--url", async () => {
+  it("the --url example works", async () => {
     await expectWell(await example("test", SERVER, await serve()));
   });
 });
 
-describe("migrate copy", () => {
+describe("examples of migrate copy", () => {
   beforeEach(async () => {
     await useTemplate("chat");
     await expectWell(["run", "--message", "hello"]);
   });
 
-  it("to a file", async () => {
+  it("the example with a file works", async () => {
     await expectWell(await example("migrate copy", "--to ./threads.db"));
     const listed = await expectWell(["threads", "list", "--checkpointer-uri", "./threads.db", "--json"]);
     expect((JSON.parse(listed) as { items: unknown[] }).items).toHaveLength(1);
   });
 
-  withPostgres("to PostgreSQL", (postgres) => {
-    it("is copied to", async () => {
+  withPostgres("with PostgreSQL", (postgres) => {
+    it("the example with a PostgreSQL URI works", async () => {
       const argv = await example("migrate copy", DATABASE, postgres.uri);
-      // A schema of this test's own.
+      // Copies into this test's own schema.
       await expectWell([...argv, "--to-options", JSON.stringify({ schema: postgres.schema })]);
     });
   });

@@ -1,4 +1,4 @@
-/** The examples of the commands that make, check and serve a project, run as they stand, each in a new project. */
+/** Runs the help examples of the commands that create, check and serve a project, each in a new project. */
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -16,7 +16,7 @@ afterEach(() => project.remove());
 
 const examplesOf = async (name: string): Promise<string[]> => (await readHelp(name.split(" ")))[0]!.examples;
 
-/** The words of a shell line, quotes taken off, redirection left out. */
+/** The arguments of a shell line: quotes removed, redirection dropped. */
 const wordsOf = (line: string): string[] =>
   [...line.split(" > ")[0]!.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)]
     .map(([, double, single, plain]) => double ?? single ?? plain ?? "")
@@ -36,14 +36,14 @@ it.each([
   expect(examples.length).toBeGreaterThan(0);
   for (const example of examples) {
     const argv = wordsOf(example);
-    // The second project of one name would be refused, as it should.
+    // `init` rejects a name that is already used.
     if (name === "init") argv[1] = `${argv[1]}-${examples.indexOf(example)}`;
     const { code, stderr } = await cli(argv, { cwd: project.dir });
     expect({ example, code, stderr: code === 0 ? "" : stderr }).toEqual({ example, code: 0, stderr: "" });
   }
 });
 
-it("the examples of run work, but for the one that answers a question", async () => {
+it("the examples of run work, except --resume and --url", async () => {
   const examples = (await examplesOf("run")).filter((example) => !/--resume|--url/.test(example));
   expect(examples.length).toBeGreaterThan(1);
   for (const example of examples) {
@@ -52,7 +52,7 @@ it("the examples of run work, but for the one that answers a question", async ()
   }
 });
 
-it.each(["dev", "start"])("the examples of %s work, on a free port", async (name) => {
+it.each(["dev", "start"])("the examples of %s work on a free port", async (name) => {
   for (const example of await examplesOf(name)) {
     const argv = wordsOf(example).filter((word, place, words) => word !== "-p" && words[place - 1] !== "-p");
     const running = startCli([...argv, "-p", "0"], { cwd: project.dir });
@@ -63,7 +63,7 @@ it.each(["dev", "start"])("the examples of %s work, on a free port", async (name
   }
 });
 
-it("the table of commands in docs/cli.md is that of the program", async () => {
+it("docs/cli.md lists every command with its examples", async () => {
   const page = await readFile(join(import.meta.dirname, "../../../docs/cli.md"), "utf8");
   const named = (await readHelp()).filter(({ name, commands }) => name !== "" && commands.length === 0);
   for (const { name, examples } of named) {

@@ -1,4 +1,4 @@
-/** What a thread holds may be written to take over a terminal: it is shown, never obeyed. */
+/** Threads may contain escape sequences that manipulate a terminal: commands must escape them. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cli, type CliOptions } from "../harness.js";
 import { CONTROL, createProjectOfCommands, HOSTILE } from "./project.js";
@@ -14,11 +14,11 @@ const FORMS: [string, string[], CliOptions][] = [
   ["a terminal without colours", [], { isTTY: true, columns: 80, env: { NO_COLOR: "1" } }],
   ["a narrow terminal", [], { isTTY: true, columns: 40, env: { NO_COLOR: "1" } }],
   ["a program", ["--json"], {}],
-  ["a program, by lines", ["--jsonl"], {}],
-  ["a reader of faults", ["--verbose"], {}],
+  ["a program that reads lines", ["--jsonl"], {}],
+  ["a terminal with --verbose", ["--verbose"], {}],
 ];
 
-/** Every command that shows something of a thread, on one with a question and one with an error. */
+/** Every command that shows thread data. */
 function showing(thread: string, run: string): string[][] {
   return [
     ["threads", "list"],
@@ -64,7 +64,7 @@ function showing(thread: string, run: string): string[][] {
 }
 
 it.each(FORMS)(
-  "a hostile thread sends no control character to %s",
+  "control characters in a thread are not written to %s",
   { timeout: 120_000 },
   async (_, flags, options) => {
     const { asking, askingRun, failed, failedRun } = project.hostile;

@@ -1,12 +1,12 @@
-/** The project on which every command is called, and a thread in it that nobody should show as it is. */
+/** The project for tests of every command, and threads with hostile content. */
 import { openService } from "../../../src/service.js";
 import { cli } from "../harness.js";
 import { createEveryKind, GRAPHS, type EveryKind } from "../sources/every-kind.js";
 
-/** C0, C1, a hyperlink, a title, colours, text turned around; a line break and a tab as well. */
+/** C0 and C1 controls, a hyperlink, a title, colours, bidirectional overrides, a line break and a tab. */
 export const HOSTILE =
   "\u001b]8;;http://evil.example\u0007click\u001b]8;;\u0007\u001b]0;owned\u0007\u001b[2J\u009b31m\u0085\u202egnp.exe\u2066\u061c\u0000\b\r\n\ttail";
-/** What no terminal may get out of data; line breaks, and tabs in JSON, are ours. */
+/** Characters that must never reach a terminal. Line breaks, and tabs in JSON, are written by the program. */
 export const CONTROL =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
@@ -26,7 +26,7 @@ export const graph = new StateGraph(State)
 `;
 
 export interface Hostile {
-  /** Threads with an open question, and with an error. */
+  /** Ids of a thread with an open question, a thread with an error, and their runs. */
   asking: string;
   failed: string;
   askingRun: string;
@@ -50,7 +50,7 @@ export async function createProjectOfCommands(): Promise<EveryKind & { hostile: 
   });
   try {
     const make = async (content: string) => {
-      // A NUL is refused at the edge.
+      // NUL characters are rejected on input.
       const text = content.replaceAll("\0", "");
       const { thread_id } = await service.threads.create({ metadata: { [text]: text } });
       const input = { messages: [{ role: "user", content: text, name: text }], extra: { [text]: [text] } };

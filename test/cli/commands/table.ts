@@ -1,41 +1,41 @@
-/** How each command of the program is called to succeed, to find nothing, and to refuse. */
+/** Arguments for each command: a successful call, a missing resource, an empty result and bad input. */
 import type { EveryKind } from "../sources/every-kind.js";
 
 export interface Entry {
-  /** Arguments that make it end with 0; undefined for a server, which ends when it is stopped. */
+  /** Arguments that exit with code 0; undefined for servers, which run until stopped. */
   succeeds?: string[];
-  /** Arguments with which it looks at what is not there, and the exit code for that. */
+  /** Arguments that name a missing resource, and the exit code for it. */
   missing?: string[];
   missingExit?: number;
-  /** Arguments with which it finds nothing: `items` of its document is `[]`. */
+  /** Arguments with no results: `items` of the document is `[]`. */
   empty?: string[];
-  /** Arguments that are refused with 2. */
+  /** Arguments that are rejected with exit code 2. */
   bad: string[];
-  /** Why its lines are not fitted into the terminal: they are data for a file or a program. */
+  /** Why lines are not fitted to the terminal width: they are data for a file or a program. */
   isData?: string;
-  /** Why `--json` gives no document. */
+  /** Why `--json` prints no document. */
   noDocument?: string;
 }
 
 const NOBODY = "0198c0de-0000-7000-8000-000000000000";
 
 export interface Ids extends Pick<EveryKind, "threads" | "run" | "fork"> {
-  /** The thread that is shown: an ordinary one, or one full of control characters. */
+  /** The thread to show: an ordinary one, or one full of control characters. */
   thread: string;
-  /** A run of it. */
+  /** A run of `thread`. */
   ownRun: string;
 }
 
-/** By the words of the command; groups of commands are left out. Order matters: the last ones take things away. */
+/** Entries by command name, without command groups. Order matters: commands that delete come last. */
 export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry> {
-  const file = "file of a thread";
+  const file = "a thread file";
   return {
-    // It waits for a file that is not there.
+    // `dev` waits for a missing graph file instead of failing.
     dev: { bad: ["--port", "none"] },
     studio: { bad: ["--port", "none"] },
     start: { bad: ["./nothing.ts"] },
     worker: { bad: ["./nothing.ts"] },
-    // A file that is not there is a tool that says so.
+    // `mcp` turns a missing graph file into a tool that reports the error.
     mcp: { bad: ["nothing"] },
     run: {
       succeeds: ["--message", "hello"],
@@ -78,7 +78,7 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
       succeeds: [thread],
       missing: [thread, "--checkpoint", "99"],
       bad: [thread, "--path", "a["],
-      isData: "one value, to be piped on",
+      isData: "one value, for a pipe",
     },
     history: { succeeds: [thread], empty: [threads.empty], missing: [NOBODY], bad: [thread, "--limit", "0"] },
     diff: {
@@ -106,7 +106,7 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
     "config print": { succeeds: ["--origin"], bad: ["--config", "nothing.json"] },
     "config path": { succeeds: [], bad: ["--config", "nothing.json"], isData: "a path" },
     "config schema": { succeeds: [], bad: ["--nothing"], isData: "a JSON schema" },
-    // Made by the lock file of a project, which this one has not: test/cli/dockerfile.test.ts.
+    // Needs a lock file, which this project does not have; see test/cli/dockerfile.test.ts.
     dockerfile: { bad: ["./nothing.ts"] },
     openapi: { succeeds: [], bad: ["--check", "graph.ts"], isData: "a document" },
     schemas: { succeeds: [], bad: ["--kind", "huge"], isData: "JSON schemas" },

@@ -6,7 +6,7 @@ import { layered } from "../../../src/view/layers.js";
 import { textWidth } from "../../../src/view/text.js";
 import { traceDrawing } from "./trace.js";
 
-/** `a > b` is a way, `a ? b` a conditional one. */
+/** Creates a diagram: `a > b` is an edge, `a ? b` a conditional edge. */
 function diagram(ways: string[], ids?: string[]): Diagram {
   const edges = ways.map((way): DiagramEdge => {
     const [source = "", sign, target = ""] = way.split(" ");
@@ -41,12 +41,12 @@ describe("boxes", () => {
     );
   });
 
-  it("a way past a layer runs beside it", () => {
+  it("an edge that skips a layer is routed around it", () => {
     const text = drawAscii(diagram(["a > b", "b > c", "a ? c"]), 80);
     expect(traceDrawing(text, ["a", "b", "c"])).toEqual(["a > b", "a ? c", "b > c"]);
   });
 
-  it("marks stand before the names", () => {
+  it("marks precede the names of nodes", () => {
     const { edges } = diagram(["a > b"]);
     const text = drawAscii(
       {
@@ -63,14 +63,14 @@ describe("boxes", () => {
     expect(text).toContain("✓ done   ▸ next");
   });
 
-  it("a router's answers are listed", () => {
+  it("the labels of a conditional edge are listed", () => {
     const { nodes, edges } = diagram(["a ? b"]);
     const [edge] = edges;
     const text = drawAscii({ nodes, edges: edge ? [{ ...edge, labels: ["yes", "maybe"] }] : [] }, 80);
     expect(text).toContain("a ╌▶ b   on yes, maybe");
   });
 
-  it("names may be wide or hostile", () => {
+  it("wide and hostile names are drawn safely", () => {
     const text = drawAscii(diagram(["a > 日本語", "日本語 > \u001b[31m"]), 80);
     expect(text).not.toContain("\u001b");
     expect(text).toContain("\\u001b[31m");
@@ -80,7 +80,7 @@ describe("boxes", () => {
 });
 
 describe("narrow terminals", () => {
-  it("a list takes the place of boxes", () => {
+  it("a graph wider than the terminal is drawn as a list", () => {
     expect(drawAscii(diagram(AGENT), 20)).toBe(
       [
         "__start__",
@@ -98,7 +98,7 @@ describe("narrow terminals", () => {
   });
 });
 
-/** Graphs of 2 to 15 nodes, any edges. */
+/** Random graphs with 2 to 15 nodes. */
 const anyDiagram = fc.integer({ min: 2, max: 15 }).chain((size) => {
   const ids = Array.from({ length: size }, (_, index) => `n${index}`);
   const node = fc.constantFrom(...ids);
@@ -110,8 +110,8 @@ const anyDiagram = fc.integer({ min: 2, max: 15 }).chain((size) => {
     .map((ways) => ({ ids, ways: ways.map((way) => way.join(" ")) }));
 });
 
-describe("any graph", () => {
-  it("the drawing says what the graph says", () => {
+describe("random graphs", () => {
+  it("the drawing has exactly the edges of the graph", () => {
     let drawn = 0;
     fc.assert(
       fc.property(anyDiagram, ({ ids, ways }) => {
@@ -131,7 +131,7 @@ describe("any graph", () => {
     expect(drawn).toBeGreaterThan(295);
   });
 
-  it("lines never leave the width", () => {
+  it("lines fit the width", () => {
     fc.assert(
       fc.property(anyDiagram, ({ ids, ways }) => {
         const lines = drawAscii(diagram(ways, ids), 40).split("\n");

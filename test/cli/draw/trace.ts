@@ -1,4 +1,4 @@
-/** Reads a drawing back: which boxes there are, and where the lines that leave them arrive. */
+/** Parses a drawing: finds its boxes and where their outgoing lines end. */
 const [UP, DOWN, LEFT, RIGHT] = [1, 2, 4, 8] as const;
 const SIDES: Record<string, number> = {
   "┘": UP | LEFT,
@@ -27,7 +27,7 @@ interface FoundBox {
   bottom: number;
 }
 
-/** `a > b` for a line, `a ? b` for a dashed one, `a ↺ b` for a way back; sorted. */
+/** Returns the sorted edges: `a > b` for a solid line, `a ? b` for a dashed line, `a ↺ b` for an edge back. */
 export function traceDrawing(text: string, ids: readonly string[]): string[] {
   const rows = text.split("\n").map((line) => [...line]);
   const at = (x: number, y: number) => rows[y]?.[x] ?? " ";
@@ -51,7 +51,7 @@ export function traceDrawing(text: string, ids: readonly string[]): string[] {
   return found.sort();
 }
 
-/** A stem shows its kind, a corner the line beside it. */
+/** A vertical character shows its own kind; a corner has the kind of the adjacent horizontal line. */
 function isDashed(at: (x: number, y: number) => string, x: number, y: number): boolean {
   const sides = SIDES[at(x, y)] ?? 0;
   return [at(x, y), sides & LEFT ? at(x - 1, y) : "", sides & RIGHT ? at(x + 1, y) : ""].some((char) =>
@@ -72,7 +72,7 @@ function findBox(rows: string[][], at: (x: number, y: number) => string, id: str
   throw new Error(`no box for ${id} in\n${rows.map((row) => row.join("")).join("\n")}`);
 }
 
-/** The boxes that the line downwards from (x, y) leads to. */
+/** The ids of the boxes reached by the line that goes down from (x, y). */
 function follow(
   at: (x: number, y: number) => string,
   boxes: readonly FoundBox[],

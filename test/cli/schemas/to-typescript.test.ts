@@ -7,7 +7,7 @@ const convert = (schema: JsonObject) => toTypeScript([{ name: "T", schema }]);
 
 const faults = (source: string) => compile(source, ["lib.es2023.d.ts"]);
 
-describe("types", () => {
+describe("TypeScript types", () => {
   it.each<[JsonObject, string]>([
     [{ type: "integer" }, "number"],
     [{ type: ["string", "null"] }, "string | null"],
@@ -20,11 +20,11 @@ describe("types", () => {
     [{ type: "object", additionalProperties: false }, "Record<string, never>"],
     [{ anyOf: [{ type: "string" }, { type: "number" }, { type: "string" }] }, "string | number"],
     [{}, "unknown"],
-  ])("%j becomes %s", (schema, expected) => {
+  ])("schema %j becomes %s", (schema, expected) => {
     expect(convert(schema)).toBe(`export type T = ${expected};\n`);
   });
 
-  it("objects keep keys, notes and optionality", () => {
+  it("object types keep keys, descriptions and optionality", () => {
     const schema = {
       type: "object",
       properties: {
@@ -50,7 +50,7 @@ describe("types", () => {
     );
   });
 
-  it("a graph's id becomes a name", () => {
+  it("a graph id becomes a type name", () => {
     expect(["my-agent", "agent", "2nd agent", "日本"].map(typeName)).toEqual([
       "MyAgent",
       "Agent",
@@ -60,7 +60,7 @@ describe("types", () => {
   });
 });
 
-describe("the compiler", () => {
+describe("the TypeScript compiler", () => {
   const schema = {
     type: "object",
     properties: {
@@ -90,7 +90,7 @@ describe("the compiler", () => {
     { name: "AgentState", schema },
   ]);
 
-  it("takes the module and its values", () => {
+  it("the compiler accepts the module and valid values", () => {
     const use = `const ok: AgentInput = {
       messages: [{ role: "user", content: "hi" }],
       tree: { value: 1, next: { value: 2, next: null } },
@@ -100,7 +100,7 @@ describe("the compiler", () => {
     expect(faults(module + use)).toEqual([]);
   });
 
-  it("refuses values of other types", () => {
+  it("the compiler rejects values of other types", () => {
     expect(faults(`${module}const bad: AgentState = { tree: { value: "one" } };`)).toEqual([
       "Type 'string' is not assignable to type 'number'.",
     ]);

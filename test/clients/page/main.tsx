@@ -1,6 +1,6 @@
 /**
- * A chat as people make it with `@langchain/react`: messages, tools, graphs inside, questions, stop, edit and regenerate.
- * The address says where the server is, which assistant, which transport; the thread is kept in it.
+ * A typical chat built with `@langchain/react`: messages, tools, subgraphs, interrupts, stop, edit and regenerate. The
+ * query parameters select the server, assistant and transport, and store the thread.
  */
 import { useMessageMetadata, useMessages, useStream } from "@langchain/react";
 import { StrictMode, useState } from "react";
@@ -16,7 +16,7 @@ function keepThread(threadId: string): void {
 
 const human = (content: string) => ({ messages: [{ type: "human" as const, content }] });
 
-/** What is typed is JSON where it can be read as that, else it is the text. */
+/** Parses the text as JSON, or returns it unchanged. */
 function read(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -36,7 +36,7 @@ const useChat = () =>
 type Chat = ReturnType<typeof useChat>;
 type Message = Chat["messages"][number];
 
-/** The checkpoint before the first one that has the message: of questions, this client's metadata does not tell it. */
+/** The checkpoint before the first one with the message: this client's metadata lacks it for human messages. */
 async function checkpointBefore(chat: Chat, id: string | undefined): Promise<string | undefined> {
   const states = await chat.client.threads.getHistory(chat.threadId ?? "", { limit: 100 });
   const has = (values: unknown) => JSON.stringify(values).includes(JSON.stringify(id));
@@ -119,7 +119,7 @@ function Page() {
       {chat.interrupts.length > 1 && <button onClick={answerAll}>Answer all</button>}
       <pre>{JSON.stringify({ ...chat.values, messages: undefined })}</pre>
       <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
-      <button onClick={() => void chat.submit(read(text) as never)}>Send as it is</button>
+      <button onClick={() => void chat.submit(read(text) as never)}>Send JSON</button>
       <button onClick={() => void chat.submit(human(text))}>Send</button>
       <button onClick={() => void chat.stop()}>Stop</button>
     </main>

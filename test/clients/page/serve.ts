@@ -1,4 +1,4 @@
-/** The chat page of a folder beside this file, bundled as an application bundles it, on an origin of its own. */
+/** Serves the chat page of a sibling folder, bundled like an application, on its own origin. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import { onTestFinished } from "vitest";
 /** Files of the page by path. */
 export type PageFiles = ReadonlyMap<string, string | Uint8Array>;
 
-/** Bundles the page with the packages as they are installed. */
+/** Bundles the page with the installed packages. */
 export async function bundlePage(folder: string): Promise<PageFiles> {
   const built = (await build({
     root: join(import.meta.dirname, "..", folder),
     configFile: false,
     logLevel: "error",
     mode: "production",
-    // Whoever runs the tests has another.
+    // The test runner sets a different NODE_ENV.
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [svelte],
     oxc: { jsx: { runtime: "automatic", development: false } },
@@ -27,7 +27,7 @@ export async function bundlePage(folder: string): Promise<PageFiles> {
   );
 }
 
-/** Compiles components, and modules with runes. */
+/** Compiles Svelte components and modules with runes. */
 const svelte: Plugin = {
   name: "svelte",
   transform(code, id) {
@@ -40,7 +40,7 @@ const svelte: Plugin = {
 
 const TYPES: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
 
-/** Serves the page until the test ends; gives its origin. */
+/** Serves the page until the test ends and returns its origin. */
 export async function servePage(files: PageFiles): Promise<string> {
   const server = createServer((req, res) => {
     const path = new URL(req.url ?? "/", "http://page").pathname;

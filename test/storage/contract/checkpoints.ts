@@ -16,7 +16,7 @@ const at = (thread_id: string, more: object = {}): RunnableConfig => ({
   configurable: { thread_id, ...more },
 });
 
-/** A database has no order of its own; memory keeps that of arrival. */
+/** Databases return writes sorted by task and index; memory returns them in order of arrival. */
 export function checkpointTests(storage: () => Storage, { inDatabase }: { inDatabase: boolean }): void {
   const saver = () => storage().checkpointer;
 
@@ -40,7 +40,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
   const idOf = (config: RunnableConfig) => config.configurable?.checkpoint_id as string;
   const metadataOf = async (config: RunnableConfig) => (await saver().getTuple(config))?.metadata;
 
-  it("namespaces are those of the thread's checkpoints", async () => {
+  it("namespaces() returns the namespaces of the thread's checkpoints only", async () => {
     const [thread_id, other] = [newId(), newId()];
     await put(at(thread_id, { checkpoint_ns: "child:1|leaf:2" }));
     await put(at(thread_id));
@@ -51,7 +51,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
     expect(await saver().namespaces(newId())).toEqual([]);
   });
 
-  it.runIf(inDatabase)("pending writes come task by task, in the order of their index", async () => {
+  it.runIf(inDatabase)("pending writes are sorted by task and index", async () => {
     const config = await put(at(newId()));
     await saver().putWrites(
       config,
@@ -79,7 +79,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
     for await (const tuple of saver().list(config)) expect(named(tuple)).toEqual(order);
   });
 
-  it("of a task's later attempt ordinary writes change nothing, special ones take their place", async () => {
+  it("a retried task does not overwrite ordinary writes, but replaces special ones", async () => {
     const config = await put(at(newId()));
     const write = (...writes: [channel: string, value: unknown][]) =>
       saver().putWrites(config, writes, "task");
@@ -98,7 +98,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
     );
   });
 
-  it("writes to channels that are named as methods of objects are stored as others are", async () => {
+  it("writes to channels named after object methods are stored", async () => {
     const config = await put(at(newId()));
     await saver().putWrites(
       config,
@@ -118,7 +118,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
   });
 
   describe("stamps", () => {
-    it("checkpoints name their run and configuration", async () => {
+    it("checkpoints record their run and configuration", async () => {
       const thread_id = newId();
       const config = at(thread_id, {
         run_id: "r1",
@@ -137,13 +137,13 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
       });
     });
 
-    it("the run id may stand in the metadata", async () => {
+    it("the run id can come from the metadata", async () => {
       const config = { ...at(newId()), metadata: { run_id: "r2", other: 1, langgraph_node: "a", ls_x: "b" } };
       expect(await metadataOf(await put(config))).toMatchObject({ run_id: "r2" });
       expect(await metadataOf(await put(config))).toHaveProperty("other", 1);
     });
 
-    it("private and secret keys are left out", async () => {
+    it("private and secret keys are not stored", async () => {
       const secrets = { apiKey: "s", ACCESS_TOKEN: "s", my_secret: "s", Password: "s", authHeader: "s" };
       const config = at(newId(), { ...secrets, __private: "s", model: { key: "s" }, call: () => "s" });
       expect(Object.keys((await metadataOf(await put(config))) ?? {}).sort()).toEqual([
@@ -154,7 +154,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
       ]);
     });
 
-    it("fields of LangGraph win over stamps", async () => {
+    it("LangGraph's own metadata fields take precedence over stamps", async () => {
       const config = at(newId(), { source: "mine", step: 99, parents: "mine", writes: "mine" });
       expect(await metadataOf(await put(config, { source: "input", step: 4 }))).toMatchObject({
         source: "input",
@@ -163,14 +163,14 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
       expect(await metadataOf(await put(config))).not.toHaveProperty("writes");
     });
 
-    it("a carried over run id is dropped", async () => {
+    it("the run id of an earlier run is dropped from the metadata", async () => {
       const thread_id = newId();
       expect(await metadataOf(await put(at(thread_id), { run_id: "before" }))).not.toHaveProperty("run_id");
       const config = at(thread_id, { run_id: "now" });
       expect(await metadataOf(await put(config, { run_id: "before" }))).toHaveProperty("run_id", "now");
     });
 
-    it("hostile configurable keys pollute nothing", async () => {
+    it("hostile configurable keys do not pollute the prototype", async () => {
       const configurable = JSON.parse(
         `{"thread_id":"${newId()}","__proto__":"x","constructor":"y"}`,
       ) as object;
@@ -181,7 +181,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
   });
 
   describe("fencing", () => {
-    it("a fenced run writes no more", async () => {
+    it("a fenced run cannot write", async () => {
       const config = await put(at(newId(), { run_id: "r" }));
       const late = { ...config, configurable: { ...config.configurable, run_id: "r" } };
       saver().fence("r");
@@ -197,13 +197,13 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
   });
 
   describe("listing", () => {
-    it("a list needs a thread", async () => {
+    it("listing requires a thread", async () => {
       await put(at(newId()));
       await expect(listed({ configurable: {} })).rejects.toBeInstanceOf(InvalidRequestError);
       await expect(listed({})).rejects.toBeInstanceOf(InvalidRequestError);
     });
 
-    it("newest come first, within the namespace", async () => {
+    it("checkpoints of a namespace are listed newest first", async () => {
       const thread_id = newId();
       const [a, b] = [await put(at(thread_id)), await put(at(thread_id))];
       const inner = await put(at(thread_id, { checkpoint_ns: "child:1" }));
@@ -213,7 +213,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
       expect(await listed(at(newId()))).toEqual([]);
     });
 
-    it("limits and cursors cut exactly", async () => {
+    it("limit and before return exact pages", async () => {
       const thread_id = newId();
       const ids = [];
       for (let step = 0; step < 105; step += 1) ids.unshift(idOf(await put(at(thread_id))));
@@ -249,7 +249,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
     });
 
     it.each(["a.b", '"', "'", "", "$ne", "__proto__", "constructor", "x]", "a b"])(
-      "filter key %j is data",
+      "filter key %j is treated as data",
       async (key) => {
         const thread_id = newId();
         const hostile = (value: unknown) => Object.fromEntries([[key, value]]);
@@ -271,7 +271,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
   });
 
   describe("writes", () => {
-    it("bytes come back as they went in", async () => {
+    it("bytes are read back unchanged", async () => {
       const bytes = new Uint8Array([0, 1, 200, 255, 34, 92]);
       const config = await put(at(newId()), {}, { nested: { bytes } });
       await saver().putWrites(
@@ -299,7 +299,7 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
       expect((await saver().getTuple(config))?.pendingWrites).toEqual([["task", "a", 1]]);
     });
 
-    it("deletion leaves nothing of the thread", async () => {
+    it("deleting a thread removes all its checkpoints and writes", async () => {
       const [thread_id, other] = [newId(), newId()];
       const config = await put(at(thread_id));
       await saver().putWrites(config, [["a", 1]], "task");
@@ -310,12 +310,12 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
       expect(await listed(at(thread_id))).toEqual([]);
       expect(await listed(at(thread_id, { checkpoint_ns: "child" }))).toEqual([]);
       expect(await listed(at(other))).toEqual([idOf(kept)]);
-      // The same checkpoint stored again has none of the old writes.
+      // Storing the same checkpoint again does not restore its old writes.
       await saver().put(at(thread_id), { ...emptyCheckpoint(), id: idOf(config) }, LOOP, {});
       expect((await saver().getTuple(at(thread_id)))?.pendingWrites).toEqual([]);
     });
 
-    it("getNextVersion works on any receiver", () => {
+    it("getNextVersion works without a receiver", () => {
       const next = saver().getNextVersion.bind(undefined as never);
       const [first, second] = [next(undefined), next(next(undefined))];
       expect([Math.floor(first), Math.floor(second)]).toEqual([1, 2]);

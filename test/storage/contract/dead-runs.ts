@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { KEEPER } from "../../../src/storage/timers.js";
+import { DELAYED_OWNER } from "../../../src/storage/timers.js";
 import type { Resumption, RunRow, Storage } from "../../../src/storage/storage.js";
 import { newId } from "../../../src/support/ids.js";
 import { runRow, threadRow, tick } from "./rows.js";
 
 const RESUMPTION: Resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 7 };
 
-/** What a storage does whose runs may die. */
+/** The contract of a storage that keeps dead runs: failed runs that can be retried. */
 export function deadRunTests(storage: () => Storage): void {
   const table = () => {
     const { deadRuns } = storage();
-    if (!deadRuns) throw new Error("the storage has no dead runs");
+    if (!deadRuns) throw new Error("this storage does not support dead runs");
     return deadRuns;
   };
 
@@ -31,8 +31,8 @@ export function deadRunTests(storage: () => Storage): void {
       { updated_at: tick(), status: "busy", error: null },
     );
 
-  describe("runs that died", () => {
-    it("are those that ended as error and kept what they can go on with", async () => {
+  describe("dead runs", () => {
+    it("failed runs that can be resumed are listed and counted", async () => {
       await seed({ resumption: null });
       await seed({ status: "running" });
       const runs = [await seed(), await seed(), await seed()].reverse();
@@ -43,7 +43,7 @@ export function deadRunTests(storage: () => Storage): void {
       expect(await table().count()).toBe(3);
     });
 
-    it("are revived once, and their thread with them", async () => {
+    it("a dead run is revived only once, together with its thread", async () => {
       const run = await seed({ error: "died" });
       const revived = await Promise.all([1, 2, 3].map(() => revive(run)));
       expect(revived.filter(Boolean)).toHaveLength(1);
@@ -58,18 +58,18 @@ export function deadRunTests(storage: () => Storage): void {
       ]);
     });
 
-    it("stay as they are while another run of their thread is unfinished, unless that waits for its time", async () => {
+    it("a dead run is not revived while its thread has another unfinished run, unless that run is delayed", async () => {
       const run = await seed();
       const other = await seed({ status: "pending", owner: "" }, run.thread_id);
       const before = await storage().threads.get(run.thread_id);
       expect(await revive(run)).toBe(false);
       expect(await row(run)).toEqual(run);
       expect(await storage().threads.get(run.thread_id)).toEqual(before);
-      await storage().runs.update(other.run_id, { updated_at: tick(), owner: KEEPER.id });
+      await storage().runs.update(other.run_id, { updated_at: tick(), owner: DELAYED_OWNER.id });
       expect(await revive(run)).toBe(true);
     });
 
-    it("are no others: what ended, goes on, is of another thread or unknown stays", async () => {
+    it("failed, unfinished, unknown runs and runs of another thread are not revived", async () => {
       const failed = await seed({ resumption: null });
       expect(await revive(failed)).toBe(false);
       expect(await row(failed)).toEqual(failed);
@@ -80,7 +80,7 @@ export function deadRunTests(storage: () => Storage): void {
       expect(await row(run)).toEqual(run);
     });
 
-    it("an end that comes late for the attempt that died changes nothing", async () => {
+    it("a late result of the dead attempt changes nothing", async () => {
       const run = await seed({ owner: "process-1", attempt: 3 });
       await revive(run);
       const holder = { owner: "process-1", attempt: 3 };
@@ -97,7 +97,7 @@ export function deadRunTests(storage: () => Storage): void {
       expect(await storage().threads.get(run.thread_id)).toMatchObject({ status: "busy" });
     });
 
-    it("are forgotten from a time on: then they have ended like others", async () => {
+    it("dead runs older than a given time become ordinary failed runs", async () => {
       const old = await seed({ updated_at: "2020-01-01T00:00:00.000Z" });
       const young = await seed({ updated_at: "2020-01-02T00:00:00.000Z" });
       expect(await table().forget("2020-01-02T00:00:00.000Z")).toBe(1);

@@ -20,7 +20,7 @@ export function forkTests(storage: () => Storage): void {
   }
 
   describe("copies", () => {
-    it("a copy is one checkpoint, marked as fork", async () => {
+    it("a copy is a single checkpoint marked as a fork", async () => {
       const [source, target] = [newId(), newId()];
       await askingGraph(saver()).invoke({ log: ["in"] }, at(source, "r1"));
       await saver().copyLatest(source, target, [""]);
@@ -37,7 +37,7 @@ export function forkTests(storage: () => Storage): void {
       expect(copy?.metadata).not.toHaveProperty("run_id");
     });
 
-    it("an interrupted copy resumes by itself", async () => {
+    it("an interrupted copy can be resumed", async () => {
       const graph = askingGraph(saver());
       const [source, target, second] = [newId(), newId(), newId()];
       await graph.invoke({ log: ["in"] }, at(source, "r1"));
@@ -55,7 +55,7 @@ export function forkTests(storage: () => Storage): void {
       expect((await graph.getState(at(source))).next).toEqual(["ask"]);
     });
 
-    it("an earlier checkpoint asks its question again", async () => {
+    it("a copy of an earlier checkpoint repeats its interrupt", async () => {
       const graph = askingGraph(saver());
       const [source, target] = [newId(), newId()];
       await graph.invoke({ log: ["in"] }, at(source, "r1"));
@@ -71,7 +71,7 @@ export function forkTests(storage: () => Storage): void {
       });
     });
 
-    it("an interrupt inside a subgraph is copied too", async () => {
+    it("an interrupt inside a subgraph is copied", async () => {
       const graph = nestedGraph(saver());
       const [source, target] = [newId(), newId()];
       await graph.invoke({ log: ["in"] }, at(source));
@@ -83,7 +83,7 @@ export function forkTests(storage: () => Storage): void {
       expect(log.at(-1)).toBe("answer yes");
     });
 
-    it("an earlier checkpoint asks a subgraph's question again", async () => {
+    it("a copy of an earlier checkpoint repeats the interrupt of a subgraph", async () => {
       const graph = nestedGraph(saver());
       const [source, target] = [newId(), newId()];
       await graph.invoke({ log: ["in"] }, at(source));
@@ -97,7 +97,7 @@ export function forkTests(storage: () => Storage): void {
       expect(log.at(-1)).toBe("answer second");
     });
 
-    it("a named checkpoint is copied without what was written after it, the latest too", async () => {
+    it("a named checkpoint is copied without later writes, even if it is the latest", async () => {
       const graph = askingGraph(saver());
       const [source, target] = [newId(), newId()];
       await graph.invoke({ log: ["in"] }, at(source, "r1"));
@@ -108,7 +108,7 @@ export function forkTests(storage: () => Storage): void {
       expect(copy?.pendingWrites?.map(([, channel]) => channel)).toEqual([INTERRUPT]);
     });
 
-    it("a copy keeps delta channels whole", async () => {
+    it("a copy keeps delta channels complete", async () => {
       const graph = deltaGraph(saver());
       const [source, target] = [newId(), newId()];
       for (let run = 0; run < 3; run += 1) await graph.invoke({ log: [`in ${run}`] }, at(source));
@@ -122,7 +122,7 @@ export function forkTests(storage: () => Storage): void {
       expect((await graph.getState(at(source))).values).toEqual({ log });
     });
 
-    it("nothing is copied from an empty thread", async () => {
+    it("an empty thread is copied without checkpoints", async () => {
       const target = newId();
       await saver().copyLatest(newId(), target, [""]);
       expect(await historyOf(target)).toEqual([]);
@@ -130,7 +130,7 @@ export function forkTests(storage: () => Storage): void {
   });
 
   describe("branches", () => {
-    it("each keeps its own values", async () => {
+    it("each branch keeps its own values", async () => {
       const graph = askingGraph(saver());
       const thread = newId();
       await graph.invoke({ log: ["in"] }, at(thread, "r1"));
@@ -152,8 +152,8 @@ export function forkTests(storage: () => Storage): void {
     });
   });
 
-  describe("a run's checkpoints", () => {
-    it("of another thread stay", async () => {
+  describe("deleteRun", () => {
+    it("the same run id on another thread is not affected", async () => {
       const graph = askingGraph(saver());
       const [thread, other] = [newId(), newId()];
       for (const id of [thread, other]) await graph.invoke({ log: ["in"] }, at(id, "r1"));
@@ -163,7 +163,7 @@ export function forkTests(storage: () => Storage): void {
       expect(await historyOf(other)).toEqual(before);
     });
 
-    it("go alone, and the thread is as before it", async () => {
+    it("the thread is restored to its state before the run", async () => {
       const graph = nestedGraph(saver());
       const thread = newId();
       await graph.invoke({ log: ["in"] }, at(thread, "r1"));
@@ -178,7 +178,7 @@ export function forkTests(storage: () => Storage): void {
   });
 
   describe("pruning", () => {
-    it("only the latest checkpoint stays, resumable", async () => {
+    it("only the latest checkpoint is kept and can be resumed", async () => {
       const graph = askingGraph(saver());
       const thread = newId();
       const other = newId();
@@ -194,7 +194,7 @@ export function forkTests(storage: () => Storage): void {
       expect((await graph.invoke(new Command({ resume: "yes" }), at(thread))).log.at(-1)).toBe("done");
     });
 
-    it("namespaces that are not named go", async () => {
+    it("namespaces that are not listed are removed", async () => {
       const graph = nestedGraph(saver());
       const thread = newId();
       await graph.invoke({ log: ["in"] }, at(thread));
@@ -207,7 +207,7 @@ export function forkTests(storage: () => Storage): void {
       expect(await historyOf(thread)).toHaveLength(1);
     });
 
-    it("pruning an empty thread does nothing", async () => {
+    it("pruning an empty thread changes nothing", async () => {
       const thread = newId();
       await saver().keepLatest(thread, [""]);
       expect(await historyOf(thread)).toEqual([]);

@@ -4,7 +4,7 @@ import type { Checkpointer } from "../../../src/storage/storage.js";
 
 const append = (log: string[] = [], more: string[]) => log.concat(more);
 
-/** plan -> ask (waits for an answer) -> done; the log names what ran. */
+/** plan -> ask (interrupts) -> done; the log records the nodes that ran. */
 export function askingGraph(checkpointer: Checkpointer) {
   const State = Annotation.Root({ log: Annotation<string[]>({ reducer: append, default: () => [] }) });
   return new StateGraph(State)
@@ -18,7 +18,7 @@ export function askingGraph(checkpointer: Checkpointer) {
     .compile({ checkpointer });
 }
 
-/** A log in a delta channel: checkpoints hold its writes, and its value only now and then. */
+/** A log in a delta channel: checkpoints store its writes, and its full value only occasionally. */
 export function deltaGraph(checkpointer: Checkpointer) {
   const log = () =>
     new DeltaChannel<string[], string[]>((all, writes) => all.concat(...writes), {
@@ -35,7 +35,7 @@ export function deltaGraph(checkpointer: Checkpointer) {
     .compile({ checkpointer });
 }
 
-/** An outer graph whose inner graph waits for an answer. */
+/** An outer graph whose inner graph interrupts. */
 export function nestedGraph(checkpointer: Checkpointer) {
   const State = Annotation.Root({ log: Annotation<string[]>({ reducer: append, default: () => [] }) });
   const inner = new StateGraph(State)

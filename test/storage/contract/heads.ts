@@ -13,10 +13,10 @@ export function idAt(ms: number): string {
 
 let clock = Date.parse("2026-01-01T00:00:00Z");
 
-/** A new id, greater than those before it. */
+/** A new id, greater than all previous ones. */
 export const nextId = (): string => idAt(clock++);
 
-/** Store a checkpoint as a writer that read `known` as the newest. */
+/** Stores a checkpoint as a writer that has read `known` as the newest. */
 export async function putKnowing(
   { checkpointer }: Storage,
   config: RunnableConfig,
@@ -39,9 +39,9 @@ export async function idsOf({ checkpointer }: Storage, config: RunnableConfig): 
   return ids;
 }
 
-/** `isAtomic`: the check of the newest checkpoint and the write are one step. */
+/** `isAtomic`: checking the newest checkpoint and writing are one step. */
 export function headTests(storage: () => Storage, { isAtomic }: { isAtomic: boolean }): void {
-  it.each(["", "child:1"])("a writer that missed a checkpoint in namespace %j is refused", async (ns) => {
+  it.each(["", "child:1"])("a writer that missed a checkpoint in namespace %j is rejected", async (ns) => {
     const config = { configurable: { thread_id: newId(), checkpoint_ns: ns } };
     const [first, second, late] = [nextId(), nextId(), nextId()];
     await putKnowing(storage(), config, first, "");
@@ -58,7 +58,7 @@ export function headTests(storage: () => Storage, { isAtomic }: { isAtomic: bool
     expect(await idsOf(storage(), config)).toEqual([third, second, first]);
   });
 
-  it("the writes of a checkpoint that was never stored stop no writer", async () => {
+  it("writes of a checkpoint that was never stored do not block later writers", async () => {
     const config = { configurable: { thread_id: newId(), checkpoint_ns: "" } };
     const [first, missing, next] = [nextId(), nextId(), nextId()];
     await putKnowing(storage(), config, first, "");
@@ -68,7 +68,7 @@ export function headTests(storage: () => Storage, { isAtomic }: { isAtomic: bool
     expect(await idsOf(storage(), config)).toEqual([next, first]);
   });
 
-  it("a thread that was deleted has no newest checkpoint", async () => {
+  it("a deleted thread has no newest checkpoint", async () => {
     const config = { configurable: { thread_id: newId(), checkpoint_ns: "" } };
     const [after, before] = [nextId(), nextId()];
     await putKnowing(storage(), config, before, "");
@@ -77,7 +77,7 @@ export function headTests(storage: () => Storage, { isAtomic }: { isAtomic: bool
     expect(await idsOf(storage(), config)).toEqual([after]);
   });
 
-  it.runIf(isAtomic)("of writers that know the same checkpoint, one is accepted", async () => {
+  it.runIf(isAtomic)("only one of several writers with the same newest checkpoint succeeds", async () => {
     const config = { configurable: { thread_id: newId(), checkpoint_ns: "" } };
     const first = nextId();
     await putKnowing(storage(), config, first, "");

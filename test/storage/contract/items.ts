@@ -4,11 +4,11 @@ import { newId } from "../../../src/support/ids.js";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
-/** For backends that keep the long-term memory too. */
+/** For backends that also store the long-term memory. */
 export function itemTests(storage: () => Storage): void {
   const items = (): ItemTable => {
     const table = storage().items;
-    if (!table) throw new Error("this backend keeps no items");
+    if (!table) throw new Error("this backend does not store items");
     return table;
   };
   const write = (namespace: string, key: string, second: number, expires_at: string | null = null) =>
@@ -25,7 +25,7 @@ export function itemTests(storage: () => Storage): void {
     (await items().page({ under, limit: 100, at: at(second) })).map(({ key }) => key);
 
   describe("items", () => {
-    it("a second write keeps when it was created", async () => {
+    it("overwriting an item keeps its creation time", async () => {
       const space = newId();
       await write(space, "k", 1);
       await write(space, "k", 2);
@@ -41,7 +41,7 @@ export function itemTests(storage: () => Storage): void {
       expect(await items().get(space, "k", at(3))).toBeUndefined();
     });
 
-    it("are found under a namespace, in order", async () => {
+    it("items are listed by namespace prefix, in order", async () => {
       const space = newId();
       for (const [namespace, key] of [
         [`${space}.b`, "z"],
@@ -62,7 +62,7 @@ export function itemTests(storage: () => Storage): void {
       expect(spaces).toEqual([space, `${space}.%`, `${space}.b`, `${space}x`]);
     });
 
-    it("pages give each of them once, in order, as it is kept", async () => {
+    it("pages return every item once, in order and unchanged", async () => {
       const space = newId();
       const names = [`${space}`, `${space}.a`, `${space}.b`].flatMap((namespace) =>
         ["1", "2", "3"].map((key) => [namespace, key] as const),
@@ -82,7 +82,7 @@ export function itemTests(storage: () => Storage): void {
       expect((await items().page({ limit: 1, at: at(3) })).length).toBe(1);
     });
 
-    it("one of another storage keeps its times", async () => {
+    it("a restored item keeps its timestamps", async () => {
       const item = {
         namespace: newId(),
         key: "k",
@@ -99,7 +99,7 @@ export function itemTests(storage: () => Storage): void {
       expect(kept).toEqual(item);
     });
 
-    it("that expired are gone, a renewed one stays", async () => {
+    it("expired items are removed, renewed items are kept", async () => {
       const space = newId();
       await write(space, "short", 1, at(10));
       await write(space, "renewed", 1, at(10));

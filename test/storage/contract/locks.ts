@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { isHeld } from "../../helpers/locks.js";
 import type { Storage } from "../../../src/storage/storage.js";
 
-/** Of a storage that lets two callers wait for a thread. */
+/** For a storage whose limit is two waiting callers per thread. */
 export function lockTests(storage: () => Storage): void {
   describe("locks", () => {
-    it("one lease a thread at a time", async () => {
+    it("a thread has one lease at a time", async () => {
       const { locks } = storage();
       const lease = await locks.acquire("t", { wait: false });
       expect(await locks.acquire("t", { wait: false })).toBeUndefined();
@@ -16,7 +16,7 @@ export function lockTests(storage: () => Storage): void {
       expect(await isHeld(locks, "t")).toBe(false);
     });
 
-    it("a lease is released once", async () => {
+    it("releasing a lease twice has no effect", async () => {
       const { locks } = storage();
       const first = await locks.acquire("t", { wait: false });
       const [second, third] = [locks.acquire("t", { wait: true }), locks.acquire("t", { wait: true })];
@@ -30,7 +30,7 @@ export function lockTests(storage: () => Storage): void {
       expect(await isHeld(locks, "t")).toBe(false);
     });
 
-    it("waiters come in order, a first one before them", async () => {
+    it("waiters are served in order, after a waiter with `first`", async () => {
       const { locks } = storage();
       const lease = await locks.acquire("t", { wait: false });
       const order: string[] = [];
@@ -46,7 +46,7 @@ export function lockTests(storage: () => Storage): void {
       expect(order).toEqual(["first", "one", "two"]);
     });
 
-    it("a full queue refuses, one that left makes room", async () => {
+    it("a full queue rejects waiters until one leaves", async () => {
       const { locks } = storage();
       const lease = await locks.acquire("t", { wait: false });
       const leave = new AbortController();
@@ -63,7 +63,7 @@ export function lockTests(storage: () => Storage): void {
       expect(await isHeld(locks, "t")).toBe(false);
     });
 
-    it("threads do not wait for each other", async () => {
+    it("locks of different threads are independent", async () => {
       const { locks } = storage();
       const leases = [await locks.acquire("a", { wait: false }), await locks.acquire("b", { wait: false })];
       expect(leases).not.toContain(undefined);

@@ -1,10 +1,10 @@
-/** Rows for the storage suites: a thread, a run, and a clock that never repeats. */
+/** Rows for the storage suites: a thread, a run, and a strictly increasing clock. */
 import { newId } from "../../../src/support/ids.js";
 import type { RunRow, ThreadRow } from "../../../src/storage/storage.js";
 
 let clock = Date.parse("2030-01-01T00:00:00.000Z");
 
-/** A time later than all before. */
+/** A time later than all previous ones. */
 export const tick = (): string => new Date((clock += 1000)).toISOString();
 
 export const minutesAfter = (time: string, minutes: number): string =>

@@ -21,8 +21,8 @@ export function runSearchTests(storage: () => Storage): void {
   const found = async (query?: object) => (await search(query)).map(({ run_id }) => run_id);
   const ids = (...runs: (RunRow | undefined)[]) => runs.map((run) => run?.run_id);
 
-  describe("runs of all threads", () => {
-    it("come newest first in pages, whatever their thread", async () => {
+  describe("search for runs of all threads", () => {
+    it("returns pages newest first across threads", async () => {
       const [one, other] = [await seedThread(), await seedThread()];
       const created_at = tick();
       const runs = [
@@ -37,7 +37,7 @@ export function runSearchTests(storage: () => Storage): void {
       expect(await search({ limit: 0 })).toEqual([]);
     });
 
-    it("are found by status, assistant, thread and time", async () => {
+    it("filters by status, assistant, thread and time", async () => {
       const [one, other] = [await seedThread(), await seedThread()];
       const runs = [
         await seedRun(one, { status: "success" }),
@@ -61,7 +61,7 @@ export function runSearchTests(storage: () => Storage): void {
       ).toEqual(ids(third, second));
     });
 
-    it("leave out those that are deleted, alone or with their thread", async () => {
+    it("omits deleted runs and runs of deleted threads", async () => {
       const [one, other] = [await seedThread(), await seedThread()];
       const runs = [await seedRun(one), await seedRun(one), await seedRun(other)];
       await storage().runs.delete(one, runs[0]!.run_id);
@@ -70,7 +70,7 @@ export function runSearchTests(storage: () => Storage): void {
       expect(await found()).toEqual(ids(runs[1]));
     });
 
-    it("are as they stand, and copies", async () => {
+    it("returns copies of the current rows", async () => {
       const run = await seedRun(await seedThread());
       expect(await found({ status: "pending" })).toEqual(ids(run));
       await storage().runs.update(run.run_id, { updated_at: tick(), status: "timeout" });

@@ -63,7 +63,7 @@ export function runTests(storage: () => Storage): void {
   });
 
   describe("runs", () => {
-    it("a run and its thread change together", async () => {
+    it("a run and its thread are updated together", async () => {
       const thread = await seedThread({ metadata: { a: 1 } });
       const run = runRow(thread.thread_id, { kwargs: { input: { deep: [null, "ü"] } }, metadata: { b: 2 } });
       const patch = { updated_at: tick(), status: "busy" as const, mergeMetadata: { graph_id: "agent" } };
@@ -77,14 +77,14 @@ export function runTests(storage: () => Storage): void {
       });
     });
 
-    it("a run without its thread is not stored", async () => {
+    it("a run without a thread is not stored", async () => {
       const run = runRow(newId());
       expect(await storage().runs.insert(run, { updated_at: tick() })).toBe(false);
       expect(await storage().runs.get(run.thread_id, run.run_id)).toBeUndefined();
       expect(await storage().runs.unfinished()).toEqual([]);
     });
 
-    it("a run whose id is taken is not stored, and changes nothing", async () => {
+    it("a run with an existing id is rejected and changes nothing", async () => {
       const thread = await seedThread();
       const run = await seedRun(thread.thread_id);
       const again = { ...run, metadata: { again: true } };
@@ -94,13 +94,13 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.list({ threadId: thread.thread_id, limit: 10, offset: 0 })).toHaveLength(1);
     });
 
-    it("a run is unknown under another thread", async () => {
+    it("a run is not found under another thread", async () => {
       const [thread, other] = [await seedThread(), await seedThread()];
       const run = await seedRun(thread.thread_id);
       expect(await storage().runs.get(other.thread_id, run.run_id)).toBeUndefined();
     });
 
-    it("a deleted run is gone, its thread stays", async () => {
+    it("deleting a run keeps its thread", async () => {
       const [thread, other] = [await seedThread(), await seedThread()];
       const [run, kept] = [await seedRun(thread.thread_id), await seedRun(thread.thread_id)];
       expect(await storage().runs.delete(other.thread_id, run.run_id)).toBe(false);
@@ -116,7 +116,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().threads.get(thread.thread_id)).toBeDefined();
     });
 
-    it("a patch changes only what it names", async () => {
+    it("a patch changes only the given fields", async () => {
       const { thread_id } = await seedThread();
       const run = await seedRun(thread_id);
       const running = { updated_at: tick(), status: "running" as const };
@@ -124,7 +124,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.get(thread_id, run.run_id)).toEqual({ ...run, ...running });
     });
 
-    it.each(["success", "error", "timeout", "interrupted"] as const)("%s is final", async (status) => {
+    it.each(["success", "error", "timeout", "interrupted"] as const)("status %s is final", async (status) => {
       const { thread_id } = await seedThread();
       const run = await seedRun(thread_id);
       const ended = { updated_at: tick(), status, error: "as it ended" };
@@ -167,8 +167,8 @@ export function runTests(storage: () => Storage): void {
     });
   });
 
-  describe("settled runs", () => {
-    it("runs and threads end together", async () => {
+  describe("settle()", () => {
+    it("ends runs and their threads together", async () => {
       const runs = [
         await seedRun((await seedThread()).thread_id),
         await seedRun((await seedThread()).thread_id),
@@ -188,7 +188,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.unfinished()).toEqual([]);
     });
 
-    it("what a run threw is kept with it", async () => {
+    it("stores the error of a failed run", async () => {
       const run = await seedRun((await seedThread()).thread_id);
       const failed = outcome(run);
       failed.run = { ...failed.run, status: "error", error: "boom", fault: FAULT };
@@ -200,7 +200,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.get(run.thread_id, copied.run_id)).toEqual(copied);
     });
 
-    it("when what ran in it began and ended is kept with it, and read by itself", async () => {
+    it("stores the task timings, which are read separately", async () => {
       const run = await seedRun((await seedThread()).thread_id);
       if (!("tasks" in storage().runs)) return;
       const read = (id: string) => storage().runs.tasks?.(run.thread_id, id);
@@ -217,7 +217,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.tasks?.(newId(), copied.run_id)).toBeNull();
     });
 
-    it("a second outcome of a run is ignored", async () => {
+    it("ignores a second outcome of the same run", async () => {
       const run = await seedRun((await seedThread()).thread_id);
       const [first, second] = [outcome(run), outcome(run)];
       second.run.status = "error";
@@ -227,7 +227,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().threads.get(run.thread_id)).toMatchObject({ status: "idle" });
     });
 
-    it("outcomes of deleted threads change nothing", async () => {
+    it("ignores outcomes of deleted threads", async () => {
       const [gone, kept] = [
         await seedRun((await seedThread()).thread_id),
         await seedRun((await seedThread()).thread_id),
@@ -239,7 +239,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.get(kept.thread_id, kept.run_id)).toMatchObject({ status: "success" });
     });
 
-    it("an outcome of the wrong thread changes nothing", async () => {
+    it("ignores an outcome with the wrong thread", async () => {
       const [run, other] = [await seedRun((await seedThread()).thread_id), await seedThread()];
       await storage().runs.settle([{ ...outcome(run), threadId: other.thread_id }]);
       expect(await storage().runs.get(run.thread_id, run.run_id)).toEqual(run);
@@ -250,7 +250,7 @@ export function runTests(storage: () => Storage): void {
   describe("owners", () => {
     const owner = (id: string): Owner => ({ id, host: "here", pid: 42, seen_at: tick() });
 
-    it("unfinished runs name their owners", async () => {
+    it("unfinished runs are listed with their owners", async () => {
       const { thread_id } = await seedThread();
       const alive = owner("alive");
       const [pending, running] = [
@@ -266,7 +266,7 @@ export function runTests(storage: () => Storage): void {
       ]);
     });
 
-    it("unfinished runs of one thread, or of one owner", async () => {
+    it("unfinished runs are filtered by thread and owner", async () => {
       const [one, another] = [await seedThread(), await seedThread()];
       const ours = await seedRun(one.thread_id, { owner: "ours" });
       const theirs = await seedRun(one.thread_id, { owner: "theirs", status: "running" });
@@ -291,8 +291,8 @@ export function runTests(storage: () => Storage): void {
     });
   });
 
-  describe("requests to cancel", () => {
-    it("an owner hears of its own unfinished runs", async () => {
+  describe("cancel requests", () => {
+    it("an owner receives the requests for its own unfinished runs", async () => {
       const { thread_id } = await seedThread();
       const [asked, ended] = [await seedRun(thread_id), await seedRun(thread_id, { status: "success" })];
       const other = await seedRun(thread_id, { owner: "other" });
@@ -304,7 +304,7 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.get(thread_id, asked.run_id)).toEqual(asked);
     });
 
-    it("a request ends with its run", async () => {
+    it("a cancel request is removed when its run ends", async () => {
       const { thread_id } = await seedThread();
       const [settled, deleted] = [await seedRun(thread_id), await seedRun(thread_id)];
       for (const { run_id } of [settled, deleted]) await storage().runs.requestCancel(run_id);

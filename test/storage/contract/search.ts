@@ -37,11 +37,11 @@ export function searchTests(storage: () => Storage): void {
   }
 
   describe("search", () => {
-    it("an empty store has no threads", async () => {
+    it("an empty storage has no threads", async () => {
       expect(await storage().threads.search(NEWEST)).toEqual({ rows: [], total: 0 });
     });
 
-    it("newest come first and pages join", async () => {
+    it("returns consecutive pages newest first", async () => {
       const seeded = await seed({}, {}, {}, {}, {});
       const pages = [];
       for (const offset of [0, 2, 4, 6]) {
@@ -53,14 +53,14 @@ export function searchTests(storage: () => Storage): void {
       expect(await storage().threads.search({ ...NEWEST, limit: 0 })).toEqual({ rows: [], total: 5 });
     });
 
-    it("an update moves a thread to the front", async () => {
+    it("an updated thread moves to the front", async () => {
       const [first, second] = await seed({ metadata: { a: 1 } }, { metadata: { a: 1 } });
       await storage().threads.update(first!.thread_id, { updated_at: tick() });
       expect(await found({})).toEqual([first!.thread_id, second!.thread_id]);
       expect(await found({ metadata: { a: 1 } })).toEqual([first!.thread_id, second!.thread_id]);
     });
 
-    it("a scope leaves the threads of others out, whatever their metadata says", async () => {
+    it("a scope excludes the threads of other scopes, whatever their metadata contains", async () => {
       const [own, other] = ['{"org":"north"}', '{"owner":"ann"}'];
       const org = { org: "north" };
       const [mine, , nobodys] = await seed(
@@ -79,7 +79,7 @@ export function searchTests(storage: () => Storage): void {
       expect(await storage().threads.search(last)).toEqual({ rows: [mine], total: 2 });
     });
 
-    it("filters by ids, status and metadata join", async () => {
+    it("combines filters by ids, status and metadata", async () => {
       const [a, b, c] = await seed(
         { metadata: { k: 1, l: "x" }, status: "busy" },
         { metadata: { k: 1, l: "y" } },
@@ -96,7 +96,7 @@ export function searchTests(storage: () => Storage): void {
       expect(await found({ metadata: { k: 3 } })).toEqual([]);
     });
 
-    it("changed metadata is found by its new value", async () => {
+    it("finds changed metadata by its new value", async () => {
       const [row] = await seed({ metadata: { k: 1, gone: "x" } });
       await storage().threads.update(row!.thread_id, {
         updated_at: tick(),
@@ -107,14 +107,14 @@ export function searchTests(storage: () => Storage): void {
       expect(await found({ metadata: { k: 2, gone: { now: "deep" } } })).toEqual([row!.thread_id]);
     });
 
-    it("deleted threads are no longer counted", async () => {
+    it("deleted threads are not counted", async () => {
       const [row] = await seed({ metadata: { k: 1 } }, { metadata: { k: 1 } });
       await storage().threads.delete(row!.thread_id);
       expect(await storage().threads.count({ metadata: { k: 1 } })).toBe(1);
       expect(await storage().threads.count({})).toBe(1);
     });
 
-    it("types and long texts are told apart", async () => {
+    it("distinguishes types and long strings", async () => {
       const text = "x".repeat(5000);
       const [row] = await seed({ metadata: { n: 1, s: "1", f: false, z: null, text } });
       expect(await found({ metadata: { text } })).toEqual([row!.thread_id]);
@@ -124,7 +124,7 @@ export function searchTests(storage: () => Storage): void {
       }
     });
 
-    it.each(HOSTILE_KEYS)("key %j is plain data", async (key) => {
+    it.each(HOSTILE_KEYS)("metadata key %j is treated as data", async (key) => {
       const hostile = (value: unknown) => Object.fromEntries([[key, value]]);
       const [row, nested] = await seed(
         { metadata: hostile("v") },
@@ -137,7 +137,7 @@ export function searchTests(storage: () => Storage): void {
       expect(await found({ metadata: { x: { [key]: 1 } } })).toEqual([]);
     });
 
-    it.each(THREAD_SORT_FIELDS)("sorts by %s, ties by id", async (sortBy) => {
+    it.each(THREAD_SORT_FIELDS)("sorts by %s, then by id", async (sortBy) => {
       const time = tick();
       await seed(
         { created_at: time, updated_at: time, state_updated_at: null, metadata: { k: 1 } },
@@ -159,7 +159,7 @@ export function searchTests(storage: () => Storage): void {
 
     const chosen = newSeed();
 
-    it(`lists and objects are compared as they are defined (seed ${chosen})`, async () => {
+    it(`lists and objects match like the naive implementation (seed ${chosen})`, async () => {
       const { inner } = fc.letrec((tie) => ({
         inner: fc.oneof(
           { maxDepth: 2 },
@@ -183,7 +183,7 @@ export function searchTests(storage: () => Storage): void {
       );
     });
 
-    it("more facts than are looked up, and long lists, are compared one by one", async () => {
+    it("many metadata entries and long lists match exactly", async () => {
       const facts = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`k${index}`, index]));
       const list = Array.from({ length: 20_000 }, (_, index) => ({ id: index, in: [index] }));
       const [all, some] = await seed({ metadata: { ...facts, list } }, { metadata: { ...facts, k7: "x" } });
@@ -194,7 +194,7 @@ export function searchTests(storage: () => Storage): void {
       expect(await found({ metadata: { list: [...wanted, { id: 1, in: [2] }] } })).toEqual([]);
     });
 
-    it("any search equals a plain scan", async () => {
+    it("every search returns the same as a plain scan", async () => {
       const scalar = fc.constantFrom<unknown>(0, 1, "a", null, true, { n: 1 }, [1, 2]);
       const metadata = fc.dictionary(fc.constantFrom("a", "b", "__proto__"), scalar, {
         noNullPrototype: true,

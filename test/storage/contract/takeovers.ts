@@ -15,7 +15,7 @@ const RESUMPTION: Resumption = {
   spent_ms: 7,
 };
 
-/** What a storage with `take` must do. */
+/** The contract of a storage that implements `take`. */
 export function takeoverTests(storage: () => Storage): void {
   async function running(fields: Partial<RunRow> = {}): Promise<RunRow> {
     const { thread_id } = await seedThread();
@@ -49,15 +49,15 @@ export function takeoverTests(storage: () => Storage): void {
       },
     ]);
 
-  describe("runs that are taken over", () => {
-    it("what is known beside the request stands in the row, until the run has ended", async () => {
+  describe("run takeover", () => {
+    it("the resumption data is stored with the run until it ends", async () => {
       const run = await running();
       expect(await row(run)).toEqual(run);
       await end(run);
       expect(await row(run)).toMatchObject({ status: "success", resumption: null });
     });
 
-    it("the next holder has the run, and its thread is patched with it", async () => {
+    it("the new owner gets the run, and its thread is patched", async () => {
       const run = await running();
       const resumption = { ...RESUMPTION, spent_ms: 70 };
       const at = tick();
@@ -69,7 +69,7 @@ export function takeoverTests(storage: () => Storage): void {
       expect({ metadata, updated_at }).toEqual({ metadata: { taken: true }, updated_at: at });
     });
 
-    it("one of several who would take it gets it", async () => {
+    it("only one of several concurrent takeovers succeeds", async () => {
       const run = await running();
       const taken = await Promise.all(
         Array.from({ length: 5 }, (_, n) => take(run, FIRST, { owner: `next-${n}`, attempt: 2 })),
@@ -78,7 +78,7 @@ export function takeoverTests(storage: () => Storage): void {
       expect(await row(run)).toMatchObject({ owner: `next-${taken.indexOf(true)}`, attempt: 2 });
     });
 
-    it("what has ended, is another's, or is of another thread is not taken", async () => {
+    it("an ended run, or one with another owner or thread, is not taken over", async () => {
       const ended = await running();
       await end(ended);
       expect(await take(ended)).toBe(false);
@@ -90,7 +90,7 @@ export function takeoverTests(storage: () => Storage): void {
       expect(await row(run)).toEqual(run);
     });
 
-    it("the one before neither changes nor ends it", async () => {
+    it("the previous owner can neither update nor end the run", async () => {
       const run = await running();
       await take(run);
       const before = await storage().threads.get(run.thread_id);
@@ -106,7 +106,7 @@ export function takeoverTests(storage: () => Storage): void {
       expect(await storage().threads.get(run.thread_id)).toMatchObject({ status: "idle" });
     });
 
-    it("an end and a takeover at once: one of them counts", async () => {
+    it("only one of a concurrent end and takeover takes effect", async () => {
       for (let round = 0; round < 10; round += 1) {
         const run = await running();
         const [taken] = await Promise.all([take(run), end(run, FIRST)]);
@@ -117,7 +117,7 @@ export function takeoverTests(storage: () => Storage): void {
     });
   });
 
-  describe("checkpoints of runs that are taken over", () => {
+  describe("checkpoints after a takeover", () => {
     const place = ({ thread_id, run_id }: RunRow, checkpoint_id?: string) => ({
       configurable: { thread_id, checkpoint_ns: "", run_id, checkpoint_id },
     });
@@ -137,7 +137,7 @@ export function takeoverTests(storage: () => Storage): void {
       storage().checkpointer.getTuple({ configurable: { thread_id } });
     const hold = ({ run_id }: RunRow, holder: RunHolder) => storage().checkpointer.hold?.(run_id, holder);
 
-    it("are stored for the holder, and refused for the one before", async () => {
+    it("are stored for the new owner and rejected for the previous one", async () => {
       const run = await running();
       hold(run, FIRST);
       const kept = await put(run);
@@ -155,7 +155,7 @@ export function takeoverTests(storage: () => Storage): void {
       });
     });
 
-    it("are refused when the run has ended, or is gone", async () => {
+    it("are rejected if the run has ended or was deleted", async () => {
       const [ended, gone] = [await running(), await running()];
       for (const run of [ended, gone]) hold(run, FIRST);
       await end(ended);
@@ -166,7 +166,7 @@ export function takeoverTests(storage: () => Storage): void {
       }
     });
 
-    it("of others are stored all the same, in the same moment", async () => {
+    it("are stored for other runs in the same batch", async () => {
       const runs = await Promise.all(Array.from({ length: 6 }, () => running()));
       for (const run of runs) hold(run, FIRST);
       const taken = runs.filter((_, n) => n % 2 === 0);
@@ -177,7 +177,7 @@ export function takeoverTests(storage: () => Storage): void {
       );
     });
 
-    it("of nobody who is held are not asked about, nor after `unfence`", async () => {
+    it("are stored without an ownership check for runs without a lease or after `unfence`", async () => {
       const run = await running();
       await take(run);
       await put(run);

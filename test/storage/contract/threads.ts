@@ -19,21 +19,21 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.get(row.thread_id)).toEqual(row);
     });
 
-    it("a taken id changes nothing", async () => {
+    it("inserting an existing id changes nothing", async () => {
       const row = threadRow({ metadata: { first: true } });
       await storage().threads.insert(row);
       expect(await storage().threads.insert({ ...row, metadata: { second: true } })).toBe(false);
       expect(await storage().threads.get(row.thread_id)).toEqual(row);
     });
 
-    it("an unknown thread is undefined everywhere", async () => {
+    it("an unknown thread is undefined in every method", async () => {
       const { thread_id } = threadRow();
       expect(await storage().threads.get(thread_id)).toBeUndefined();
       expect(await storage().threads.update(thread_id, { updated_at: tick() })).toBeUndefined();
       expect(await storage().threads.delete(thread_id)).toBe(false);
     });
 
-    it("a patch changes only what it names", async () => {
+    it("a patch changes only the given fields", async () => {
       const row = threadRow({ metadata: { kept: 1, changed: 1 }, config: { a: 1 } });
       await storage().threads.insert(row);
       const patch = {
@@ -54,7 +54,7 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.get(row.thread_id)).toEqual(patched);
     });
 
-    it("a patch says whose a thread is, and what wrote to it", async () => {
+    it("a patch sets the scope and the graphs of a thread", async () => {
       const row = threadRow();
       await storage().threads.insert(row);
       const owned = { updated_at: tick(), scope: '{"owner":"ann"}', graphs: ["a", "b"] };
@@ -66,7 +66,7 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.get(row.thread_id)).toEqual({ ...row, ...owned, ...run });
     });
 
-    it("a patch clears what it sets to null", async () => {
+    it("a null in a patch clears the field", async () => {
       const ttl = { strategy: "delete" as const, ttl_minutes: 5 };
       const row = threadRow({
         status: "error",
@@ -80,7 +80,7 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.update(row.thread_id, patch)).toEqual({ ...row, ...patch });
     });
 
-    it("rows handed out are copies", async () => {
+    it("returned rows are copies", async () => {
       const row = threadRow({ metadata: { list: [1] } });
       await storage().threads.insert(row);
       const before = structuredClone(row);
@@ -92,7 +92,7 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.get(row.thread_id)).toEqual(before);
     });
 
-    it("hostile metadata keys are plain data", async () => {
+    it("hostile metadata keys are treated as data", async () => {
       const metadata = JSON.parse(
         '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
       ) as object;
@@ -109,7 +109,7 @@ export function threadTests(storage: () => Storage): void {
       expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     });
 
-    it("deletion takes the runs along", async () => {
+    it("deleting a thread deletes its runs", async () => {
       const [row, other] = [threadRow(), threadRow()];
       const [run, otherRun] = [runRow(row.thread_id), runRow(other.thread_id)];
       await storage().threads.insert(row);
@@ -127,7 +127,7 @@ export function threadTests(storage: () => Storage): void {
   describe("time to live", () => {
     const ttl = { strategy: "delete" as const, ttl_minutes: 5 };
 
-    it("threads expire after their last update", async () => {
+    it("threads expire a fixed time after their last update", async () => {
       const row = threadRow({ ttl });
       await storage().threads.insert(row);
       await storage().threads.insert(threadRow());
@@ -135,7 +135,7 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.expired(minutesAfter(row.updated_at, 5.001), 10)).toEqual([row]);
     });
 
-    it("an update renews the time", async () => {
+    it("an update extends the time to live", async () => {
       const row = threadRow({ ttl });
       await storage().threads.insert(row);
       const end = minutesAfter(row.updated_at, 6);
@@ -151,7 +151,7 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.expired(minutesAfter(row.updated_at, 60), 10)).toEqual([]);
     });
 
-    it("the longest expired come first", async () => {
+    it("the threads that expired first are returned first", async () => {
       const late = threadRow({ ttl: { ...ttl, ttl_minutes: 50 } });
       const [second, first] = [threadRow({ ttl: { ...ttl, ttl_minutes: 9 } }), threadRow({ ttl })];
       for (const row of [late, second, first]) await storage().threads.insert(row);

@@ -16,11 +16,11 @@ const timer = (fields: Partial<TimerRow> = {}): TimerRow => ({
   ...fields,
 });
 
-/** For backends that keep what is to be done at a time. */
+/** For backends that store timers: crons, delayed runs and webhooks. */
 export function timerTests(storage: () => Storage): void {
   const timers = (): TimerTable => {
     const table = storage().timers;
-    if (!table) throw new Error("this backend keeps no timers");
+    if (!table) throw new Error("this backend does not store timers");
     return table;
   };
   const inserted = async (fields: Partial<TimerRow>[]): Promise<string[]> => {
@@ -31,7 +31,7 @@ export function timerTests(storage: () => Storage): void {
   const idsOf = (rows: readonly TimerRow[]) => rows.map(({ id }) => id);
 
   describe("timers", () => {
-    it("are found as they were stored; an id is taken once in its kind", async () => {
+    it("timers are read as stored; an id is unique within its kind", async () => {
       const row = timer({ thread_id: newId(), scope: '{"owner":"ann"}' });
       expect(await timers().insert(row)).toBe(true);
       expect(await timers().insert({ ...row, due_at: null })).toBe(false);
@@ -40,7 +40,7 @@ export function timerTests(storage: () => Storage): void {
       expect(await timers().insert({ ...row, kind: "run" })).toBe(true);
     });
 
-    it("of many who write over the same version, one succeeds", async () => {
+    it("only one of several concurrent updates of a version succeeds", async () => {
       const row = timer();
       await timers().insert(row);
       const writes = Array.from({ length: 8 }, (_, writer) => timers().replace({ ...row, data: { writer } }));
@@ -56,7 +56,7 @@ export function timerTests(storage: () => Storage): void {
       expect(await timers().replace(timer())).toBe(false);
     });
 
-    it("are deleted, of one version where it is named", async () => {
+    it("timers are deleted, optionally only in a given version", async () => {
       const row = timer();
       await timers().insert(row);
       await timers().replace(row);
@@ -66,7 +66,7 @@ export function timerTests(storage: () => Storage): void {
       expect(await timers().replace({ ...row, version: 2 })).toBe(false);
     });
 
-    it("those due come first that are due longest; others, and other kinds, are left out", async () => {
+    it("due timers are returned oldest first, without future ones and other kinds", async () => {
       const [late, never, early, later] = await inserted([
         { due_at: at(9) },
         { due_at: null },
@@ -84,7 +84,7 @@ export function timerTests(storage: () => Storage): void {
       expect(await timers().next(["webhook"])).toBeUndefined();
     });
 
-    it("are listed in the order of their making, a page, of a thread, of a user", async () => {
+    it("timers are listed in order of creation, by page, thread and scope", async () => {
       const thread_id = newId();
       const [second, first, other] = await inserted([
         { created_at: at(2), thread_id, due_at: null },

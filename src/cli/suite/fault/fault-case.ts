@@ -9,7 +9,7 @@ import type { RunCreateRequest } from "../../../models/run.js";
 import { errorMessage, GraphServeError, InvalidRequestError } from "../../../support/errors.js";
 import { newId } from "../../../support/ids.js";
 import { type CaseStep, folderOf } from "../../../testing/case-files.js";
-import { requestOf, type Tested } from "../../../testing/case.js";
+import { stepRequest, type Tested } from "../../../testing/case.js";
 import { graphOfRequest } from "../../../testing/graphs.js";
 import { firstDifference, normalized } from "../../../testing/normalized.js";
 import { Observation } from "../../../testing/observation.js";
@@ -23,7 +23,7 @@ import { killRunAt, type PrintedEvent } from "./killed-run.js";
 interface FaultContext {
   session: Session;
   config: LoadedConfig;
-  fault: Fault;
+  fault: InjectedFault;
   /** Folder of this case alone, for its databases. */
   folder: string;
   signal: AbortSignal;
@@ -108,7 +108,7 @@ class DurableRuns {
       if (!step) return undefined;
       const threadId = newId();
       const stay = new AbortController();
-      const request = await requestOf(step, { graph, threadId });
+      const request = await stepRequest(step, { graph, threadId });
       for await (const { event, data } of graph.client.runs.stream(threadId, request, stay.signal))
         if (event === "tasks" && isResult(data)) stay.abort();
       const { next } = await graph.client.threads.getState(threadId);
@@ -117,7 +117,7 @@ class DurableRuns {
   }
 
   /** The process is killed by the system, so that nothing of it can tidy up. */
-  async #kill(fault: Fault): Promise<string | undefined> {
+  async #kill(fault: InjectedFault): Promise<string | undefined> {
     const { session, config, signal } = this.#context;
     const [step] = this.#steps;
     const { file, baseDir } = config;
@@ -144,7 +144,7 @@ class DurableRuns {
   async #finish(graph: Tested, threadId: string, steps: readonly CaseStep[]): Promise<Ending> {
     let status = "success";
     for (const step of steps) {
-      const run = await this.#drain(graph, threadId, await requestOf(step, { graph, threadId }));
+      const run = await this.#drain(graph, threadId, await stepRequest(step, { graph, threadId }));
       status = run.error === undefined ? run.status : `${run.status}: ${run.error}`;
     }
     return { status, values: (await graph.client.threads.getState(threadId)).values };
@@ -184,7 +184,7 @@ class DurableRuns {
 const isResult = (task: unknown): boolean => isRecord(task) && "result" in task;
 
 /** Names the event at which the process dies. */
-function placeOf(fault: Fault): (event: PrintedEvent) => boolean {
+function placeOf(fault: InjectedFault): (event: PrintedEvent) => boolean {
   let hasEnded = false;
   return ({ event, data }) => {
     if (!isRecord(data)) return false;
@@ -216,7 +216,7 @@ export async function faultPass(
   planned: readonly PlannedCase[],
   { fault: text, timeoutSeconds, signal, onResult }: FaultPassOptions,
 ): Promise<SuiteReport> {
-  const fault = parseFault(text);
+  const fault = parseInjectedFault(text);
   const results: CaseResult[] = [];
   const began = performance.now();
   const root = await mkdtemp(join(tmpdir(), "graph-serve-fault-"));
@@ -285,7 +285,7 @@ function addTimeout(result: CaseResult, { one }: PlannedCase, seconds: number): 
 }
 
 /** Where a run is broken. */
-export type Fault =
+export type InjectedFault =
   | { kind: "kill-after"; node: string }
   /** The process dies as it writes a checkpoint. */
   | { kind: "checkpoint-write" }
@@ -293,7 +293,7 @@ export type Fault =
   | { kind: "disconnect" };
 
 /** @throws InvalidRequestError (`invalid_request`) */
-export function parseFault(text: string): Fault {
+export function parseInjectedFault(text: string): InjectedFault {
   const node = /^kill-after=(.+)$/.exec(text)?.[1];
   if (node !== undefined) return { kind: "kill-after", node };
   if (text === "checkpoint-write" || text === "disconnect") return { kind: text };
@@ -302,5 +302,5 @@ export function parseFault(text: string): Fault {
   });
 }
 
-const faultText = (fault: Fault): string =>
+const faultText = (fault: InjectedFault): string =>
   fault.kind === "kill-after" ? `kill-after=${fault.node}` : fault.kind;

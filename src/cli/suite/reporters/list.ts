@@ -1,8 +1,8 @@
 /** For people: a line a case as it ends, then what failed, then the sum. Also the one with dots. */
-import { type CaseResult, type CaseStatus, countOf } from "../../../testing/result.js";
+import { type CaseResult, type CaseStatus, countStatus } from "../../../testing/result.js";
 import { escapeControl } from "../../../view/text.js";
 import { errorDocument, shortPath } from "../../report-error.js";
-import { failureLines, placeOf, type Reporter, type Reporting, type SuiteReport } from "./reporter.js";
+import { failureLines, locationText, type Reporter, type Reporting, type SuiteReport } from "./reporter.js";
 
 const MARKS: Record<CaseStatus, string> = { passed: "ok", failed: "FAIL", skipped: "skip", stopped: "stop" };
 const DOTS: Record<CaseStatus, string> = { passed: ".", failed: "F", skipped: "-", stopped: "!" };
@@ -50,7 +50,7 @@ function summary(report: SuiteReport, reporting: Reporting): string {
   const lines = report.cases
     .filter(({ status }) => status === "failed")
     .flatMap((result) => failedCase(result, reporting));
-  const sum = Object.entries(countOf(report)).flatMap(([status, count]) =>
+  const sum = Object.entries(countStatus(report)).flatMap(([status, count]) =>
     count > 0 ? [`${count} ${status}`] : [],
   );
   lines.push(
@@ -136,7 +136,11 @@ export function jsonReporter({ write }: Reporting): Reporter {
         ...(fault && errorDocument(fault)),
       }));
       const document = {
-        summary: { ...countOf({ cases }), durationMs: Math.round(durationMs), stoppedBy: stoppedBy ?? null },
+        summary: {
+          ...countStatus({ cases }),
+          durationMs: Math.round(durationMs),
+          stoppedBy: stoppedBy ?? null,
+        },
         cases: items,
         ...(coverage && { coverage }),
         faults,
@@ -179,7 +183,7 @@ export function tapReporter({ write, cwd }: Reporting): Reporter {
 function diagnostics({ failures, nodes }: CaseResult, cwd: string): string {
   const shown = failures.map(({ location, ...failure }) => ({
     ...failure,
-    ...(location && { at: placeOf(location, cwd) }),
+    ...(location && { at: locationText(location, cwd) }),
   }));
   return `  ---\n  ${JSON.stringify({ failures: shown, nodes })}\n  ...\n`;
 }

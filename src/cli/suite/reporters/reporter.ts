@@ -43,7 +43,7 @@ export function failureLines(
   const lines = [`${place}${expectation}: ${message}`];
   if (expected !== undefined) lines.push(`  expected  ${indented(shown(expected))}`);
   if (actual !== undefined || expected !== undefined) lines.push(`  actual    ${indented(shown(actual))}`);
-  if (location) lines.push(`  at        ${placeOf(location, cwd)}`);
+  if (location) lines.push(`  at        ${locationText(location, cwd)}`);
   if (fault)
     lines.push(
       ...faultText(fault, { colors: NO_COLORS, cwd })
@@ -54,7 +54,7 @@ export function failureLines(
 }
 
 /** `file:line` */
-export function placeOf({ file, line }: { file: string; line?: number }, cwd: string): string {
+export function locationText({ file, line }: { file: string; line?: number }, cwd: string): string {
   const path = shortPath(file, cwd);
   return line === undefined ? path : `${path}:${line}`;
 }

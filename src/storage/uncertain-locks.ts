@@ -2,7 +2,7 @@
  * Threads whose turn in this process is taken, while it is not known yet whether another process holds them: until
  * then nobody can say how many callers wait.
  */
-export class Undecided {
+export class UncertainLocks {
   readonly #threads = new Map<string, { known: Promise<void>; settle: () => void }>();
 
   /** The thread's turn is taken. */

@@ -7,7 +7,7 @@ import { NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
-import { NOBODY } from "./recovery.js";
+import { UNOWNED } from "./recovery.js";
 import { runAnswer } from "../graphs/stream-frames.js";
 import { failedAnswer } from "./run-results.js";
 import { readerOf } from "./thread-state.js";
@@ -16,15 +16,15 @@ import { readerOf } from "./thread-state.js";
  * The answer of a run that is not this process's: from its row and its checkpoints.
  * @throws StorageUnavailableError when the storage stays away (`storage_unavailable`)
  */
-export async function answerElsewhere(
+export async function remoteAnswer(
   context: EngineContext,
   run: Run,
   signal?: AbortSignal,
 ): Promise<JsonObject> {
-  const ended = await endElsewhere(context, run, signal);
+  const ended = await endRemoteRun(context, run, signal);
   if (!ended) throw new NotFoundError("run", run.run_id);
   if (ended.error !== null) return failedAnswer(new Error(ended.error));
-  return patiently(() => storedValues(context, run), signal);
+  return retryWhileUnavailable(() => storedValues(context, run), signal);
 }
 
 /** The visible values of a run's last checkpoint. */
@@ -53,7 +53,7 @@ export const RECOVERY_MS = 5_000;
 const PATIENCE_MS = 60_000;
 
 /** Ask the process that executes a run to stop it; a run that waits, or whose process is dead, is settled at once. */
-export async function stopElsewhere(context: EngineContext, run: RunKey): Promise<void> {
+export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promise<void> {
   const { thread_id, run_id } = run;
   if (context.queue && (await stopWaiting(context, run))) return;
   await context.storage.runs.requestCancel(run_id);
@@ -64,19 +64,19 @@ export async function stopElsewhere(context: EngineContext, run: RunKey): Promis
 async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey): Promise<boolean> {
   const { runs } = context.storage;
   const row = await runs.get(thread_id, run_id);
-  if (row?.status !== "pending" || row.owner !== NOBODY) return false;
+  if (row?.status !== "pending" || row.owner !== UNOWNED) return false;
   const updated_at = now();
   const { owner, attempt = 0 } = row;
   const patch = { updated_at, status: "interrupted" as const, resumption: null };
   if (!(await runs.update(run_id, patch, { owner, attempt }))) return false;
   // The run before it may have left the thread busy for it.
-  await context.live.results.confirm(row);
-  context.queue?.ring();
+  await context.live.results.reconcile(row);
+  context.queue?.notify();
   return true;
 }
 
 /** The lease of a thread whose runs are to stop, wherever they are. */
-export async function acquireStopped(
+export async function acquireAfterStop(
   { storage: { locks, runs } }: OpsContext,
   threadId: string,
 ): Promise<ThreadLease | undefined> {
@@ -93,18 +93,18 @@ export async function acquireStopped(
  * The row of a run when it has ended; undefined when it is gone. Rejects with the reason of `signal` when that aborts.
  * @throws StorageUnavailableError when the storage stays away (`storage_unavailable`)
  */
-export async function endElsewhere(
+export async function endRemoteRun(
   context: EngineContext,
   run: RunKey,
   signal?: AbortSignal,
 ): Promise<RunRow | undefined> {
   let last: RunRow | undefined;
-  for await (const row of looksAt(context, run, signal)) last = row;
+  for await (const row of pollRow(context, run, signal)) last = row;
   return last;
 }
 
 /** The row of a run at each look, until it has ended or is gone. */
-export async function* looksAt(
+export async function* pollRow(
   context: EngineContext,
   { thread_id, run_id }: RunKey,
   signal?: AbortSignal,
@@ -115,14 +115,14 @@ export async function* looksAt(
   let recoveredAt = performance.now();
   try {
     for (;;) {
-      const row = await patiently(() => context.storage.runs.get(thread_id, run_id), signal);
+      const row = await retryWhileUnavailable(() => context.storage.runs.get(thread_id, run_id), signal);
       yield row;
       if (!row || isFinished(row)) return;
       if (!end) await pause(LOOK_MS, signal);
       else if (await isFirst(end, pause(RARE_LOOK_MS, signal))) end = undefined;
       if (performance.now() - recoveredAt < RECOVERY_MS) continue;
       recoveredAt = performance.now();
-      await patiently(() => context.recover({ threadId: thread_id }), signal);
+      await retryWhileUnavailable(() => context.recover({ threadId: thread_id }), signal);
     }
   } finally {
     left.abort();
@@ -137,7 +137,10 @@ const isFirst = (one: Promise<unknown>, other: Promise<unknown>): Promise<boolea
  * Read again while the storage is away: the run may go on, and has not failed because it cannot be looked at.
  * @throws StorageUnavailableError when it stays away (`storage_unavailable`)
  */
-export async function patiently<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function retryWhileUnavailable<T>(
+  read: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   const since = performance.now();
   for (;;) {
     try {

@@ -1,7 +1,7 @@
 /** Settings that bound what one client can take up; part of ./settings.ts. docs/safety.md lists all bounds. */
 import { Type } from "@sinclair/typebox";
 
-export const boundSettings = {
+export const limitSettings = {
   body_limit: Type.Optional(
     Type.Integer({
       minimum: 1024,

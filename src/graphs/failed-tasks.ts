@@ -1,11 +1,11 @@
 /** Which task of a graph threw: LangGraph stores the error of a task beside the checkpoint before it. */
 import type { JsonObject } from "../models/common.js";
-import { attempt, errorMessage } from "../support/errors.js";
+import { tryOr, errorMessage } from "../support/errors.js";
 import type { ServedGraph, SnapshotTask } from "./graph.js";
 import { readState } from "./snapshot.js";
 
 /** A task that threw, or that had not ended. */
-export interface FaultyTask {
+export interface FailedTask {
   /** Id of the task of the graph itself that it is a part of: LangGraph marks what is thrown with it. */
   id: string;
   node: string;
@@ -19,7 +19,7 @@ export interface FaultyTask {
 const MOST_TASKS = 20;
 
 /** Tasks of the superstep that a run ended in which failed, or had not ended; the innermost ones. Never rejects. */
-export async function faultyTasks(graph: ServedGraph, configurable: JsonObject): Promise<FaultyTask[]> {
+export async function failedTasks(graph: ServedGraph, configurable: JsonObject): Promise<FailedTask[]> {
   const tasks = await tasksIn({ graph, configurable }, "");
   const found = await Promise.all(tasks.map((task) => innermost({ graph, configurable }, task, task.id, "")));
   return found.flat();
@@ -56,7 +56,7 @@ async function innermost(
   task: SnapshotTask,
   id: string,
   namespace: string,
-): Promise<FaultyTask[]> {
+): Promise<FailedTask[]> {
   const inside = `${namespace && `${namespace}|`}${task.name}:${task.id}`;
   const inner = await tasksIn(place, inside);
   const found = await Promise.all(inner.map((each) => innermost(place, each, id, inside)));
@@ -65,18 +65,18 @@ async function innermost(
   return [{ id, node, namespace, ...(error != null && { message: errorMessage(error) }) }];
 }
 
-const sameMessage = (thrown: unknown, tasks: readonly FaultyTask[]): FaultyTask | undefined =>
+const sameMessage = (thrown: unknown, tasks: readonly FailedTask[]): FailedTask | undefined =>
   tasks.find(({ message }) => message === errorMessage(thrown));
 
 /** The task that LangGraph marked this with. */
-export function markedTask(thrown: unknown, tasks: readonly FaultyTask[]): FaultyTask | undefined {
-  const mark = attempt(() => (thrown as { pregelTaskId?: unknown }).pregelTaskId);
+export function markedTask(thrown: unknown, tasks: readonly FailedTask[]): FailedTask | undefined {
+  const mark = tryOr(() => (thrown as { pregelTaskId?: unknown }).pregelTaskId);
   const marked = tasks.filter(({ id, message }) => id === mark && message !== undefined);
   return sameMessage(thrown, marked) ?? marked[0];
 }
 
 /** The task that threw what cannot be marked; for what no task threw, such as a time limit, the only one at work. */
-export function likelyTask(thrown: unknown, tasks: readonly FaultyTask[]): FaultyTask | undefined {
+export function likelyFailedTask(thrown: unknown, tasks: readonly FailedTask[]): FailedTask | undefined {
   const [only, ...others] = tasks;
   const isAlone = only?.message === undefined && others.length === 0;
   return sameMessage(thrown, tasks) ?? (isAlone ? only : undefined);

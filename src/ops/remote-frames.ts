@@ -9,11 +9,11 @@ import type { FramePage } from "../storage/frame-bus.js";
 import { isFinished } from "../storage/rows.js";
 import type { RunRow } from "../storage/storage.js";
 import { NotFoundError } from "../support/errors.js";
-import { looksAt, patiently, RECOVERY_MS, storedValues } from "./elsewhere.js";
+import { pollRow, retryWhileUnavailable, RECOVERY_MS, storedValues } from "./remote-runs.js";
 import { attemptFrame } from "./execute.js";
 import type { EngineContext, LiveRun } from "./live-runs.js";
-import { narrower } from "./narrow-log.js";
-import { goesOnAfter } from "./recovery.js";
+import { projectForClient } from "./projected-log.js";
+import { continuesAfter } from "./recovery.js";
 import type { LogReader, RunLog } from "./run-log.js";
 import type { SharedFrames } from "./shared-frames.js";
 import { runModel } from "./thread-origin.js";
@@ -31,18 +31,18 @@ type FollowedRun = Pick<Run, "run_id" | "thread_id" | "attempt" | "kwargs" | "st
  * stops nothing. Its iteration throws FramesLostError where frames are gone that the reader has yet to see: who comes
  * back gets a summary.
  */
-export function framesElsewhere(context: EngineContext, run: FollowedRun, after = -1): LogReader {
+export function remoteFrames(context: EngineContext, run: FollowedRun, after = -1): LogReader {
   const left = new AbortController();
   const { frames } = context;
   const told =
     frames && !isOfSummary(after, run)
       ? sharedFrames(context, frames, run, after, left.signal)
       : summaryAfter(context, after, run, left.signal);
-  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => until(left.signal, told) };
+  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => untilAborted(left.signal, told) };
 }
 
 /** The same of a run whose frames are not kept, though it may be this process's. */
-export function summaryElsewhere(
+export function remoteSummary(
   context: EngineContext,
   run: FollowedRun,
   after: number,
@@ -50,14 +50,14 @@ export function summaryElsewhere(
 ): LogReader {
   const left = new AbortController();
   const told = summaryAfter(context, after, run, left.signal, live);
-  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => until(left.signal, told) };
+  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => untilAborted(left.signal, told) };
 }
 
 /**
  * All frames of a run, for readers of its thread's events, from the first of its attempt on. Its iteration throws
  * FramesLostError where some are gone.
  */
-export async function* wideFrames(
+export async function* allModeFrames(
   context: EngineContext,
   shared: SharedFrames,
   run: FollowedRun,
@@ -74,10 +74,10 @@ async function* sharedFrames(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunFrame[]> {
-  const seen = yield* framesAsTheyCome(context, shared, run, after, signal, narrower(run));
+  const seen = yield* framesAsTheyCome(context, shared, run, after, signal, projectForClient(run));
   if (seen === true) return;
   const { thread_id, run_id } = run;
-  const row = await patiently(() => context.storage.runs.get(thread_id, run_id), signal);
+  const row = await retryWhileUnavailable(() => context.storage.runs.get(thread_id, run_id), signal);
   if (!row) throw new NotFoundError("run", run_id);
   yield* summaryAfter(context, seen, runModel(row), signal);
 }
@@ -91,7 +91,7 @@ async function* framesAsTheyCome(
   signal: AbortSignal,
   narrow: (frame: RunFrame) => RunFrame[],
 ): AsyncGenerator<readonly RunFrame[], true | number> {
-  const look = new RowLook(context, run, signal);
+  const look = new RowPoll(context, run, signal);
   let seen = after;
   for await (const page of shared.pages(run.run_id, after, signal)) {
     const frames = page ? page.frames : [];
@@ -101,7 +101,7 @@ async function* framesAsTheyCome(
       return seen;
     }
     seen = frames.at(-1)?.id ?? seen;
-    const goesOn = page ? isAtEnd(page, seen) && (await look.goesOn(page)) : false;
+    const goesOn = page ? isAtEnd(page, seen) && (await look.isUnfinished(page)) : false;
     if (page && frames.length > 0) {
       const told = withoutEnds(frames, goesOn ? undefined : page.next - 1);
       if (told.length > 0) yield page.about.is_wide ? told.flatMap(narrow) : told;
@@ -114,7 +114,7 @@ async function* framesAsTheyCome(
     const isPast = frames.length === 0 || (log && seen >= log.base);
     if (isPast && log?.reaches(seen) && log.next > seen + 1 && !(await look.outlived(log))) {
       // This process has taken the run over meanwhile: all that is left of it is here.
-      for await (const batch of log.read(seen)) yield log.isWide ? batch.flatMap(narrow) : batch;
+      for await (const batch of log.read(seen)) yield log.capturesAllModes ? batch.flatMap(narrow) : batch;
       return true;
     }
     if (await look.isOver()) return seen;
@@ -138,7 +138,7 @@ const follows = (seen: number, next: number): boolean =>
   next === seen + 1 || (next === firstIdOf(attemptOf(next)) && next > seen);
 
 /** Now and then the row of a run whose frames are followed: its process may have died, and the bus be away. */
-class RowLook {
+class RowPoll {
   readonly #context: EngineContext;
   readonly #run: FollowedRun;
   readonly #signal: AbortSignal;
@@ -161,21 +161,21 @@ class RowLook {
   }
 
   /** Whether what is told of the end is not all: the attempt that ended so was dead, and another one follows, or is to. */
-  async goesOn({ frames, next }: Pick<FramePage, "frames" | "next">): Promise<boolean> {
+  async isUnfinished({ frames, next }: Pick<FramePage, "frames" | "next">): Promise<boolean> {
     // None goes on after that.
     if (frames.at(-1)?.event === "end") return false;
     const row = await this.#row();
-    return row !== undefined && goesOnAfter(row, attemptOf(next));
+    return row !== undefined && continuesAfter(row, attemptOf(next));
   }
 
   /** The same of a log of this process. */
   async outlived(log: RunLog): Promise<boolean> {
-    return log.isClosed && (await this.goesOn({ frames: log.kept.slice(-1), next: log.base }));
+    return log.isClosed && (await this.isUnfinished({ frames: log.kept.slice(-1), next: log.base }));
   }
 
   #row(): Promise<RunRow | undefined> {
     const { thread_id, run_id } = this.#run;
-    return patiently(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
+    return retryWhileUnavailable(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
   }
 
   /** Whether the run has ended, or is gone, and its last frames do not come any more. */
@@ -189,7 +189,10 @@ class RowLook {
     if (!row || isFinished(row)) this.#endedAt = now;
     else if (now - this.#recoveredAt >= RECOVERY_MS) {
       this.#recoveredAt = now;
-      await patiently(() => this.#context.recover({ threadId: this.#run.thread_id }), this.#signal);
+      await retryWhileUnavailable(
+        () => this.#context.recover({ threadId: this.#run.thread_id }),
+        this.#signal,
+      );
     }
     return false;
   }
@@ -203,7 +206,7 @@ class RowLook {
  */
 const summaryId = ({ attempt }: Pick<Run, "attempt">): number => firstIdOf(Math.max(attempt, 1) + 1) - 3;
 /** Summaries end with `metadata`, `error` or with `metadata`, `values`, `end`. */
-export const endsSummary = (after: number, run: Run): boolean =>
+export const isEndOfSummary = (after: number, run: Run): boolean =>
   isFinished(run) && after === summaryId(run) + (run.error === null ? 2 : 1);
 
 /** Whether it is the id of a frame of the run's summary, as far as its attempts are known. */
@@ -229,7 +232,7 @@ async function* summaryOf(
   yield [{ id: summaryId(run), event: "metadata", data: attemptFrame(run) }];
   const answer = await live?.answer(signal);
   let last: Run | undefined;
-  for await (const row of looksAt(context, run, signal)) {
+  for await (const row of pollRow(context, run, signal)) {
     if (!row) throw new NotFoundError("run", run_id);
     const now = runModel(row);
     if (now.attempt > Math.max((last ?? run).attempt, 1)) {
@@ -259,7 +262,7 @@ async function* endOfSummary(
     yield [{ id: id + 1, event: "error", data: withoutNul(JSON.stringify(data)) }];
     return;
   }
-  const values = answer ?? (await patiently(() => storedValues(context, run), signal));
+  const values = answer ?? (await retryWhileUnavailable(() => storedValues(context, run), signal));
   yield [
     { id: id + 1, event: "values", data: withoutNul(toJson(values, "values")) },
     { id: id + 2, event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) },
@@ -267,7 +270,7 @@ async function* endOfSummary(
 }
 
 /** The frames, which end when the signal aborts: what they wait for may reject then. */
-export async function* until(left: AbortSignal, frames: AsyncIterable<readonly RunFrame[]>) {
+export async function* untilAborted(left: AbortSignal, frames: AsyncIterable<readonly RunFrame[]>) {
   try {
     yield* frames;
   } catch (error) {

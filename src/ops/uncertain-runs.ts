@@ -5,13 +5,13 @@
 import { isFinished, now } from "../storage/rows.js";
 import type { RunKey } from "../storage/storage.js";
 import type { OpsContext } from "./context.js";
-import { NOBODY, statusByState } from "./recovery.js";
+import { UNOWNED, statusByState } from "./recovery.js";
 
 /** A statement whose answer was lost may still be carried out for so long. */
 const UNCONFIRMED_MS = 120_000;
 const REASON = "the storage failed while the run was being stored; it never began";
 
-export class UnconfirmedRuns {
+export class UncertainRuns {
   readonly #context: OpsContext;
   /** Since when they are unconfirmed, by `performance.now()`, and whether their clients were told that they are accepted. */
   readonly #runs = new Map<RunKey, { since: number; isAccepted: boolean }>();
@@ -33,12 +33,12 @@ export class UnconfirmedRuns {
    * As `settle`, for every thread that is free.
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
-  async settleIdle(): Promise<void> {
+  async reconcileIdle(): Promise<void> {
     for (const threadId of new Set([...this.#runs.keys()].map(({ thread_id }) => thread_id))) {
       const lease = await this.#context.storage.locks.acquire(threadId, { wait: false });
       if (!lease) continue;
       try {
-        await this.settle(threadId);
+        await this.reconcile(threadId);
       } finally {
         await lease.release();
       }
@@ -50,11 +50,11 @@ export class UnconfirmedRuns {
    * The caller holds the thread's lease: a busy thread has no run then.
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
-  async settle(threadId: string): Promise<void> {
+  async reconcile(threadId: string): Promise<void> {
     for (const [run, { since, isAccepted }] of [...this.#runs]) {
       if (run.thread_id !== threadId) continue;
       const found = await this.#settleRun(run, isAccepted);
-      if (found === "settled") await this.#rest(threadId);
+      if (found === "settled") await this.#remaining(threadId);
       if (found || performance.now() - since > UNCONFIRMED_MS) this.#runs.delete(run);
     }
   }
@@ -69,7 +69,7 @@ export class UnconfirmedRuns {
     if (!row) return undefined;
     if (isFinished(row)) return "settled";
     // The statement that takes it for this process may still come.
-    if (runs.take && row.owner === NOBODY) return undefined;
+    if (runs.take && row.owner === UNOWNED) return undefined;
     if (runs.take && row.owner !== this.#context.ownerId) return "elsewhere";
     const { owner, attempt = 1 } = row;
     const holder = runs.take && { owner, attempt };
@@ -79,7 +79,7 @@ export class UnconfirmedRuns {
       row.resumption?.unattended &&
       row.resumption.isWhole
     ) {
-      await runs.update(run_id, { updated_at: now(), owner: NOBODY }, holder);
+      await runs.update(run_id, { updated_at: now(), owner: UNOWNED }, holder);
       return "elsewhere";
     }
     await runs.update(
@@ -90,7 +90,7 @@ export class UnconfirmedRuns {
     return "settled";
   }
 
-  async #rest(threadId: string): Promise<void> {
+  async #remaining(threadId: string): Promise<void> {
     const { threads } = this.#context.storage;
     const row = await threads.get(threadId);
     if (row?.status !== "busy") return;

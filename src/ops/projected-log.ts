@@ -8,9 +8,9 @@ import type { LogReader, RunLog } from "./run-log.js";
 const ALWAYS = ["metadata", "end", "error"];
 
 /** The frames that the request of this run asked for, after the one with id `after`, under their own ids. */
-export function readNarrow(log: RunLog, run: Pick<Run, "kwargs">, after?: number): LogReader {
+export function readProjected(log: RunLog, run: Pick<Run, "kwargs">, after?: number): LogReader {
   const frames = log.read(after);
-  const narrow = narrower(run);
+  const narrow = projectForClient(run);
   return {
     leave: () => frames.leave(),
     async *[Symbol.asyncIterator]() {
@@ -23,7 +23,7 @@ export function readNarrow(log: RunLog, run: Pick<Run, "kwargs">, after?: number
 }
 
 /** What the request of this run asked for of each frame: that frame, or none. */
-export function narrower({ kwargs }: Pick<Run, "kwargs">): (frame: RunFrame) => RunFrame[] {
+export function projectForClient({ kwargs }: Pick<Run, "kwargs">): (frame: RunFrame) => RunFrame[] {
   const modes = (kwargs.stream_mode ?? []) as readonly StreamMode[];
   const wanted = new Set([...ALWAYS, ...modes.flatMap((mode) => EVENTS_OF[mode] ?? [mode])]);
   const subgraphs = kwargs.stream_subgraphs === true;

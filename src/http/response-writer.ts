@@ -20,10 +20,10 @@ const SLICE = 256 * 1024;
 /** What is kept until all its readers have it: one answer, or frames of a run that many readers share. */
 interface Held {
   bytes: number;
-  readers: Set<Outlet>;
+  readers: Set<ResponseWriter>;
 }
 
-export class Unread {
+export class WriteBudget {
   readonly timeoutMs: number;
   readonly logger: Logger;
   readonly #maxBytes: number;
@@ -43,12 +43,12 @@ export class Unread {
   }
 
   /** A way to one client; `facts` go into the log when it is cut off. */
-  outlet(out: Writable, facts: object = {}): Outlet {
-    return new Outlet(this, out, facts);
+  outlet(out: Writable, facts: object = {}): ResponseWriter {
+    return new ResponseWriter(this, out, facts);
   }
 
   /** Keep something for a reader, until it is released. */
-  hold(reader: Outlet, what: object, bytes: number): void {
+  hold(reader: ResponseWriter, what: object, bytes: number): void {
     const held = this.#held.get(what);
     if (held) return void held.readers.add(reader);
     this.#held.set(what, { bytes, readers: new Set([reader]) });
@@ -56,7 +56,7 @@ export class Unread {
     this.#shed();
   }
 
-  release(reader: Outlet, what: object): void {
+  release(reader: ResponseWriter, what: object): void {
     const held = this.#held.get(what);
     if (!held?.readers.delete(reader) || held.readers.size > 0) return;
     this.#held.delete(what);
@@ -84,12 +84,12 @@ export class Unread {
 }
 
 /** Writes to one client at the pace at which it reads. */
-export class Outlet {
-  readonly #unread: Unread;
+export class ResponseWriter {
+  readonly #unread: WriteBudget;
   readonly #out: Writable;
   readonly #facts: object;
 
-  constructor(unread: Unread, out: Writable, facts: object) {
+  constructor(unread: WriteBudget, out: Writable, facts: object) {
     this.#unread = unread;
     this.#out = out;
     this.#facts = facts;
@@ -174,7 +174,7 @@ export async function sendStream(
   res: ServerResponse,
   stream: FrameStream,
   headers: Record<string, string>,
-  unread: Unread,
+  unread: WriteBudget,
   logger: Logger,
 ): Promise<void> {
   if (!res.destroyed) {
@@ -199,7 +199,7 @@ export async function sendStream(
 export async function pumpFrames(
   out: Writable,
   stream: FrameStream,
-  unread: Unread,
+  unread: WriteBudget,
   logger: Logger,
 ): Promise<void> {
   const onClose = () => {
@@ -229,7 +229,7 @@ export async function pumpFrames(
 const factsOf = (stream: FrameStream & { run?: { run_id: string }; thread_id?: string }): object =>
   stream.run ? { run_id: stream.run.run_id } : { thread_id: stream.thread_id };
 
-async function writeFrames(out: Writable, stream: FrameStream, outlet: Outlet): Promise<void> {
+async function writeFrames(out: Writable, stream: FrameStream, outlet: ResponseWriter): Promise<void> {
   for await (const batch of stream.frames) {
     if (out.destroyed) return;
     if (batch.length === 0) continue;
