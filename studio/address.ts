@@ -1,7 +1,7 @@
-/** Addresses of places in the Studio: `#/threads/ID/at/CP?tab=state`. */
+/** Parses and builds addresses in the Studio, such as `#/threads/ID/at/CP?tab=state`. */
 
 export interface Place {
-  /** Parts of the path, decoded: `["threads", "0198…", "at", "1f1e…"]`. */
+  /** Decoded path segments: `["threads", "0198…", "at", "1f1e…"]`. */
   path: readonly string[];
   query: Readonly<Record<string, string>>;
 }
@@ -24,7 +24,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a place; what is undefined or empty is left out of the query. */
+/** Omits undefined and empty query values. */
 export function href(path: readonly string[], query: Query = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const text = new URLSearchParams(given).toString();

@@ -1,22 +1,22 @@
-/** Requests to the server that sent this page: its public interface, and nothing else. */
+/** Client of the server's public API. */
 import { signal } from "@preact/signals";
 import { sharedThread } from "./shared.js";
 import { strings } from "./strings.js";
 
-/** What a page that carries its thread answers itself; undefined where a server is asked. */
+/** Local replacement for the server on a saved page; undefined if the page has a server. */
 export const shared = sharedThread();
 
-/** The page lies one below the interface, under whatever prefix. */
+/** The page is served one path segment below the API, under any prefix. */
 const BASE = new URL("..", location.href.split("#", 1)[0]);
 const KEY = "graph-serve.key";
 
-/** What the server answered that was no success, or that it did not answer. */
+/** An error response of the server, or a missing response. */
 export class ApiError extends Error {
-  /** 0 when there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
-  /** Where an invalid request is at fault. */
+  /** Locations of validation errors in the request. */
   readonly issues: readonly Issue[];
 
   constructor(status: number, code: string, message: string, requestId?: string, issues: Issue[] = []) {
@@ -44,23 +44,22 @@ interface Options {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Whether a key is asked for, by the reader or by the server, and whether one was tried in vain. */
+/** Whether the key dialog is shown, and why: `wished` by the user, `missing`, or `wrong`. */
 export const keyAsked = signal<"no" | "wished" | "missing" | "wrong">("no");
 const waiting: { go: () => void; giveUp: (error: ApiError) => void }[] = [];
 
 const told = (name: string): string | undefined =>
   document.querySelector<HTMLMetaElement>(`meta[name="studio-${name}"]`)?.content;
 
-/** What the server has to say of the values that it shows. */
+/** The server's notice about the values that it shows. */
 export const note = told("note");
-/** Whether nothing can be run or changed here. */
 export const isReadOnly = shared !== undefined || told("read-only") !== undefined;
-/** The address of the server, as commands name it. */
+/** Base URL of the server for curl, SDK calls and commands. */
 export const serverUrl = BASE.href.replace(/\/$/, "");
 
 export const storedKey = (): string | null => sessionStorage.getItem(KEY);
 
-/** Use this key from now on, for this tab alone; null forgets it. Pending requests resume with it. */
+/** Use this key in this tab; null removes it. Resumes pending requests. */
 export function useKey(key: string | null): void {
   if (key === null) sessionStorage.removeItem(KEY);
   else sessionStorage.setItem(KEY, key);
@@ -68,7 +67,7 @@ export function useKey(key: string | null): void {
   for (const { go } of waiting.splice(0)) go();
 }
 
-/** A terminal's address carries the key, `#key=…`: it is kept, and no longer in the address when others read that. */
+/** Store the key of the URL that the terminal printed (`#key=…`) and remove it from the address. */
 function takeKey(): void {
   const key = /^#key=([\x21-\x7e]+)$/.exec(location.hash)?.[1];
   if (key === undefined) return;
@@ -76,10 +75,10 @@ function takeKey(): void {
   useKey(key);
 }
 takeKey();
-// The address may be opened in this tab, too; the router listens later.
+// Covers opening that URL in this tab. Runs before the router's listener.
 addEventListener("hashchange", takeKey);
 
-/** Let the requests that wait for a key fail. */
+/** Reject all requests that wait for a key. */
 export function closeKeyDialog(): void {
   keyAsked.value = "no";
   const refusal = new ApiError(401, "unauthorized", strings.key.title);
@@ -87,8 +86,8 @@ export function closeKeyDialog(): void {
 }
 
 /**
- * The answer to a request, as JSON; undefined when it has no body. One that needs a key waits for it.
- * @throws ApiError; what `signal` aborts rejects with an AbortError
+ * Send a request and parse the JSON response; an empty body is undefined. On status 401, waits for a new key.
+ * @throws ApiError for error responses and network errors; AbortError when `signal` aborts
  */
 export async function ask<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
   if (shared) return sharedAnswer<T>(path, options.body);
@@ -97,7 +96,7 @@ export async function ask<T>(method: string, path: string, options: Options = {}
   return { body: (text === "" ? undefined : JSON.parse(text)) as T, headers: response.headers };
 }
 
-/** As `ask`, with the body yet to be read. */
+/** Like `ask`, but returns the unread response. */
 export async function open(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {
     const key = storedKey();

@@ -1,4 +1,4 @@
-/** Keys that work on every screen. Single letters are free to type wherever text is. */
+/** Keyboard shortcuts of all screens. Single letters are ignored in text fields. */
 import { signal } from "@preact/signals";
 import { isPaletteShown } from "./parts/palette.js";
 import { go, href, place } from "./router.js";
@@ -6,7 +6,7 @@ import { TABS, tabHref } from "./screens/inspector.js";
 
 export const isHelpShown = signal(false);
 
-/** Time to type the second letter of two. */
+/** Maximum time between the keys of a shortcut such as `g r`. */
 const PAIR_MS = 1200;
 let lastG = 0;
 
@@ -33,7 +33,7 @@ export function listenForKeys(): void {
   });
 }
 
-/** Out of a field; else one screen up. */
+/** Leaves the focused field; otherwise goes one level up. */
 function back({ target }: KeyboardEvent): void {
   if (isTyping(target)) return target.blur();
   const { path } = place.value;
@@ -69,7 +69,7 @@ function chooseTab(number: number): boolean {
   return true;
 }
 
-/** To the next link of a list; on a thread, to the steps. */
+/** Moves to another link of the list or, on the thread screen, to another step. */
 function move(by: number): boolean {
   const steps = document.getElementById("steps");
   if (steps) {

@@ -1,4 +1,3 @@
-/** The Studio: one page over the server's public interface. */
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { isReadOnly, keyAsked, note, shared } from "./api.js";
@@ -49,7 +48,7 @@ function App() {
   );
 }
 
-/** What there is to know of the values that are shown, above all that some of them are hidden from others. */
+/** Notice about the visible values, mainly that some are hidden from clients. */
 function Note() {
   const own = hello.value?.shows;
   const isOther = own !== undefined && shown.value !== own;
@@ -65,7 +64,7 @@ function Note() {
 const titleOf = (screen: string): string =>
   SCREENS.filter((each) => each === screen).map((each) => TITLES[each])[0] ?? "";
 
-/** The hash is the router's: what it names is not scrolled to. */
+/** Move the focus by script: a link to an element id would overwrite the router's hash. */
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById("content")?.focus();
@@ -155,7 +154,7 @@ listenForKeys();
 listenForHelp();
 const app = document.getElementById("app");
 if (app) {
-  // The static bar is there until this one is.
+  // Remove the static header from index.html only now, to avoid a flash of an empty page.
   app.replaceChildren();
   render(<App />, app);
 }

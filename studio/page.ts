@@ -1,5 +1,5 @@
-/** The Studio as a page of one file, which shows the thread that it carries. */
+/** Entry point of a saved page, which contains one thread. */
 import "./style/index.css";
-// In this order: the router reads the address that the first one makes.
+// Import order matters: the router reads the address that `shared-place` sets.
 import "./shared-place.js";
 import "./main.js";

@@ -1,6 +1,6 @@
-/** The address is the state: `#/threads/ID/at/CP?tab=state`, behind a hash so that any prefix and any file will do. */
+/** Hash router: the address is the state. A hash works under any prefix and in a local file. */
 import { computed, signal } from "@preact/signals";
-// Removes invalid parts from the address first.
+// Must be imported first: it removes keys from the address.
 import { isReadOnly } from "./api.js";
 import { takeToken } from "./state/helper.js";
 import { href, parsePlace, type Query } from "./address.js";
@@ -11,22 +11,21 @@ takeToken();
 const hash = signal(location.hash);
 addEventListener("hashchange", () => (hash.value = location.hash));
 
-/** The first screen: where nothing runs there is nothing to run. */
+/** Read-only pages cannot run graphs. */
 const HOME = isReadOnly ? "threads" : "run";
 
-/** Where the reader is. */
 export const place = computed(() => {
   const { path, query } = parsePlace(hash.value);
   return { path: path.length === 0 ? [HOME] : path, query };
 });
 
-/** Go there; with `replace` the way back does not lead here. */
+/** With `replace`, the current history entry is overwritten. */
 export function go(address: string, { replace = false } = {}): void {
   if (address === location.hash) return;
   history[replace ? "replaceState" : "pushState"](null, "", address);
   hash.value = address;
 }
 
-/** The same place with some of the query changed. */
+/** Address of the current screen with a changed query. */
 export const withQuery = (changes: Query): string =>
   href(place.value.path, { ...place.value.query, ...changes });

@@ -1,4 +1,4 @@
-/** A page that carries its thread opens at it. */
+/** Opens a saved page at its thread. */
 import { href } from "./address.js";
 import { sharedThread } from "./shared.js";
 

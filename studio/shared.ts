@@ -1,8 +1,8 @@
-/** A page that carries its thread in itself: what it would ask of a server, it answers from its own data. */
+/** Answers requests of a saved page from the thread embedded in it. */
 import type { PageData } from "../src/view/replay-data.js";
 import { type Answerer, answererOf } from "./parts/answers.js";
 
-/** Undefined on a page that a server sends. */
+/** Undefined on pages served by a server. */
 export function sharedThread(): { id: string; answer: Answerer } | undefined {
   const text = document.getElementById("data")?.textContent;
   if (text == null) return undefined;

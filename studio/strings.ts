@@ -1,4 +1,4 @@
-/** Every text of the Studio, in one table that can be translated. */
+/** All user-visible texts of the Studio, ready for translation. */
 
 const plurals = new Intl.PluralRules("en");
 

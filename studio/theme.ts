@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it: the style sheet follows one attribute. */
+/** Light, dark or system theme, set as an attribute for the style sheets. */
 import { effect, signal } from "@preact/signals";
 
 export const THEMES = ["system", "light", "dark"] as const;

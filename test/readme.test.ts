@@ -39,7 +39,7 @@ describe("README.md", () => {
   });
 
   it("compares in ten rows", async () => {
-    const [, table = ""] = /## Beside[^]*?\n(\|[^]*?)\n\n/.exec(await textOf("README.md")) ?? [];
+    const [, table = ""] = /## Compared[^]*?\n(\|[^]*?)\n\n/.exec(await textOf("README.md")) ?? [];
     expect(table.split("\n").slice(2)).toHaveLength(10);
   });
 });

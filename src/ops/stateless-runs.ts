@@ -2,12 +2,13 @@
 import type { RunCreateRequest } from "../models/run.js";
 import { MAX_TTL_MINUTES } from "../models/thread.js";
 import type { RunKey } from "../storage/storage.js";
-import { ThreadExistsError } from "../support/errors.js";
 import type { EngineContext } from "./live-runs.js";
 import type { Stateless } from "./run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { scopeOf } from "./thread-origin.js";
-import { Threads } from "./threads.js";
+import { ThreadExistsError } from "../support/errors.js";
+import { deleteThread } from "./delete-thread.js";
+import { createThread, removeThread } from "./thread-state.js";
 
 /** Should the server die meanwhile, the sweep removes what is left of a temporary thread after this time. */
 const LEFTOVER_TTL_MINUTES = 60;
@@ -31,25 +32,23 @@ export async function withTemporaryThread<T>(
   start: (threadId: string, options: StatelessOptions) => Promise<T>,
   { threadId, stays = false }: OwnThread = {},
 ): Promise<T> {
-  const threads = new Threads(context);
   const keep = on_completion === "keep";
-  const made = await threads
-    .create({
-      metadata,
-      ...(threadId !== undefined && { thread_id: threadId }),
-      ...(!keep && { ttl: ttlAfter(after_seconds ?? 0) }),
-    })
-    .catch((error: unknown) => {
-      if (threadId !== undefined && error instanceof ThreadExistsError) return undefined;
-      throw error;
-    });
+  // Undefined if another server created the thread for the same run.
+  const made = await createThread(context, {
+    metadata,
+    ...(threadId !== undefined && { thread_id: threadId }),
+    ...(!keep && { ttl: ttlAfter(after_seconds ?? 0) }),
+  }).catch((error: unknown) => {
+    if (threadId !== undefined && error instanceof ThreadExistsError) return undefined;
+    throw error;
+  });
   const thread_id = made?.thread_id ?? String(threadId);
   const atEnd = removalOf(context, thread_id);
   const stateless = { thread_id, scope: scopeOf(context) };
   try {
     return await start(thread_id, { stateless, ...(!keep && !stays && { atEnd }) });
   } catch (error) {
-    if (threadId === undefined) await removed(context, thread_id, () => threads.delete(thread_id));
+    if (threadId === undefined) await removed(context, thread_id, () => deleteThread(context, thread_id));
     else if (made) await removed(context, thread_id, () => removeUnused(context, thread_id));
     throw error;
   }
@@ -66,7 +65,7 @@ async function removeUnused(context: EngineContext, thread_id: string): Promise<
   if (!lease) return;
   try {
     const [run] = await runs.list({ threadId: thread_id, limit: 1, offset: 0 });
-    if (!run) await new Threads(context).remove(thread_id);
+    if (!run) await removeThread(context, thread_id);
   } finally {
     await lease.release();
   }
@@ -76,7 +75,7 @@ async function removeUnused(context: EngineContext, thread_id: string): Promise<
 export const removalOf =
   (context: EngineContext, thread_id: string): NonNullable<LiveRunOptions["atEnd"]> =>
   async (isDead) =>
-    isDead ? undefined : removed(context, thread_id, () => new Threads(context).remove(thread_id));
+    isDead ? undefined : removed(context, thread_id, () => removeThread(context, thread_id));
 
 /** The end of a run is noted for its webhook, before what else its end does. */
 export const onEnd =

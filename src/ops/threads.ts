@@ -25,7 +25,7 @@ import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/er
 import { dueYield } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows.js";
-import { acquireAfterStop } from "./remote-runs.js";
+import { deleteThread } from "./delete-thread.js";
 import type { OpsContext } from "./context.js";
 import type { EngineContext } from "./live-runs.js";
 import { assertMetadataKeys } from "./request-limits.js";
@@ -122,22 +122,7 @@ export class Threads {
 
   /** Ends the run in flight and waits for it. @throws NotFoundError (`thread_not_found`) */
   async delete(threadId: string): Promise<void> {
-    const { thread_id } = await visibleThread(this.#context, threadId);
-    this.#context.live.abort(thread_id, "deleted");
-    const lease = await acquireAfterStop(this.#context, thread_id);
-    try {
-      if (this.#context.caller) await visibleThread(this.#context, thread_id);
-      if (!(await this.remove(thread_id))) throw new NotFoundError("thread", thread_id);
-      this.#context.live.logs.forgetThread(thread_id);
-      this.#context.live.follower?.forget(thread_id);
-    } finally {
-      await lease?.release();
-    }
-  }
-
-  /** Delete a thread whose lock the caller holds. False when there was no such thread. */
-  async remove(threadId: string): Promise<boolean> {
-    return removeThread(this.#context, threadId);
+    await deleteThread(this.#context, threadId);
   }
 
   /**

@@ -1,4 +1,4 @@
-/** Changes as lines of text: what came, what went, what became of what. */
+/** Formats changes as lines of text. */
 import type { PathStep } from "../models/value-path.js";
 import { isMessageLike, messageLine } from "./text.js";
 import type { Change } from "./changes.js";
@@ -7,7 +7,7 @@ export type Mark = "+" | "-" | "~";
 
 export interface ChangeLine {
   mark: Mark;
-  /** `messages[2].content` */
+  /** Path such as `messages[2].content`. */
   place: string;
   text: string;
 }

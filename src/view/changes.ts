@@ -1,18 +1,18 @@
-/** What differs between two values, as steps that lead from the first to the second when taken in order. */
+/** Differences between two values, as changes to apply in order. */
 import { isRecord } from "../models/json.js";
 import type { PathStep } from "../models/value-path.js";
 
 export interface Change {
   op: "add" | "remove" | "replace";
-  /** Where it stands when the changes before it have been made. */
+  /** Location after the preceding changes have been applied. */
   path: PathStep[];
-  /** Left out for `add`. */
+  /** Omitted for `add`. */
   old?: unknown;
-  /** Left out for `remove`. */
+  /** Omitted for `remove`. */
   new?: unknown;
 }
 
-/** The changes; none when the values are equal as JSON. */
+/** Empty if the values are equal as JSON. */
 export function changesBetween(before: unknown, after: unknown, path: PathStep[] = []): Change[] {
   const work = changesInSteps(before, after, path);
   for (;;) {
@@ -21,7 +21,7 @@ export function changesBetween(before: unknown, after: unknown, path: PathStep[]
   }
 }
 
-/** As `changesBetween`, in small steps, so that the reader can do other work in between. */
+/** Like `changesBetween`, but yields regularly so that the caller can do other work. */
 export function* changesInSteps(
   before: unknown,
   after: unknown,
@@ -51,19 +51,19 @@ function* keyChanges(
   return changes;
 }
 
-/** Lists too long to be handed over as arguments, too. */
+/** Avoids spread arguments: a long list would exceed the argument limit. */
 function addTo(changes: Change[], more: readonly Change[]): void {
   for (const change of more) changes.push(change);
 }
 
-/** A key that JSON keeps. */
+/** JSON drops undefined values. */
 const isKept = (record: Record<string, unknown>, key: string): boolean =>
   Object.hasOwn(record, key) && record[key] !== undefined;
 
-/** Items of lists after which there is time for something else. */
+/** List items between two yields. */
 const AT_ONCE = 64;
 
-/** Removals from the end, additions from the start, then what differs inside of items that are the same. */
+/** Removals from the end, additions from the start, then differences within matching items. */
 function* listChanges(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -84,17 +84,17 @@ function* listChanges(
   return changes;
 }
 
-// Which items of two lists are the same: messages by their id, other items by what they hold.
+// Matches the items of two lists: messages by id, other items by value.
 
 interface Alignment {
-  /** Index before and index after of items that are the same, though they may differ inside. */
+  /** Index before and index after of matching items, which may differ inside. */
   pairs: [number, number][];
   /** Ascending. */
   removed: number[];
   added: number[];
 }
 
-/** Cells of the table that the longest common subsequence is found with; beyond, items are paired by place. */
+/** Maximum size of the longest-common-subsequence table; larger lists are matched by position. */
 const MOST_CELLS = 4_000_000;
 
 function* alignLists(before: readonly unknown[], after: readonly unknown[]): Generator<void, Alignment> {
@@ -115,7 +115,7 @@ interface Lists {
   after: readonly unknown[];
 }
 
-/** Between two items that are the same: pair by place what has no id of its own, the rest came or went. */
+/** Between two matches, items without an id are paired by position; the others were removed or added. */
 function fillGap(
   { pairs, removed, added }: Alignment,
   { before, after }: Lists,
@@ -127,7 +127,7 @@ function fillGap(
   while (now < nowEnd) added.push(now++);
 }
 
-/** Indexes of the longest common subsequence, ascending. */
+/** Ascending indexes of the longest common subsequence. */
 function commonItems(before: readonly string[], after: readonly string[]): [number, number][] {
   let start = 0;
   while (start < before.length && before[start] === after[start]) start += 1;
@@ -188,13 +188,13 @@ function* keysOf(items: readonly unknown[]): Generator<void, string[]> {
   return keys;
 }
 
-/** A message that was rewritten keeps its id. */
+/** A rewritten message keeps its id. */
 function keyOf(item: unknown): string {
   const id = idOf(item);
   return id === undefined ? `value ${JSON.stringify(item)}` : `id ${id}`;
 }
 
-/** The values with the changes made; neither is changed. */
+/** Returns a changed copy; the arguments stay unchanged. */
 export function withChanges(values: unknown, changes: readonly Change[]): unknown {
   return changes.reduce(changed, structuredClone(values));
 }
@@ -210,7 +210,7 @@ function changed(values: unknown, { op, path, new: value }: Change): unknown {
   return values;
 }
 
-/** Keys such as `__proto__` are data here. */
+/** Treats keys such as `__proto__` as data. */
 const own = (holder: unknown, key: PathStep): unknown =>
   Object.getOwnPropertyDescriptor(Object(holder), key)?.value;
 
@@ -223,7 +223,7 @@ export interface PatchOperation {
   value?: unknown;
 }
 
-/** The changes as a JSON Patch (RFC 6902). */
+/** Converts the changes to a JSON Patch (RFC 6902). */
 export function jsonPatch(changes: readonly Change[]): PatchOperation[] {
   return changes.map(({ op, path, ...change }) => ({
     op,
@@ -232,7 +232,7 @@ export function jsonPatch(changes: readonly Change[]): PatchOperation[] {
   }));
 }
 
-/** A path as a JSON Pointer (RFC 6901). */
+/** Converts a path to a JSON Pointer (RFC 6901). */
 function pointerOf(path: readonly PathStep[]): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -1,10 +1,10 @@
-/** A graph to draw: what its drawing and, for a thread, its progress say. */
+/** Diagram of a graph, optionally marked with the progress of a thread. */
 import type { GraphDrawing } from "../models/assistant.js";
 
-/** LangGraph's own first node. */
+/** LangGraph's internal first node. */
 const START = "__start__";
 
-/** Nodes of the user's: LangGraph's own first one says nothing to a reader. */
+/** Node names without LangGraph's internal first node. */
 export const userNodes = (nodes: readonly string[]): string[] => nodes.filter((name) => name !== START);
 
 export type NodeMark = "done" | "next";
@@ -18,7 +18,7 @@ export interface DiagramEdge {
   source: string;
   target: string;
   conditional: boolean;
-  /** What a router answers to take this way, where it differs from the target. */
+  /** Return values of the router for this edge, if they differ from the target. */
   labels: string[];
 }
 
@@ -27,10 +27,10 @@ export interface Diagram {
   edges: DiagramEdge[];
 }
 
-/** Names a way from node to node. */
+/** Identifies the edge between two nodes. */
 export const wayKey = (source: string, target: string): string => JSON.stringify([source, target]);
 
-/** Nodes and edges, each way between two nodes once. */
+/** Merges parallel edges of the same kind between two nodes. */
 export function diagramOf(drawing: GraphDrawing, marks: ReadonlyMap<string, NodeMark> = new Map()): Diagram {
   const nodes = drawing.nodes.map(({ id }) => {
     const name = String(id);
@@ -50,7 +50,7 @@ export function diagramOf(drawing: GraphDrawing, marks: ReadonlyMap<string, Node
   return { nodes, edges: [...edges.values()] };
 }
 
-/** A node as it is shown, with the mark before it. */
+/** Node name with its mark. */
 export function nodeLabel({ id, mark }: DiagramNode): string {
   return mark === undefined ? id : `${mark === "done" ? "✓" : "▸"} ${id}`;
 }

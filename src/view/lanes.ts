@@ -1,28 +1,27 @@
-/** Places branches beside a list of checkpoints, newest first, as `git log --graph` does. */
+/** Assigns lanes to branches in a list of checkpoints, newest first, as `git log --graph` does. */
 
 export interface Node {
   id: string;
   parent: string | undefined;
 }
 
-/** A checkpoint and the lines around it; a line is named by the checkpoint that it comes from. */
+/** A checkpoint and the lines around it; the id of a line is the checkpoint at its upper end. */
 export interface PlacedNode {
-  /** Lane of the checkpoint itself, from 0 at the left. */
+  /** Lane of the checkpoint, 0 is leftmost. */
   lane: number;
-  /** Lines that come from above, by lane. */
+  /** Lines from above, by lane. */
   above: readonly (string | undefined)[];
-  /** Lanes whose lines end in the checkpoint, ascending: branches that meet in it where there are several. */
+  /** Lanes of the lines that end at the checkpoint, ascending. Several lanes mean that branches meet. */
   meeting: readonly number[];
   /** Lines that continue below, by lane. */
   below: readonly (string | undefined)[];
 }
 
 interface Drawn {
-  /** Lines that stand before the checkpoint: where branches meet in it. */
+  /** Extra lines above the checkpoint, if branches meet there. */
   before: string[];
-  /** The line of the checkpoint itself. */
   own: string;
-  /** Beside what else is said of it. */
+  /** Prefix of further lines about the checkpoint. */
   after: string;
 }
 
@@ -32,11 +31,11 @@ interface Line {
 }
 type LineAt = Line | undefined;
 
-/** One lane a branch; each waits for the checkpoint that its last one came from. */
+/** Each branch has a lane, which waits for the parent of its last checkpoint. */
 export class Lanes {
   readonly #lines: LineAt[] = [];
 
-  /** The lanes at the next checkpoint. Call it in the order of the list. */
+  /** Place the next checkpoint. Call it in list order. */
   place({ id, parent }: Node): PlacedNode {
     const lines = this.#lines;
     const above = lines.map((line) => line?.from);
@@ -48,7 +47,7 @@ export class Lanes {
     return { lane, above, meeting, below: lines.map((line) => line?.from) };
   }
 
-  /** The same in characters. */
+  /** Like `place`, as text. */
   draw(node: Node): Drawn {
     const { lane, above, meeting, below } = this.place(node);
     const before = meeting.length > 1 ? [meetingLine(above, meeting)] : [];
@@ -71,7 +70,10 @@ function trim(lines: LineAt[]): void {
   while (lines.length > 0 && lines.at(-1) === undefined) lines.pop();
 }
 
-/** Lanes that end here bend to the first one: `├─╯`, with `┼` where they cross another, `┴` where more come. */
+/**
+ * Lanes that end here bend to the first one: `├─╯`, with `┼` for a crossing and `┴` for a further ending
+ * lane.
+ */
 function meetingLine(lines: readonly (string | undefined)[], meeting: readonly number[]): string {
   const [first = 0] = meeting;
   const last = meeting.at(-1) ?? first;

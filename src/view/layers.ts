@@ -1,8 +1,8 @@
-/** Sorts the nodes of a diagram into layers from top to bottom, and finds the edges that lead back up. */
+/** Assigns the nodes of a diagram to layers from top to bottom, and finds the edges that close loops. */
 import type { Diagram, DiagramEdge } from "./diagram.js";
 
 export interface Layered {
-  /** Node ids of each layer, in the order from left to right. */
+  /** Node ids of each layer, from left to right. */
   layers: string[][];
   layerOf: ReadonlyMap<string, number>;
   /** Edges that lead at least one layer down. */
@@ -22,7 +22,7 @@ export function layered(diagram: Diagram): Layered {
   return { layers: ordered(layers, layerOf, down), layerOf, down, back: [...back] };
 }
 
-/** Edges to a node that is still being walked from, found depth first in the order of the nodes. */
+/** Edges to a node on the current path of a depth-first search in node order. */
 function backEdges({ nodes, edges }: Diagram): DiagramEdge[] {
   const found: DiagramEdge[] = [];
   const state = new Map<string, "open" | "done">();
@@ -53,7 +53,9 @@ function longestPaths({ nodes }: Diagram, down: readonly DiagramEdge[]): Map<str
   return depths;
 }
 
-/** Each layer sorted by where its neighbours stand, over and over; the order with the fewest crossings stays. */
+/**
+ * Repeatedly sorts each layer by the positions of its neighbors; keeps the order with the fewest crossings.
+ */
 function ordered(
   layers: string[][],
   layerOf: ReadonlyMap<string, number>,
@@ -76,7 +78,7 @@ function ordered(
   return best;
 }
 
-/** From 0 at the left to 1 at the right. */
+/** Positions from 0 (left) to 1 (right). */
 function relativePlaces(layer: readonly string[]): [string, number][] {
   return layer.map((id, index) => [id, (index + 0.5) / layer.length]);
 }

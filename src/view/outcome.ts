@@ -1,4 +1,4 @@
-/** How a run ended, for callers of another protocol than the server's own (MCP, A2A). */
+/** Outcome of a run for clients of other protocols (MCP, A2A). */
 import { isRecord, type JsonObject } from "../models/json.js";
 import type { RunFrame } from "../models/run-stream.js";
 import { contentText, isMessageLike } from "./text.js";
@@ -11,14 +11,14 @@ export interface Question {
 export interface Outcome {
   status: "success" | "interrupted" | "cancelled" | "error";
   values: JsonObject;
-  /** What the graph has stopped to ask. */
+  /** Pending questions of the graph. */
   questions: Question[];
   error?: { error: string; message: string };
 }
 
 /**
- * @param answer what the run answered: its visible values, with `__interrupt__`, or `__error__`
- * @param runStatus the run's own status, which distinguishes a stopped run from a finished one
+ * @param answer response of the run: its visible values, plus `__interrupt__` or `__error__`
+ * @param runStatus status of the run, which distinguishes a cancelled run from a finished one
  */
 export function runOutcome(answer: JsonObject, runStatus: string | undefined): Outcome {
   const { __error__: error, __interrupt__: interrupts, ...values } = answer;
@@ -33,14 +33,14 @@ export function runOutcome(answer: JsonObject, runStatus: string | undefined): O
 
 const questionOf = ({ id, value }: JsonObject): Question => ({ id: String(id), value });
 
-/** The run's status in the last frame of its stream. */
+/** The run status from the last frame of its stream. */
 export function statusOf(last: RunFrame | undefined): string | undefined {
   if (last?.event !== "end") return undefined;
   const { status } = JSON.parse(last.data) as { status?: unknown };
   return typeof status === "string" ? status : undefined;
 }
 
-/** What a model said last where the values are a conversation, else the values. */
+/** The last message of a model if the values are a conversation, otherwise the values as JSON. */
 export function outputText(values: JsonObject): string {
   const messages: unknown[] = Array.isArray(values.messages) ? values.messages : [];
   const last = messages.at(-1);
@@ -48,17 +48,16 @@ export function outputText(values: JsonObject): string {
   return text === "" ? JSON.stringify(values, null, 2) : text;
 }
 
-/** A question as text. */
 export const questionText = (question: unknown): string =>
   typeof question === "string" ? question : (JSON.stringify(question, null, 2) ?? "");
 
-/** All questions of a run as one text; where there are several, each with its id. */
+/** All questions of a run as one string; several questions are prefixed with their ids. */
 export const questionsText = (questions: readonly Question[]): string =>
   questions
     .map(({ id, value }) => (questions.length === 1 ? questionText(value) : `${id}: ${questionText(value)}`))
     .join("\n");
 
-/** An answer that a person typed: what reads as JSON is JSON. */
+/** Parses user input as JSON if possible. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -3,18 +3,20 @@ import { isRecord } from "../models/common.js";
 import type { RunFrame } from "../models/run-stream.js";
 import { contentText } from "./text.js";
 
-/** Characters of a message of progress: the end of what a model says, the beginning of an event. */
+/** Maximum characters of a progress message: the end of model output, the start of an event. */
 const LONGEST_PROGRESS = 500;
-/** Least time between two messages of what a model says. */
+/** Minimum time between two messages of model output. */
 const PAUSE_MS = 250;
 
-/** Stream modes that progress is made of. */
+/** Stream modes required for progress. */
 export const PROGRESS_MODES = ["custom", "messages-tuple"] as const;
 
-/** Turns frames of a run into progress messages; the answer repeats the content, so some may be dropped. */
+/**
+ * Turns frames of a run into progress messages. Some may be dropped, because the answer repeats the content.
+ */
 export class RunProgress {
   readonly #tell: (message: string) => void;
-  /** What the model that speaks has said so far. */
+  /** Model output so far, of the current message. */
   #speech = { id: "", text: "" };
   #toldAt = -Infinity;
 
@@ -43,7 +45,7 @@ export class RunProgress {
   }
 }
 
-/** Fields in which events usually say in words what happens. */
+/** Event fields that usually contain a readable description. */
 const WORDS = ["message", "text", "status"];
 
 function eventText(event: unknown): string {

@@ -1,4 +1,4 @@
-/** What the page of a thread is given: its row, and a step a checkpoint, each as the changes that lead to it. */
+/** Data of a saved page: the thread row, and the steps as changes to the previous state. */
 import type { Interrupt, ThreadTask } from "../models/state.js";
 import type { Thread } from "../models/thread.js";
 import type { Change } from "./changes.js";
@@ -10,7 +10,7 @@ export interface PageHead {
 }
 
 export interface PageStep {
-  /** The checkpoint's. */
+  /** Id of the checkpoint. */
   id: string;
   parent: string | null;
   step: number | null;
@@ -21,9 +21,9 @@ export interface PageStep {
   tasks: ThreadTask[];
   interrupts: Interrupt[];
   changes: Change[];
-  /** Values before the changes, where the page has no step to take them from. */
+  /** Values before the changes, if the page does not contain the previous step. */
   base?: unknown;
 }
 
-/** The steps stand oldest first. */
+/** Steps are sorted oldest first. */
 export type PageData = PageHead & { steps: PageStep[] };

@@ -1,15 +1,15 @@
 import { isRecord } from "../models/json.js";
 
-// C0 but newline and tab, DEL, C1, line and paragraph separators, and marks that turn the direction of text around.
+// C0 except newline and tab, DEL, C1, line and paragraph separators, and bidirectional control characters.
 const CONTROL =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text from outside as a terminal may show it: control characters written out as `\u001b`. */
+/** Makes untrusted text safe for a terminal: control characters become `\u001b` and so on. */
 export function escapeControl(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The text of a message's content: a string, or a list of blocks of which some are text. */
+/** Text of a message's content, which is a string or a list of blocks. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -21,14 +21,14 @@ export function contentText(content: unknown): string {
     .join("");
 }
 
-/** True for a message in the form that clients see: `{type, content, ...}`. */
+/** True for the message format of clients: `{type, content, ...}`. */
 export function isMessageLike(
   value: unknown,
 ): value is { type: string; content: unknown; [field: string]: unknown } {
   return isRecord(value) && typeof value.type === "string" && "content" in value;
 }
 
-/** A message in one line: who says what; a call of tools by their names. */
+/** One line with the message type, its text and the names of called tools. */
 export function messageLine(message: { type: string; content: unknown; [field: string]: unknown }): string {
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord) : [];
   const called = calls.length > 0 ? `calls ${calls.map(({ name }) => String(name)).join(", ")}` : "";
@@ -36,14 +36,14 @@ export function messageLine(message: { type: string; content: unknown; [field: s
   return `${message.type}: ${text}`;
 }
 
-/** The last message of some values in one line; empty without one. */
+/** The last message of the values in one line; empty if there are no messages. */
 export function lastMessageLine(values: unknown): string {
   const messages = isRecord(values) ? values.messages : undefined;
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
   return isMessageLike(last) ? messageLine(last) : "";
 }
 
-/** The error of a task, `{"message", "name"}` as JSON text, in one line. */
+/** Formats the error of a task, JSON text of `{"message", "name"}`, in one line. */
 export function errorLine(text: string): string {
   try {
     const { name, message } = JSON.parse(text) as { name?: string; message?: string };
@@ -53,13 +53,13 @@ export function errorLine(text: string): string {
   }
 }
 
-// Wide by Unicode's table: Hangul, CJK, fullwidth forms, emoji.
+// Wide characters according to Unicode: Hangul, CJK, fullwidth forms, emoji.
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-// Marks that join the character before them.
+// Combining marks and joiners.
 const JOINED = /[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]/u;
 
-/** The text as cells: what belongs together in one of them, and how many columns it takes. */
+/** Splits text into terminal cells with their width in columns. */
 export function cells(text: string): { char: string; width: number }[] {
   const found: { char: string; width: number }[] = [];
   for (const char of text) {
@@ -70,13 +70,13 @@ export function cells(text: string): { char: string; width: number }[] {
   return found;
 }
 
-/** Columns that text takes in a terminal. */
+/** Width of the text in terminal columns. */
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   return cells(text).reduce((sum, { width }) => sum + width, 0);
 }
 
-/** Lines of at most `width` columns, broken at spaces where there are some. Line breaks of the text stay. */
+/** Wraps text at spaces to at most `width` columns. Existing line breaks are kept. */
 export function wrapped(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, Math.max(1, width)));
 }
@@ -97,7 +97,7 @@ function wrapLine(line: string, width: number): string[] {
   return current.trim() === "" ? lines : [...lines, current.trimEnd()];
 }
 
-/** A word that is longer than a line. */
+/** Splits a word that is longer than a line. */
 function cut(word: string, width: number): string[] {
   if (textWidth(word.trimEnd()) <= width) return [word];
   const pieces: string[] = [""];

@@ -1,4 +1,4 @@
-/** Two branches side by side: steps that go together, and what differs after each. */
+/** Compares two branches: aligned steps, and the differences after each. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { changesInSteps } from "../../src/view/changes.js";
@@ -84,7 +84,7 @@ function Choose() {
   );
 }
 
-/** An exported page or thread, compared instead of a thread of the server. */
+/** Opens an exported page or thread to compare, instead of a thread on the server. */
 function FileButton({ label, onOpen }: { label: string; onOpen: (name: string) => void }) {
   const [fault, setFault] = useState<string | undefined>(undefined);
   const input = useRef<HTMLInputElement>(null);
@@ -110,7 +110,7 @@ function FileButton({ label, onOpen }: { label: string; onOpen: (name: string) =
         accept=".html,.json,text/html,application/json"
         onChange={({ currentTarget }) => {
           void take(currentTarget.files?.[0]);
-          // The same file may be chosen again, once it has changed.
+          // Allow choosing the same file again after it has changed.
           currentTarget.value = "";
         }}
       />
@@ -123,7 +123,7 @@ function FileButton({ label, onOpen }: { label: string; onOpen: (name: string) =
   );
 }
 
-/** Pairs whose states are compared without being asked. */
+/** Pairs whose states are compared automatically. */
 const MOST_READ = 30;
 
 function Compared({ compared }: { compared: Comparison }) {

@@ -1,4 +1,4 @@
-/** Forks from a step: the values to write, by key of the state, and what runs next. */
+/** Fork from a step: the values to write per state key, and the next run. */
 import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
@@ -38,7 +38,7 @@ import { strings } from "../strings.js";
 export function Fork({ state }: { state: ThreadState }) {
   useSignalEffect(drawThread);
   useEffect(readKeys, [row.value.value?.thread_id, namespace.value]);
-  // What was begun at another step is not written here.
+  // Drafts belong to one step.
   useEffect(reset, [state.checkpoint?.checkpoint_id]);
   const values = isRecord(state.values) ? state.values : {};
   const keys = [...new Set([...Object.keys(values), ...declaredKeys.value])];
@@ -97,7 +97,7 @@ const isMessages = (value: unknown): value is MessageLike[] =>
   value.length > 0 &&
   value.every((item) => isRecord(item) && typeof item.type === "string");
 
-/** What a reducer is likely to do with a write depends on what is there. */
+/** Guesses from the current value what its reducer does with a write. */
 function shapeOf(value: unknown): keyof typeof strings.fork.shapes {
   if (value == null) return "unset";
   if (Array.isArray(value)) return "list";
@@ -166,7 +166,7 @@ function Editor({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** Messages that are shown to choose from, the last ones. */
+/** Only the last messages can be selected. */
 const MOST_MESSAGES = 50;
 
 function Messages({ name, messages }: { name: string; messages: MessageLike[] }) {
@@ -229,7 +229,7 @@ const WillSend = () => (
   </details>
 );
 
-/** The changes of the last write are shown at its step; this link leads back. */
+/** After a write the address moves to the new step; this note links back. */
 export function WrittenNote() {
   const last = written.value;
   if (last?.threadId !== threadId.value) return null;

@@ -1,4 +1,4 @@
-/** The served graphs: their drawing from the server, and their schemas. */
+/** Served graphs with their drawing and schemas. */
 import { useEffect } from "preact/hooks";
 import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assistant.js";
 import { diagramOf } from "../../src/view/diagram.js";
@@ -34,7 +34,7 @@ function GraphList() {
   const { value: listed } = list.value;
   if (list.error.value) return <Fault error={list.error.value} retry={() => void load(list, readList)} />;
   if (!listed) return <Waiting />;
-  // The interface lists only the default graph, unless configured otherwise; `dev` lists all.
+  // The API lists only the default graph unless configured otherwise; `dev` lists all.
   const others = (hello.value?.graphs ?? []).filter((id) => !listed.some(({ graph_id }) => graph_id === id));
   const graphs = [...listed, ...others.map((id) => ({ graph_id: id, name: id, description: null }))];
   if (graphs.length === 0)
@@ -116,7 +116,7 @@ function Schemas() {
   );
 }
 
-/** The drawing as Mermaid reads it: ids of its own, names in quotes. */
+/** Mermaid source with generated ids and quoted names. */
 function mermaidOf(drawn: GraphDrawing): string {
   const { nodes, edges } = diagramOf(drawn);
   const ids = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));

@@ -1,4 +1,4 @@
-/** All threads that wait for an answer, which is given in place. */
+/** Threads that wait for an answer, each with a form. */
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ApiError, ask } from "../api.js";
@@ -15,7 +15,7 @@ import { graphOf, type ListedThread } from "../state/threads.js";
 import { strings } from "../strings.js";
 
 const PAGE = 50;
-/** Rows that a server answers at once. */
+/** Maximum rows per request. */
 const MOST = 1000;
 const LOOK_AGAIN_MS = 5000;
 const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
@@ -29,10 +29,10 @@ interface WaitingThreads {
 
 const waiting = loading<WaitingThreads>();
 const page = loading<void>();
-/** Rows that are shown, as far as there are so many. */
+/** Requested number of rows. */
 let wanted = PAGE;
 
-/** Reload the listed ones, because some may have been answered. */
+/** Reload the loaded rows, because some may have been answered. */
 const read = () =>
   load(waiting, async () => {
     const threads: ListedThread[] = [];
@@ -164,7 +164,7 @@ interface PauseProps {
 
 const GO_ON: RunWish = { input: null };
 
-/** It waits at a breakpoint, or was stopped. */
+/** A thread stopped at a breakpoint or by a user. */
 function Pause({ at, thread, isBusy, onGo }: PauseProps) {
   const { places } = usePlaces(at, thread.thread_id);
   if (places.length === 0) return null;

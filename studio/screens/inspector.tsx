@@ -1,4 +1,4 @@
-/** The chosen step: what it changed, what it holds, what ran. */
+/** The selected step: its changes, state and tasks. */
 import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
@@ -20,7 +20,7 @@ import { Waterfall } from "./waterfall.js";
 
 const ALL = ["changes", "state", "tasks", "messages", "drawing", "times", "meta", "raw"] as const;
 export type Tab = (typeof ALL)[number];
-/** A page that carries its thread knows no times. */
+/** Saved pages contain no times. */
 export const TABS: readonly Tab[] = ALL.filter((tab) => !shared || tab !== "times");
 
 const tabOf = (name: string | undefined): Tab => TABS.find((tab) => tab === name) ?? "changes";
@@ -82,7 +82,7 @@ function ForkLink() {
 
 function Tabs({ chosen }: { chosen: Tab }) {
   const list = useRef<HTMLDivElement>(null);
-  // On a narrow screen there is no room for all of them: the chosen one is in the middle, as far as it goes.
+  // On narrow screens the tabs scroll: center the selected one.
   useLayoutEffect(() => {
     const [box, tab] = [list.current, document.getElementById(`tab-${chosen}`)];
     if (!box || !tab) return;
@@ -208,7 +208,7 @@ function Task({ task, hasRun }: { task: ThreadTask; hasRun: boolean }) {
   );
 }
 
-/** Lists of messages in the state, by their keys. */
+/** State keys that hold a list of messages. */
 function messageLists(values: unknown): [key: string, messages: MessageLike[]][] {
   if (!isRecord(values)) return [];
   return Object.entries(values).filter(
@@ -229,7 +229,7 @@ function Messages({ values }: { values: ThreadState["values"] }) {
   );
 }
 
-/** Messages that are shown at once, the last ones. */
+/** Initially, only the last messages are rendered. */
 const MOST_MESSAGES = 100;
 
 function Chat({ name, messages }: { name: string | undefined; messages: MessageLike[] }) {

@@ -1,4 +1,4 @@
-/** The long-term memory: namespaces as a tree, the items of one and all below it, an item as JSON. */
+/** Long-term memory: namespaces as a tree, items below the selected one, and an item editor. */
 import { useEffect } from "preact/hooks";
 import type { StoreItem } from "../../src/models/store.js";
 import { isReadOnly } from "../api.js";
@@ -22,7 +22,7 @@ import {
 import { parseMeta } from "../state/threads.js";
 import { strings } from "../strings.js";
 
-/** What the address says of an item that is not there yet. */
+/** Value of the query parameter `key` for a new item. */
 const NEW = "new";
 
 export function Memory() {
@@ -68,7 +68,7 @@ function Tree() {
   );
 }
 
-/** The labels of one level; children of the selected one are nested below it. */
+/** Labels of one level; children of the selected one are nested below it. */
 function Branches({ depth }: { depth: number }) {
   const level = levels.value.value?.[depth] ?? [];
   if (level.length === 0) return null;

@@ -1,4 +1,4 @@
-/** Run a graph and watch it: the drawing lights up, the conversation grows. */
+/** Runs a graph and shows the run in its drawing and conversation. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
@@ -23,16 +23,16 @@ import type { Picture } from "../state/run-view.js";
 import { graphOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 
-/** As far from its end a list counts as being there. */
+/** Distance from the end of a list within which new content scrolls it. */
 const NEAR_PX = 60;
-/** While the page is seen: how often it is asked whether somebody else runs the thread. */
+/** Poll interval for runs started elsewhere, while the page is visible. */
 const LOOK_AGAIN_MS = 3000;
 
 export function RunScreen() {
   const id = threadId.value;
   const { graph } = place.value.query;
   useEffect(() => void openConversation(id), [id]);
-  // The address may name another graph while there is no thread yet.
+  // Without a thread, the address selects the graph.
   useEffect(() => {
     if (id === undefined && graph !== undefined) void openGraph(graph);
   }, [id, graph]);
@@ -94,7 +94,7 @@ function Head() {
   );
 }
 
-/** A thread keeps its graph. */
+/** A thread cannot change its graph. */
 function Picker() {
   const ids = graphIds.value;
   const isFixed = row.value.value !== undefined && graphOf(row.value.value) !== "";
@@ -134,7 +134,6 @@ function progressOf(nodes: ReadonlyMap<string, NodeState> = new Map()): Partial<
   return progress;
 }
 
-/** The drawing, its running nodes lit. */
 function RunMap() {
   const shown = diagram.value;
   if (drawing.error.value) return <Fault error={drawing.error.value} />;
@@ -181,8 +180,8 @@ function Scene() {
 }
 
 /**
- * Stays at its end while what is in it grows, or its place changes, unless the reader has gone up. Where there is little
- * room the whole page is scrolled: there a conversation is shown from its end, and a form stays where it begins.
+ * Stays scrolled to the end while its content grows or moves, unless the user scrolled up. On small screens
+ * the whole page scrolls: a conversation is shown from its end, a form from its start.
  */
 function Scroller({ isTalk, children }: { isTalk: boolean; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null);
@@ -202,7 +201,7 @@ function Scroller({ isTalk, children }: { isTalk: boolean; children: ComponentCh
     };
     const note = () => {
       const { scrollTop, scrollHeight, clientHeight } = scrolled() ?? document.documentElement;
-      // Scroll events between a programmatic scroll to the end and its event are not the reader's.
+      // Ignore scroll events that follow a programmatic scroll to the end.
       const stays = place.isAtEnd && scrollTop >= place.top;
       place.isAtEnd = stays || scrollHeight - scrollTop - clientHeight < NEAR_PX;
       place.top = scrollTop;
@@ -223,12 +222,12 @@ function Scroller({ isTalk, children }: { isTalk: boolean; children: ComponentCh
   );
 }
 
-/** A run has ended here, while it was watched or before. */
+/** True if the last run ended while this page watched it, or failed before. */
 const ended = (): boolean => picture.value?.end !== undefined || row.value.value?.status === "error";
 
 const isBlank = (values: unknown): boolean => !isRecord(values) || Object.keys(values).length === 0;
 
-/** State keys beside the conversation, and custom events of nodes. */
+/** State keys other than the conversation, and custom events of nodes. */
 function Others({ seen: { values, entries, custom, frames } }: { seen: Picture }) {
   const others = isRecord(values)
     ? Object.entries(values).filter(([key]) => key !== "messages" || entries.length === 0)

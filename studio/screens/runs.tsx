@@ -1,4 +1,3 @@
-/** The runs of all threads, newest first. */
 import { useEffect, useState } from "preact/hooks";
 import type { RunStatus } from "../../src/models/run.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
@@ -158,7 +157,7 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
 const graphOf = ({ metadata, assistant_id }: ListedRun): string =>
   typeof metadata.graph_id === "string" ? metadata.graph_id : assistant_id;
 
-/** A shape of its own beside the colour and the word; colours are those of threads. */
+/** Status is shown by shape and text too, not only by color. Colors match those of threads. */
 const LOOKS: Record<RunStatus, [shape: string, like: string]> = {
   pending: ["◔", "busy"],
   running: ["◐", "busy"],

@@ -1,4 +1,4 @@
-/** The drawing of the graph at one step: what ran in it, what runs next, and the ways between. */
+/** The graph at one step: nodes that ran, nodes that run next, and the edges between them. */
 import { useSignalEffect } from "@preact/signals";
 import type { ThreadTask } from "../../src/models/state.js";
 import { Fault, Waiting } from "../parts/common.js";
@@ -64,7 +64,7 @@ function Legend(progress: Progress) {
   );
 }
 
-/** Graphs inside of the graph that ran in this step, or are to run. */
+/** Subgraphs that ran in this step or run next. */
 function Inner({ tasks }: { tasks: readonly ThreadTask[] }) {
   const graphs = new Map(tasks.map(({ name, checkpoint }) => [checkpoint?.checkpoint_ns ?? "", name]));
   graphs.delete("");

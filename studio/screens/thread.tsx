@@ -1,4 +1,4 @@
-/** One thread: its steps, and one of them in full. */
+/** One thread: its steps, and the selected step in detail. */
 import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { userNodes } from "../../src/view/diagram.js";
@@ -45,7 +45,7 @@ import { path, placed, width } from "../state/branches.js";
 import { strings } from "../strings.js";
 import { Inspector } from "./inspector.js";
 
-/** While the page is seen: how often it is asked whether the thread has changed. */
+/** Poll interval for changes of the thread, while the page is visible. */
 const LOOK_AGAIN_MS = 3000;
 
 export function Thread() {
@@ -200,7 +200,7 @@ function rowAt(row: number) {
   );
 }
 
-/** A step that is on its way. */
+/** Placeholder of a step that is being loaded. */
 const Unread = ({ row }: { row: number }) => (
   <div id={rowId(LIST, row)} class="row step is-unread dim" role="option" aria-selected={false}>
     {strings.loading}
@@ -209,7 +209,7 @@ const Unread = ({ row }: { row: number }) => (
 
 interface StepRowProps {
   step: Step;
-  /** The newer one; undefined where that is not read. */
+  /** The next newer step; undefined if it is not loaded. */
   above: Step | undefined;
   place: number;
   row: number;
@@ -274,7 +274,7 @@ function titleOf(step: Step) {
   ));
 }
 
-/** The same node may run several times in one step. */
+/** A node may run several times in one step. */
 function countOf(nodes: readonly string[], name: string): string {
   const count = nodes.filter((each) => each === name).length;
   return count > 1 ? ` ×${count}` : "";
@@ -282,7 +282,7 @@ function countOf(nodes: readonly string[], name: string): string {
 
 function changedText({ changed, next, asks }: Step, isFailed: boolean): string {
   const wrote = changed && changed.length > 0 ? `${strings.thread.wrote} ${visible(changed.join(", "))}` : "";
-  // The badge is of what comes next.
+  // The badge describes the next tasks, so they come first.
   if (wrote !== "" && asks === 0 && !isFailed) return wrote;
   const names = [...new Set(userNodes(next))];
   const then = names.length > 0 ? strings.thread.next(visible(names.join(", "))) : "";

@@ -1,4 +1,3 @@
-/** All threads, newest first. */
 import { useEffect, useRef } from "preact/hooks";
 import { isReadOnly } from "../api.js";
 import { visible, Ago } from "../parts/text.js";
@@ -31,7 +30,7 @@ export function Threads() {
   const { status, meta, q = "" } = place.value.query;
   const typed = useRef(q);
   useEffect(() => {
-    // Wait until the user stops typing.
+    // Debounce typing.
     const timer = setTimeout(() => void reload(), typed.current === q ? 0 : TYPING_MS);
     typed.current = q;
     return () => clearTimeout(timer);

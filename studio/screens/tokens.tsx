@@ -1,4 +1,4 @@
-/** The tokens of a step, its run and its thread, and what they cost by the reader's own prices. */
+/** Tokens of a step, its run and its thread, and their cost at the user's prices. */
 import { useState } from "preact/hooks";
 import type { RunTasks } from "../../src/models/run.js";
 import type { TokenCounts } from "../../src/models/token-counts.js";
@@ -72,7 +72,7 @@ function TokenRow({ name, counts, costs, index }: TokenRowProps) {
   );
 }
 
-/** Small sums with as many digits as they need. */
+/** Amounts below 1 keep three significant digits. */
 function costText(cost: Cost | undefined): string {
   if (cost === undefined) return "–";
   const { cost: sum, unpriced } = cost;

@@ -1,4 +1,4 @@
-/** When what ran in the run of a step began and ended, and what it took. */
+/** Timeline of the selected step's run. */
 import { useSignalEffect } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import type { RunTask, RunTasks } from "../../src/models/run.js";
@@ -127,7 +127,7 @@ function Bar({ row: { task, depth, ms, left, width }, line, id, isActive }: BarP
   );
 }
 
-/** To the step that the task was of, or to the steps of the graph that it is in. */
+/** Open the task's step or, for a task of a subgraph, the steps of that subgraph. */
 function open(task: RunTask): void {
   const around = graphAround(task);
   const run = chosenRun.value;

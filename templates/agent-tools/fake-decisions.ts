@@ -8,7 +8,7 @@ export interface Decision {
 
 const HELP = 'I can calculate, such as 6 * 7, and count words: count the words in "to be or not to be".';
 
-/** Answer when tools have just reported; else call each tool that the question asks for. */
+/** Answers if the last messages are tool results; otherwise calls each tool that the question needs. */
 export function decide(messages: readonly BaseMessage[]): Decision {
   const results = latestToolResults(messages);
   if (results.length > 0) return { text: `Here you are: ${results.join("; ")}.`, toolCalls: [] };

@@ -4,11 +4,11 @@ import { AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } from 
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import { decide, type Decision } from "./fake-decisions.js";
 
-/** Pause between two words, so that one can watch them arrive. */
+/** Pause between two words in milliseconds, so that streaming is visible. */
 const WORD_DELAY_MS = 15;
 const MODEL = { model_name: "fake" };
 
-/** Stands in for a model that calls tools: it decides by simple patterns, streams, and counts its tokens. */
+/** A fake model that calls tools: it decides by simple patterns, streams its answer and reports token usage. */
 export class FakeToolModel extends BaseChatModel {
   constructor() {
     super({});
@@ -18,7 +18,7 @@ export class FakeToolModel extends BaseChatModel {
     return "fake";
   }
 
-  /** A real model is told of the tools here; this one knows them by heart. */
+  /** Does nothing: unlike a real model, this model already knows the tools. */
   override bindTools(): this {
     return this;
   }
@@ -49,7 +49,7 @@ export class FakeToolModel extends BaseChatModel {
   }
 }
 
-/** A word a chunk, then a tool call a chunk; the last one carries the tokens used. */
+/** One chunk per word, then one chunk per tool call; the last chunk contains the token usage. */
 function chunksOf(messages: readonly BaseMessage[]): AIMessageChunk[] {
   const decision = decide(messages);
   const words = decision.text.split(/(?<= )/).map((word) => new AIMessageChunk(word));
@@ -62,7 +62,7 @@ function chunksOf(messages: readonly BaseMessage[]): AIMessageChunk[] {
   return [...words, ...calls, end];
 }
 
-/** A word or a tool call counts as one token: enough to see usage reported. */
+/** Counts each word and each tool call as one token. */
 function countTokens(messages: readonly BaseMessage[], { text, toolCalls }: Decision): UsageMetadata {
   const wordsIn = (some: string): number => some.split(/\s+/).filter(Boolean).length;
   const input_tokens = messages.reduce((sum, message) => sum + wordsIn(message.text), 0);

@@ -2,7 +2,7 @@ import { createAgent } from "langchain";
 import { model } from "./model.js";
 import { calculator, countWords } from "./tools.js";
 
-/** Calls the model, runs the tools it asks for, and goes on until it answers without one. */
+/** Calls the model and runs the tools it requests, until it answers without a tool call. */
 export const graph = createAgent({
   model,
   tools: [calculator, countWords],

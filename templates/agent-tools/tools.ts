@@ -8,7 +8,7 @@ const OPERATIONS = {
   "/": (left: number, right: number) => left / right,
 };
 
-/** Tell whoever streams the run, with mode `custom`, what a tool is at. */
+/** Sends the progress of a tool to clients that stream the run with mode `custom`. */
 function report(runtime: ToolRuntime, step: string): void {
   runtime.writer?.({ tool: runtime.toolCall?.name, step });
 }
@@ -34,7 +34,7 @@ export const countWords = tool(
   },
   {
     name: "count_words",
-    description: "Count the words of a text.",
+    description: "Count the words in a text.",
     schema: z.object({ text: z.string() }),
   },
 );

@@ -3,11 +3,11 @@ import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 
-/** Pause between two words, so that one can watch them arrive. */
+/** Pause between two words in milliseconds, so that streaming is visible. */
 const WORD_DELAY_MS = 15;
 const MODEL = { model_name: "fake" };
 
-/** Stands in for a chat model: the same question gets the same answer, word by word, with its tokens counted. */
+/** A fake chat model: the same question gets the same answer, streamed word by word with token usage. */
 export class FakeModel extends BaseChatModel {
   constructor() {
     super({});
@@ -42,7 +42,7 @@ export class FakeModel extends BaseChatModel {
   }
 }
 
-/** The answer a word a chunk; the last chunk has no text and carries the tokens used. */
+/** One chunk per word of the answer; the last chunk has no text and contains the token usage. */
 function chunksOf(messages: readonly BaseMessage[]): AIMessageChunk[] {
   const answer = answerTo(messages);
   const words = answer.split(/(?<= )/).map((word) => new AIMessageChunk(word));
@@ -50,7 +50,7 @@ function chunksOf(messages: readonly BaseMessage[]): AIMessageChunk[] {
   return [...words, new AIMessageChunk({ content: "", usage_metadata, response_metadata: MODEL })];
 }
 
-/** Refers to the last message, and to the one before it to show that the thread remembers. */
+/** Quotes the last message, and the message before it to show that the thread is remembered. */
 function answerTo(messages: readonly BaseMessage[]): string {
   const said = messages.filter((message) => message.type === "human").map((message) => message.text);
   const last = said.at(-1);
@@ -61,7 +61,7 @@ function answerTo(messages: readonly BaseMessage[]): string {
   return `You said: "${last}". Before that you said: "${before}". I remember the whole thread.`;
 }
 
-/** One word counts as one token: enough to see usage reported. */
+/** Counts each word as one token. */
 function countTokens(messages: readonly BaseMessage[], answer: string): UsageMetadata {
   const wordsIn = (text: string): number => text.split(/\s+/).filter(Boolean).length;
   const input_tokens = messages.reduce((sum, message) => sum + wordsIn(message.text), 0);

@@ -5,7 +5,7 @@ import { model } from "./model.js";
 
 const INSTRUCTIONS = new SystemMessage("You are a friendly assistant. Answer briefly.");
 
-/** Ask the model for the next message. The state keeps the conversation; the instructions are not part of it. */
+/** Asks the model for the next message. The state contains the conversation without the instructions. */
 async function reply(state: typeof MessagesAnnotation.State, config: RunnableConfig) {
   const answer = await model.invoke([INSTRUCTIONS, ...state.messages], config);
   return { messages: [answer] };

@@ -4,34 +4,34 @@ import { z } from "zod";
 /** What a caller sends. */
 const Payment = z.object({ payee: z.string(), amount: z.number().positive() });
 
-/** What a caller sees: the server shows the keys of the output schema, and no others. */
+/** What a caller sees: the server returns only the keys of the output schema. */
 const Output = Payment.extend({ status: z.string() });
 
-/** What the nodes share. `fraudScore` and `approved` are private: they are stored, and never leave the server. */
+/** What the nodes share. `fraudScore` and `approved` are private: they are stored, but never leave the server. */
 const State = Output.extend({ fraudScore: z.number(), approved: z.boolean() });
 type State = z.infer<typeof State>;
 
 const FRAUD_LIMIT = 0.9;
 
-/** What the person is asked; clients find it in the thread's `interrupts`. */
+/** The question to the person; clients find it in the thread's `interrupts`. */
 interface Question {
   question: string;
   payee: string;
   amount: number;
 }
 
-/** Rate the payment. A real one would ask a fraud service. */
+/** Rates the payment. A real graph would call a fraud service. */
 function assess({ amount }: State): Partial<State> {
   return { fraudScore: amount >= 10_000 ? 0.95 : 0.1, status: "waiting for approval" };
 }
 
-/** Stop and ask. The run ends here; a run with `command.resume` starts this node again, with the answer at hand. */
+/** Stops and asks. The run ends here; a run with `command.resume` runs this node again with the answer. */
 function approve({ payee, amount }: State): Partial<State> {
   const answer = interrupt<Question, unknown>({ question: `Pay ${amount} to ${payee}?`, payee, amount });
   return { approved: answer === true };
 }
 
-/** Pay. Nothing that must happen once belongs before an `interrupt()`, so it has a node of its own. */
+/** Pays in a separate node: code before an `interrupt()` runs again on resume, and a payment must run only once. */
 function pay({ payee, amount }: State): Partial<State> {
   return { status: `paid ${amount} to ${payee}` };
 }

@@ -1,7 +1,7 @@
 import { END, START, StateGraph } from "@langchain/langgraph";
 import { z } from "zod";
 
-/** What flows through the graph: a caller gives `text`, the two nodes fill in the rest. */
+/** The state of the graph: the caller sends `text`, and the two nodes fill in the rest. */
 const State = z.object({
   text: z.string(),
   words: z.array(z.string()).default([]),

@@ -63,23 +63,26 @@ const commands = ({ chat, run: runId }: Seeded): string[][] => [
 const URL_FLAG = () => ["--url", server.url];
 
 describe("a server with API keys", () => {
-  it.each(["none", "another"])("each command exits with code 2 and a fix if its API key is: %s", async (which) => {
-    const key = which === "none" ? [] : ["--api-key", WRONG];
-    for (const argv of commands(seeded)) {
-      const { code, stdout, stderr } = await run([...argv, ...URL_FLAG(), ...key, "--json", "--verbose"]);
-      const text = stdout + stderr;
-      expect({ argv, code, shown: text.includes(WRONG) }).toEqual({ argv, code: 2, shown: false });
-      expect(JSON.parse(stdout), argv.join(" ")).toMatchObject({
-        error: {
-          code: "unauthorized",
-          message: expect.stringContaining(
-            which === "none" ? "asks for an API key" : "does not know",
-          ) as string,
-          hint: expect.stringContaining("GRAPH_SERVE_API_KEY") as string,
-        },
-      });
-    }
-  });
+  it.each(["none", "another"])(
+    "each command exits with code 2 and a fix if its API key is: %s",
+    async (which) => {
+      const key = which === "none" ? [] : ["--api-key", WRONG];
+      for (const argv of commands(seeded)) {
+        const { code, stdout, stderr } = await run([...argv, ...URL_FLAG(), ...key, "--json", "--verbose"]);
+        const text = stdout + stderr;
+        expect({ argv, code, shown: text.includes(WRONG) }).toEqual({ argv, code: 2, shown: false });
+        expect(JSON.parse(stdout), argv.join(" ")).toMatchObject({
+          error: {
+            code: "unauthorized",
+            message: expect.stringContaining(
+              which === "none" ? "asks for an API key" : "does not know",
+            ) as string,
+            hint: expect.stringContaining("GRAPH_SERVE_API_KEY") as string,
+          },
+        });
+      }
+    },
+  );
 
   it("each command sends the key from --api-key or GRAPH_SERVE_API_KEY", async () => {
     const reading = commands(seeded).filter(([name = "", what]) => what !== "delete" && name !== "test");

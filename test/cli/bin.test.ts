@@ -43,7 +43,7 @@ async function untilListening(child: ChildProcess): Promise<string> {
     const match = /(http:\/\/[\d.]+:\d+)/.exec(seen);
     if (match?.[1]) return match[1];
   }
-  throw new Error(`never listened: ${seen}`);
+  throw new Error(`the server did not start listening: ${seen}`);
 }
 
 /** Prints on import and during a run, with console and process.stdout. */

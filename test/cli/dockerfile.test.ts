@@ -34,20 +34,27 @@ describe("dockerfile", () => {
     ["yarn 1", { "yarn.lock": "# yarn lockfile v1\n" }, ["yarn.lock"], "--frozen-lockfile --production\n"],
     ["yarn 4", { "yarn.lock": "__metadata:\n  version: 8\n" }, ["yarn.lock"], "focus --all --production\n"],
     ["bun", { "bun.lock": "{}" }, ["bun.lock"], "RUN bun install --frozen-lockfile --production\n"],
-  ])("the Dockerfile for %s passes the linter and installs from the lock file", async (_, files, copied, step) => {
-    for (const [path, text] of Object.entries(files)) await project.put(path, text);
-    expect(await make()).toEqual({ code: 0, stdout: "", stderr: "wrote Dockerfile\nwrote .dockerignore\n" });
-    const text = await read("Dockerfile");
-    expect(problems(text)).toEqual([]);
-    expect(text).toContain(`COPY package.json ${copied.join(" ")} ./\n`);
-    expect(text).toContain(step);
-    expect(text.match(/^FROM /gm)).toHaveLength(2);
-    expect(text).toMatch(/\nUSER node\n[^]*\nHEALTHCHECK .* CMD \[/);
-    expect(text).toContain('"start", "--host", "0.0.0.0", "--port", "2024"]');
-    expect((await read(".dockerignore")).split("\n")).toEqual(
-      expect.arrayContaining(["**/node_modules", "**/.graph-serve", "**/.env"]),
-    );
-  });
+  ])(
+    "the Dockerfile for %s passes the linter and installs from the lock file",
+    async (_, files, copied, step) => {
+      for (const [path, text] of Object.entries(files)) await project.put(path, text);
+      expect(await make()).toEqual({
+        code: 0,
+        stdout: "",
+        stderr: "wrote Dockerfile\nwrote .dockerignore\n",
+      });
+      const text = await read("Dockerfile");
+      expect(problems(text)).toEqual([]);
+      expect(text).toContain(`COPY package.json ${copied.join(" ")} ./\n`);
+      expect(text).toContain(step);
+      expect(text.match(/^FROM /gm)).toHaveLength(2);
+      expect(text).toMatch(/\nUSER node\n[^]*\nHEALTHCHECK .* CMD \[/);
+      expect(text).toContain('"start", "--host", "0.0.0.0", "--port", "2024"]');
+      expect((await read(".dockerignore")).split("\n")).toEqual(
+        expect.arrayContaining(["**/node_modules", "**/.graph-serve", "**/.env"]),
+      );
+    },
+  );
 
   it(".dockerignore excludes secrets and databases in every folder, but not examples", async () => {
     await project.put("package-lock.json", "{}");

@@ -95,7 +95,7 @@ describe("fork", () => {
     [["fork", "THREAD", "--checkpoint", "99"], 4, "checkpoint_not_found"],
     [["fork", "THREAD", "--values", "{"], 2, "invalid_request"],
     [["fork", "THREAD", "--values", "3"], 2, "invalid_request"],
-    [["fork", "THREAD", "--values", "{}", "--as-node", "nobody"], 2, "invalid_request"],
+    [["fork", "THREAD", "--values", "{}", "--as-node", "missing"], 2, "invalid_request"],
     [["state", "set", "THREAD"], 2, "invalid_request"],
     [["state", "set", "0198c0de-0000-7000-8000-00000000dead", "--values", "{}"], 4, "thread_not_found"],
     [["replay", "THREAD", "--execute", "--exit-code"], 2, "invalid_request"],
@@ -127,7 +127,7 @@ describe("fork", () => {
     const count = async () =>
       (await project.json<{ items: unknown[] }>(["threads", "list"])).document.items.length;
     const before = await count();
-    expect((await fork("--values", "{}", "--as-node", "nobody")).code).toBe(2);
+    expect((await fork("--values", "{}", "--as-node", "missing")).code).toBe(2);
     expect(await count()).toBe(before);
   });
 });
@@ -144,18 +144,8 @@ describe("calls that would have no effect", () => {
       2,
       /input has no key zz[^]*its keys are: .*messages/,
     ],
-    [
-      "an unknown namespace",
-      ["inspect", "state", "IDLE", "--ns", "none:1"],
-      2,
-      /in the namespace "none:1"/,
-    ],
-    [
-      "a missing folder",
-      ["threads", "list", "--cwd", "./nowhere"],
-      2,
-      /--cwd names no folder: .*nowhere/,
-    ],
+    ["an unknown namespace", ["inspect", "state", "IDLE", "--ns", "none:1"], 2, /in the namespace "none:1"/],
+    ["a missing folder", ["threads", "list", "--cwd", "./nowhere"], 2, /--cwd names no folder: .*nowhere/],
     ["a missing file", ["diff", "one.json", "two.json"], 2, /there is no file .*one\.json/],
   ])("%s is rejected", async (_, argv, code, message) => {
     const thread = await idle();

@@ -41,12 +41,15 @@ async function packagesOf(argv: string[]): Promise<Set<string>> {
   return new Set(urls.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []));
 }
 
-it.each(["--version", "--help", "inspect thread --help"])("%s loads no server, storage or graph packages", async (words) => {
-  const packages = await packagesOf(words.split(" "));
-  for (const name of [...OF_SERVERS, ...OF_OTHER_STORAGES, "better-sqlite3", "jiti", "yaml"])
-    expect(packages).not.toContain(name);
-  expect([...packages].filter((name) => name.startsWith("@langchain/"))).toEqual([]);
-});
+it.each(["--version", "--help", "inspect thread --help"])(
+  "%s loads no server, storage or graph packages",
+  async (words) => {
+    const packages = await packagesOf(words.split(" "));
+    for (const name of [...OF_SERVERS, ...OF_OTHER_STORAGES, "better-sqlite3", "jiti", "yaml"])
+      expect(packages).not.toContain(name);
+    expect([...packages].filter((name) => name.startsWith("@langchain/"))).toEqual([]);
+  },
+);
 
 it.each(["threads list", "inspect thread THREAD", "history THREAD", "replay THREAD"])(
   "%s loads no server packages and only its own storage",

@@ -253,7 +253,7 @@ describe("run on a server", () => {
 
   it.each([
     [["--thread", "0198c0de-0000-7000-8000-000000000000", "--message", "a"], 4, "thread_not_found"],
-    [["nobody", "--message", "a"], 4, "assistant_not_found"],
+    [["missing", "--message", "a"], 4, "assistant_not_found"],
     [["--thread", "no-uuid", "--message", "a"], 2, "invalid_request"],
   ])("an error response for %j keeps its code", async (argv, code, errorCode) => {
     const result = await run([...argv, "--url", server.url, "--json"]);

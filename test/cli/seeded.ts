@@ -1,11 +1,11 @@
-/** A project whose storage holds threads of every kind: a chat with a branch, a question, a failure, hidden keys. */
+/** A project with various stored threads: a chat with a branch, a question, a failure and hidden keys. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService, type Service } from "../../src/service.js";
 import { askingGraph, echoGraph, failingGraph, projectsWith, type Project } from "./harness.js";
 
-/** Shows `n` and hides `secret`. */
+/** A graph that shows `n` and hides `secret`. */
 export const vaultGraph = `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 
@@ -28,7 +28,7 @@ export interface Seeded {
   asking: string;
   failed: string;
   vault: string;
-  /** The first run of the chat, and the checkpoint that it ended with: a branch starts there. */
+  /** The first run of the chat, and its last checkpoint, at which a branch starts. */
   run: string;
   fork: string;
 }
@@ -56,7 +56,7 @@ export async function seedProject(): Promise<Seeded> {
   return { project, ...details };
 }
 
-/** The service that a server of this project would have. */
+/** Opens the service that a server of this project would use. */
 export const openSeeded = (project: Project): Promise<Service> =>
   openService({ cwd: project.dir, graphs: GRAPHS, settings: STORAGE });
 
@@ -84,7 +84,7 @@ async function seed(service: Service) {
   return { chat, asking, failed, vault, run: first.run_id, fork };
 }
 
-/** Name, size and time of every file in the project's state folder. */
+/** Name, size and modification time of each file in the project's state folder. */
 export function filesOf({ dir }: Project): string[] {
   const folder = join(dir, ".graph-serve");
   return readdirSync(folder)

@@ -15,7 +15,7 @@ afterAll(() => seeded.project.remove());
 
 const read = (argv: string[]): Promise<CliResult> => cli(argv, { cwd: seeded.project.dir });
 
-/** Every reading command, on the seeded threads. */
+/** Every read command, with arguments for the seeded threads. */
 const readings = ({ chat, asking, vault, run, fork }: Seeded): string[][] => [
   ["threads", "list"],
   ["threads", "list", "--limit", "2", "--sort", "created_at:asc"],
@@ -44,7 +44,7 @@ const readings = ({ chat, asking, vault, run, fork }: Seeded): string[][] => [
   ["diff", `${chat}@0`, `${chat}@-1`, "--format", "json-patch", "--path", "messages"],
 ];
 
-/** Time and content of the main file. */
+/** Modification time and hash of the main database file. */
 function databaseOf({ project }: Seeded): { time: number; hash: string } {
   const path = join(project.dir, ".graph-serve/dev.db");
   return {
@@ -53,14 +53,14 @@ function databaseOf({ project }: Seeded): { time: number; hash: string } {
   };
 }
 
-describe("without a server and with one", () => {
+describe("offline and through a server", () => {
   let server: RunningServer;
   beforeAll(async () => {
     server = await serveSeeded(seeded.project);
   });
   afterAll(() => server.close(0));
 
-  it("the answers are the same byte for byte", async () => {
+  it("the JSON output is identical", async () => {
     for (const argv of readings(seeded)) {
       const offline = await read([...argv, "--json"]);
       const online = await read([...argv, "--json", "--url", server.url]);
@@ -70,7 +70,7 @@ describe("without a server and with one", () => {
     }
   });
 
-  it("what a run threw, and where, is told from the storage alone", async () => {
+  it("the error location of a failed run is available only offline", async () => {
     const argv = ["inspect", "thread", seeded.failed];
     const offline = JSON.parse((await read([...argv, "--json"])).stdout) as { fault?: object };
     const online = JSON.parse((await read([...argv, "--json", "--url", server.url])).stdout) as object;
@@ -82,7 +82,7 @@ describe("without a server and with one", () => {
     expect(stdout).not.toContain("throw new");
   });
 
-  it("the text is the same but for the place", async () => {
+  it("the text output differs only in the --url flag", async () => {
     for (const argv of readings(seeded)) {
       const offline = await read(argv);
       const online = await read([...argv, "--url", server.url]);
@@ -102,7 +102,7 @@ describe("without a server and with one", () => {
     [["threads", "list", "--sort", "age"], 2, "invalid_request"],
     [["threads", "list", "--since", "yesterday"], 2, "invalid_request"],
     [["threads", "list", "--status", "idel"], 2, "invalid_request"],
-  ])("%j fails alike in both", async (argv, code, errorCode) => {
+  ])("%j fails with the same error", async (argv, code, errorCode) => {
     const offline = await read([...argv, "--json"]);
     const online = await read([...argv, "--json", "--url", server.url]);
     expect(offline.code).toBe(code);
@@ -110,7 +110,7 @@ describe("without a server and with one", () => {
     expect(online).toEqual(offline);
   });
 
-  it("unknown checkpoints fail alike", async () => {
+  it("an unknown checkpoint fails with the same error", async () => {
     for (const at of ["99", "-99", "0198c0de-0000-6000-8000-000000000000", "abcd"]) {
       const argv = ["inspect", "checkpoint", seeded.chat, at, "--json"];
       const argvOf = at.startsWith("-")
@@ -122,15 +122,15 @@ describe("without a server and with one", () => {
     }
   });
 
-  it("--raw is refused with a server", async () => {
+  it("--raw is rejected with --url", async () => {
     const { code, stderr } = await read(["threads", "list", "--raw", "--url", server.url]);
     expect(code).toBe(2);
     expect(stderr).toContain("--raw works offline only");
   });
 });
 
-describe("reading", () => {
-  it("leaves the folder as it is", async () => {
+describe("read commands", () => {
+  it("read commands leave the folder unchanged", async () => {
     const before = filesOf(seeded.project);
     for (const argv of readings(seeded)) {
       expect({ argv, code: (await read(argv)).code }).toEqual({ argv, code: 0 });
@@ -138,14 +138,14 @@ describe("reading", () => {
     }
   });
 
-  it("leaves the folder of a running server as it is", async () => {
+  it("read commands leave the folder of a running server unchanged", async () => {
     const server = await serveSeeded(seeded.project);
     try {
       const before = filesOf(seeded.project).map((line) => line.split(" ", 1)[0]);
       const database = databaseOf(seeded);
       for (const argv of readings(seeded)) await read(argv);
       expect(filesOf(seeded.project).map((line) => line.split(" ", 1)[0])).toEqual(before);
-      // The server goes on writing that it lives, into the WAL.
+      // The server keeps writing its heartbeat to the WAL.
       expect(databaseOf(seeded)).toEqual(database);
     } finally {
       await server.close(0);
@@ -153,13 +153,13 @@ describe("reading", () => {
     expect(filesOf(seeded.project).map((line) => line.split(" ", 1)[0])).toEqual(["dev.db"]);
   });
 
-  it("an address that nobody answers at exits 3", async () => {
+  it("an unreachable URL exits with code 3", async () => {
     const { code, stderr } = await read(["threads", "list", "--url", "http://127.0.0.1:9"]);
     expect(code).toBe(3);
     expect(stderr).toContain("cannot be reached");
   });
 
-  it("a database that is not there exits 3", async () => {
+  it("a missing database exits with code 3", async () => {
     const before = filesOf(seeded.project);
     const { code, stderr } = await read(["threads", "list", "--checkpointer-uri", ".graph-serve/none.db"]);
     expect(code).toBe(3);
@@ -167,7 +167,7 @@ describe("reading", () => {
     expect(filesOf(seeded.project)).toEqual(before);
   });
 
-  it("--db names a file, and says its scheme", async () => {
+  it("--db with a file implies its scheme", async () => {
     const named = await read(["threads", "list", "--db", ".graph-serve/dev.db", "--json"]);
     expect(named.code).toBe(0);
     expect((JSON.parse(named.stdout) as { items: unknown[] }).items).toHaveLength(4);
@@ -176,18 +176,18 @@ describe("reading", () => {
   it.each([
     [["--checkpointer-scheme", "postgres"], "--checkpointer-scheme postgres name different storages"],
     [["--checkpointer-uri", "./other.db"], "--checkpointer-uri ./other.db name different storages"],
-  ])("--db beside %j that says another storage is refused", async (flags, message) => {
+  ])("--db is rejected if %j names a different storage", async (flags, message) => {
     const { code, stderr } = await read(["threads", "list", "--db", ".graph-serve/dev.db", ...flags]);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });
 
-  it("--db beside the scheme and the URI that it says itself is taken", async () => {
+  it("--db is accepted with the same scheme and URI", async () => {
     const flags = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", ".graph-serve/dev.db"];
     expect((await read(["threads", "list", "--db", ".graph-serve/dev.db", ...flags])).code).toBe(0);
   });
 
-  it("scheme memory asks the dev server of the folder", async () => {
+  it("scheme memory uses the dev server of the folder", async () => {
     const argv = ["threads", "list", "--checkpointer-scheme", "memory", "--json"];
     const alone = await read(argv);
     expect(alone.code).toBe(3);

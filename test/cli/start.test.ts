@@ -35,21 +35,21 @@ async function start(...argv: string[]): Promise<RunningCli & { listening: LogLi
 }
 
 describe("start", () => {
-  it("one line says what listens where", async () => {
+  it("one log line has the URL, the storage and the graphs", async () => {
     const { listening, stdout } = await start();
     expect(listening).toMatchObject({ storage: { scheme: "memory" }, graphs: ["agent"] });
     expect((await fetch(`${listening.url}/ok`)).status).toBe(200);
     expect(stdout.text).toBe("");
   });
 
-  it("every line of the log is JSON", async () => {
+  it("every log line is JSON", async () => {
     const { listening, stderr } = await start();
     await fetch(`${listening.url}/api/health`);
     await stderr.until(/"path":"\/api\/health"[^\n]*\n/);
     expect(linesOf(stderr.text).at(-1)).toMatchObject({ path: "/api/health", status: 200, msg: "request" });
   });
 
-  it("a signal stops it in order", async () => {
+  it("SIGTERM triggers a graceful shutdown", async () => {
     const cli = await start("--shutdown-grace", "1");
     cli.stop("SIGTERM");
     expect(await cli.exit).toBe(0);
@@ -58,32 +58,32 @@ describe("start", () => {
     await expect(fetch(`${cli.listening.url}/ok`)).rejects.toThrow();
   });
 
-  it("flags become settings", async () => {
+  it("flags are applied as settings", async () => {
     const { listening } = await start("--body-limit", "2k", "--log-level", "info");
     const body = JSON.stringify({ metadata: { text: "x".repeat(3000) } });
     expect((await fetch(`${listening.url}/threads`, { method: "POST", body })).status).toBe(413);
   });
 
-  it("a public address is warned about in the log", async () => {
+  it("a public address logs a warning", async () => {
     const { stderr } = await start("--host", "0.0.0.0");
     const warning = linesOf(stderr.text).find(({ level }) => level === 40);
     expect(warning?.msg).toContain("callers are not authenticated");
   });
 
-  it("a public address with keys is no warning", async () => {
+  it("a public address with API keys logs no warning", async () => {
     await project.put("graph-server.config.json", '{ "api_keys": ["key-of-the-chat-page"] }');
     const { stderr, listening } = await start("--host", "0.0.0.0");
     expect(linesOf(stderr.text).filter(({ level }) => level === 40)).toEqual([]);
     expect((await fetch(`${listening.url}/threads/search`, { method: "POST" })).status).toBe(401);
   });
 
-  it("a bad setting exits 2", async () => {
+  it("an invalid setting exits with code 2", async () => {
     const cli = startCli(["start", "./graph.ts", "--run-timeout", "-1"], { cwd: project.dir });
     expect(await cli.exit).toBe(2);
     expect(cli.stderr.text).toContain("--run-timeout: run_timeout_seconds must be > 0");
   });
 
-  it("a factory that throws is found at the start", async () => {
+  it("a factory that throws prevents the start", async () => {
     await project.put(
       "factory.ts",
       'export function graph() {\n  throw new Error("no key for the model");\n}\n',
@@ -96,7 +96,7 @@ describe("start", () => {
     expect(cli.stderr.text).not.toContain('"msg":"listening"');
   });
 
-  it("a storage that cannot be opened exits 3", async () => {
+  it("a storage that cannot be opened exits with code 3", async () => {
     await project.put("file", "no folder");
     const flags = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./file/threads.db"];
     const cli = startCli(["start", "./graph.ts", ...flags], { cwd: project.dir });

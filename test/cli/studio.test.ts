@@ -1,4 +1,4 @@
-/** `graph-serve studio`: a storage, or a server, in a browser, whatever became of the graphs. */
+/** `graph-serve studio`: shows a storage or a server in a browser, even if no graph loads. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as send } from "node:http";
@@ -21,12 +21,12 @@ afterEach(async () => {
   await project.remove();
 });
 
-/** The address of the Studio, and requests as its page makes them. */
+/** The URL of the Studio, and requests as its page sends them. */
 async function studio(...argv: string[]) {
   const started = startCli(["studio", "-p", "0", ...argv], { cwd: project.dir });
   running.push(started);
   const failed = started.exit.then((code) => {
-    throw new Error(`studio ended with ${code}: ${started.stderr.text}`);
+    throw new Error(`studio exited with code ${code}: ${started.stderr.text}`);
   });
   const [, url = "", key = ""] = await Promise.race([
     started.stderr.until(/studio (http:\S+)\/studio\/#key=(\w{32})\n[^]*shows .*\n/),
@@ -34,7 +34,7 @@ async function studio(...argv: string[]) {
   ]);
   const { request } = client(url);
   const page = (await request("GET", "/studio/")).text;
-  // Any process of this machine can load it.
+  // Any process on this machine can load the page.
   expect(page).toContain("</head>");
   expect(page).not.toContain(key);
   const ask = (method: string, path: string, body?: unknown) =>
@@ -42,7 +42,7 @@ async function studio(...argv: string[]) {
   return { url, key, page, request, ask, stderr: started.stderr };
 }
 
-/** The status of a request as it is sent: its target, and the host that it names. */
+/** The status of a raw request with this target and Host header. */
 async function statusOf(url: string, path: string, headers: Record<string, string>): Promise<number> {
   const { hostname: host, port } = new URL(url);
   const [response] = (await once(send({ host, port, path, headers }).end(), "response")) as [IncomingMessage];
@@ -50,7 +50,7 @@ async function statusOf(url: string, path: string, headers: Record<string, strin
   return response.statusCode ?? 0;
 }
 
-it("shows a storage whose graph does not load: values and steps, and nothing is run or changed", async () => {
+it("a storage with a graph that does not load is shown read-only", async () => {
   const ran = await cli(["run", "./graph.ts", "--message", "hello", "--json"], { cwd: project.dir });
   expect(ran.code).toBe(0);
   await project.put("graph.ts", "throw new Error('no key');\n");
@@ -82,7 +82,7 @@ it("shows a storage whose graph does not load: values and steps, and nothing is 
   expect((await request("POST", "/threads/search", {})).status).toBe(401);
 });
 
-it("asks nobody but its page where the configuration has an auth function", async () => {
+it("a configured auth function is ignored, and only the page has access", async () => {
   await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
   const configuration = { graphs: { agent: "./graph.ts" }, auth: "./none.ts" };
   await project.put("graph-server.config.json", JSON.stringify(configuration));
@@ -91,14 +91,14 @@ it("asks nobody but its page where the configuration has an auth function", asyn
   expect((await request("POST", "/threads/search", {})).status).toBe(401);
 });
 
-it("shows a database without any configuration", async () => {
+it("a database is shown without a configuration", async () => {
   await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
   const { ask } = await studio("--db", "./kept.db", "--cwd", project.dir);
   const { text } = await ask("POST", "/threads/search", {});
   expect(text).toContain("echo: hello");
 });
 
-it("answers to names of this machine alone, whatever the project allows", async () => {
+it("only local host names are accepted, regardless of allowed_hosts", async () => {
   await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
   await project.put("graph-server.config.json", { allowed_hosts: ["*"], host: "evil.example" });
   const { url, key } = await studio("--db", "./kept.db");
@@ -106,7 +106,7 @@ it("answers to names of this machine alone, whatever the project allows", async 
   expect([await status("localhost"), await status("evil.example")]).toEqual([200, 403]);
 });
 
-it("hands requests on to a server elsewhere, with its key, for the page alone", async () => {
+it("the page's requests are forwarded to the --url server with its API key", async () => {
   const key = `key-${randomUUID()}`;
   const server = await startTestServer({ graphs: { agent }, settings: { api_keys: [key] } });
   const { ask, request, page } = await studio("--url", server.url, "--api-key", key);
@@ -124,7 +124,7 @@ it("hands requests on to a server elsewhere, with its key, for the page alone", 
   });
 });
 
-it("hands on to its server alone, also where a request names another one", async () => {
+it("requests that name another host are still forwarded to the --url server", async () => {
   const server = await startTestServer({ graphs: { agent } });
   const { url, key } = await studio("--url", server.url);
   const headers = { host: "localhost", "x-api-key": key };
@@ -132,7 +132,7 @@ it("hands on to its server alone, also where a request names another one", async
   await server.close(0);
 });
 
-it("says so when the server refuses its key, or is none", async () => {
+it("a missing API key and an invalid --url are reported", async () => {
   const server = await startTestServer({ graphs: { agent }, settings: { api_keys: ["a-key-of-16-chars"] } });
   const { ask } = await studio("--url", server.url);
   expect((await ask("POST", "/threads/search", {})).status).toBe(403);
@@ -144,7 +144,7 @@ it("says so when the server refuses its key, or is none", async () => {
 });
 
 it.each(["memory", "redis://127.0.0.1:1", "sqlite://:memory:"])(
-  "says that %s keeps no threads",
+  "%s is rejected because it keeps no threads",
   async (db) => {
     expect(await cli(["studio", "--db", db], { cwd: project.dir })).toMatchObject({
       code: 2,
@@ -156,7 +156,7 @@ it.each(["memory", "redis://127.0.0.1:1", "sqlite://:memory:"])(
 it.each([
   ["--db", "./kept.db"],
   ["--url", "http://127.0.0.1:1"],
-])("names a port that is none, and one that is taken, with %s", async (...place) => {
+])("an invalid port and a taken port are rejected with %s", async (...place) => {
   await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
   const holder = createServer().listen(0, "127.0.0.1");
   await once(holder, "listening");

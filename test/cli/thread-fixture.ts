@@ -3,7 +3,7 @@ import { cli, projectsWith, type CliOptions, type CliResult, type Project } from
 
 const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];
 
-/** Answers a message, asks when it is told to pay, keeps a note that no client sees. */
+/** Echoes a message, interrupts if the message is about paying, and keeps a note that clients never see. */
 export const chatGraph = (prefix = "echo") => `
 import { AIMessage } from "@langchain/core/messages";
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -28,9 +28,9 @@ export const graph = new StateGraph(State, { output: Output })
 
 export interface ThreadProject extends Project {
   threadId: string;
-  /** Run a command as it stands. */
+  /** Runs a command without storage flags. */
   bare(argv: string[]): Promise<CliResult>;
-  /** Run a command on the project's storage. */
+  /** Runs a command on the project's storage. */
   run(argv: string[], options?: CliOptions): Promise<CliResult>;
   json<T>(argv: string[]): Promise<{ code: number; document: T }>;
 }
@@ -40,7 +40,6 @@ interface HistoryState {
   checkpoint: { checkpoint_id: string };
 }
 
-/** How commands are run in a project. */
 function runnerOf({ dir }: Project): Pick<ThreadProject, "bare" | "run" | "json"> {
   const run = (argv: string[], options: CliOptions = {}) =>
     cli([...argv, ...STORAGE], { cwd: dir, ...options });
@@ -51,7 +50,7 @@ function runnerOf({ dir }: Project): Pick<ThreadProject, "bare" | "run" | "json"
   return { run, json, bare: (argv) => cli(argv, { cwd: dir }) };
 }
 
-/** Returns the id of the thread. */
+/** Creates the thread and returns its id. */
 async function converse(project: Project, message: string): Promise<string> {
   const { run, json } = runnerOf(project);
   const started = await json<{ thread_id: string }>(["run", "--message", message]);
@@ -59,7 +58,7 @@ async function converse(project: Project, message: string): Promise<string> {
   const first = await json<{ items: HistoryState[] }>(["history", threadId, "--limit", "1"]);
   const answered = first.document.items[0]?.checkpoint.checkpoint_id ?? "";
   await run(["run", "--thread", threadId, "--message", "again"]);
-  // From the first answer once more: a branch, which ends with a question.
+  // Branches from the first answer; the branch ends with a question.
   await run(["run", "--thread", threadId, "--checkpoint", answered, "--message", "pay 5"]);
   return threadId;
 }

@@ -33,7 +33,7 @@ describe("threads list", () => {
   it.each([
     [[], COLUMNS, ""],
     [["--messages"], [...COLUMNS, "LAST MESSAGE"], " +ai: echo: other two"],
-  ])("the table has a row a thread: %j", async (flags, columns, message) => {
+  ])("the table has one row per thread: %j", async (flags, columns, message) => {
     const { stdout } = await threads(["list", ...flags]);
     const [head = "", ...rows] = stdout.trimEnd().split("\n");
     expect(head.split(/ {2,}/)).toEqual(columns);
@@ -41,7 +41,7 @@ describe("threads list", () => {
     expect(rows[0]).toMatch(new RegExp(`^${seeded.chat} +idle +\\S+ +3 +0${message}$`));
   });
 
-  it("filters and sorts", async () => {
+  it("filters and sort order are applied", async () => {
     const { chat, asking, failed, vault } = seeded;
     expect(idsOf(await list("--status", "interrupted"))).toEqual([asking]);
     expect(idsOf(await list("--metadata", "user=ada", "--metadata", "count=3"))).toEqual([chat]);
@@ -50,7 +50,7 @@ describe("threads list", () => {
     expect(idsOf(await list("--sort", "created_at:asc"))).toEqual([vault, failed, asking, chat]);
   });
 
-  it("pages until the end", async () => {
+  it("--limit and --offset page through the threads", async () => {
     const all = idsOf(await list());
     const first = await list("--limit", "3");
     expect(first.next).toBe(3);
@@ -60,7 +60,7 @@ describe("threads list", () => {
     expect((await threads(["list", "--limit", "3"])).stderr).toContain("there are more: --offset 3");
   });
 
-  it("--since leaves older ones out", async () => {
+  it("--since excludes older threads", async () => {
     expect(idsOf(await list("--since", "1h"))).toHaveLength(4);
     expect(await list("--since", "2999-01-01")).toEqual({ items: [], next: null });
     const { stdout } = await threads(["get", seeded.asking, "--json"]);
@@ -72,7 +72,7 @@ describe("threads list", () => {
     ]);
   });
 
-  it("--jsonl prints a thread a line", async () => {
+  it("--jsonl prints one thread per line", async () => {
     const { stdout } = await threads(["list", "--jsonl"]);
     const lines = stdout
       .trimEnd()
@@ -82,7 +82,7 @@ describe("threads list", () => {
   });
 });
 
-describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
+describe.each(["offline", "on a server"])("changing threads %s", (where) => {
   let server: RunningServer | undefined;
   let place: string[];
   beforeEach(async () => {
@@ -92,7 +92,7 @@ describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
   afterEach(() => server?.close(0));
   const at = (argv: string[]) => threads([...argv, ...place]);
 
-  it("create prints the id alone", async () => {
+  it("create prints only the id", async () => {
     const { code, stdout } = await at([
       "create",
       "--metadata",
@@ -108,7 +108,7 @@ describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
     expect(JSON.parse(shown)).toMatchObject({ metadata: { user: "bob", n: 1 }, ttl: { ttl_minutes: 60 } });
   });
 
-  it("an id that is taken exits 5", async () => {
+  it("an existing id exits with code 5", async () => {
     const { code, stdout } = await at(["create", "--id", seeded.chat, "--json"]);
     expect(code).toBe(5);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "thread_exists" } });
@@ -116,7 +116,7 @@ describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
     expect(kept).toMatchObject({ code: 0, stdout: `${seeded.chat}\n` });
   });
 
-  it("copy has the state and not the history", async () => {
+  it("copy takes the state without the history", async () => {
     const { stdout } = await at(["copy", seeded.chat]);
     const { stdout: text } = await at(["get", stdout.trim(), "--json"]);
     const copy = JSON.parse(text) as { metadata: object; values: { messages: unknown[] } };
@@ -129,7 +129,7 @@ describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
     expect(JSON.parse(stdout)).toMatchObject({ metadata: { user: "bob", count: 3 } });
   });
 
-  it("delete takes runs and checkpoints along", async () => {
+  it("delete removes runs and checkpoints", async () => {
     const { code, stdout } = await at(["delete", seeded.chat, seeded.asking, "--yes", "--json"]);
     expect({ code, stdout: JSON.parse(stdout) as unknown }).toEqual({
       code: 0,
@@ -140,13 +140,13 @@ describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
     }
   });
 
-  it("nothing is deleted when one is unknown", async () => {
+  it("delete removes nothing if one id is unknown", async () => {
     const { code } = await at(["delete", seeded.chat, "0198c0de-0000-7000-8000-000000000000", "--yes"]);
     expect(code).toBe(4);
     expect((await at(["get", seeded.chat])).code).toBe(0);
   });
 
-  it("prune lists, then deletes", async () => {
+  it("prune lists threads, then deletes them", async () => {
     const young = await at(["prune", "--older-than", "1h", "--yes", "--json"]);
     expect(JSON.parse(young.stdout)).toEqual({ items: [], next: null, deleted: 0 });
     const dry = await at(["prune", "--older-than", "0s", "--dry-run", "--status", "error"]);
@@ -160,8 +160,8 @@ describe.each(["offline", "on a server"])("threads are changed %s", (where) => {
   });
 });
 
-describe("deleting", () => {
-  it("needs --yes where nobody can be asked", async () => {
+describe("confirmation of deletes", () => {
+  it("deleting without a terminal requires --yes", async () => {
     for (const argv of [
       ["delete", seeded.chat],
       ["prune", "--older-than", "0s"],
@@ -176,7 +176,7 @@ describe("deleting", () => {
   it.each([
     ["n", 0],
     ["y", 4],
-  ])("at a terminal the answer %s decides", async (answer, code) => {
+  ])("the answer %s at the prompt is respected", async (answer, code) => {
     const running = startCli(["threads", "delete", seeded.chat], { cwd: seeded.project.dir, isTTY: true });
     await running.stderr.until(/\[y\/N\] /);
     running.stdin.push(`${answer}\n`);
@@ -185,11 +185,11 @@ describe("deleting", () => {
   });
 });
 
-describe("fork of a server's thread", () => {
-  it("a server that copies the latest state only is found out, and its copy goes again", async () => {
+describe("fork of a thread on a server", () => {
+  it("a server that ignores the checkpoint is detected, and its copy is deleted", async () => {
     const server = await serveSeeded(seeded.project);
     const deleted: string[] = [];
-    // As LangGraph's own server: it takes no notice of what it does not know.
+    // Ignores unknown parameters, like LangGraph's own server.
     const other = createServer((req, res) => {
       void (async () => {
         const { method = "GET", url: asked = "" } = req;

@@ -1,4 +1,4 @@
-/** Tokens of runs: what models reported in a run, and what a thread's messages add up to, are kept apart. */
+/** Token usage of runs: tokens reported by models in a run are kept apart from those in a thread's messages. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { client, serve } from "../helpers/app.js";
 import { allEvents } from "../helpers/sse.js";
 import { cli, createProject, startCli, type Project } from "./harness.js";
 
-/** Asks a model, then a person; what the person says needs no model. */
+/** Calls a model, then interrupts; the answer needs no model. */
 const graph = `
 import { interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { FakeModel } from ${JSON.stringify(join(process.cwd(), "test/fixtures/fake-model.ts"))};
@@ -64,12 +64,12 @@ afterAll(async () => {
 
 const run = (...argv: string[]) => cli(argv, { cwd: project.dir });
 
-describe("over HTTP, the tokens of a run", () => {
-  it("are those that models reported, and say so", () => {
+describe("token usage of a run over HTTP", () => {
+  it("usage reported by models has source callbacks", () => {
     expect(asked.usage).toMatchObject({ total_tokens: 3, source: "callbacks" });
   });
 
-  it("are those of the thread's messages where none did, and say so", async () => {
+  it("usage of a run without model calls has source messages", async () => {
     expect(resumed.usage).toMatchObject({ total_tokens: 3, source: "messages" });
     const server = await serve(await openService({ cwd: project.dir, graphs: { agent: "./graph.ts" } }));
     const path = `/threads/${newId()}/runs`;
@@ -87,19 +87,19 @@ describe("over HTTP, the tokens of a run", () => {
     expect(headers.get("x-tokens-used")).not.toBe("0");
   });
 
-  it("are counted once in metrics", async () => {
+  it("metrics count tokens once", async () => {
     expect(await service.metrics?.text()).toContain(
       'graph_serve_tokens_total{graph="agent",kind="output"} 2',
     );
   });
 });
 
-describe("commands count what models reported", () => {
-  it("inspect thread sums it up", async () => {
+describe("token usage in commands", () => {
+  it("inspect thread shows the sum", async () => {
     expect((await run("inspect", "thread", thread)).stdout).toMatch(/^runs +2, 3 tokens$/m);
   });
 
-  it("threads list and runs list show it", async () => {
+  it("threads list and runs list show the tokens", async () => {
     const threads = (await run("threads", "list")).stdout;
     expect(threads.split("\n").find((row) => row.includes(thread))).toMatch(/ 2 +3$/);
     const { stdout } = await run("runs", "list", thread, "--json");
@@ -114,26 +114,26 @@ describe("commands count what models reported", () => {
     expect(rows.map((row) => row.trim().split(/ {2,}/).at(-1))).toEqual(["0", "3"]);
   });
 
-  it("inspect run tells both", async () => {
+  it("inspect run shows both sources", async () => {
     const { stdout } = await run("inspect", "run", resumed.run_id);
     expect(stdout).toMatch(/^tokens +0 \(0 in, 0 out\), 3 in the thread's messages$/m);
   });
 
-  it("a case's tokens are those of its step", async () => {
+  it("a test case has the tokens of its step", async () => {
     const { code, stdout } = await run("test", "--reporter", "json");
     const { cases: results } = JSON.parse(stdout) as { cases: { tokens: number; failures: object[] }[] };
     expect(results).toMatchObject([{ failures: [], tokens: 3 }]);
     expect(code).toBe(0);
   });
 
-  it("a snapshot keeps figures alone", async () => {
+  it("a snapshot contains token counts without their source", async () => {
     await run("test");
     const kept = await readFile(join(project.dir, "agent.graph.yaml.snap"), "utf8");
     expect(kept).toContain('"total_tokens": 3');
     expect(kept).not.toContain("source");
   });
 
-  it("a run that asked no model needs no recording", async () => {
+  it("a run without model calls needs no recording", async () => {
     const dev = startCli(["dev", "./graph.ts", "-p", "0", "--record"], { cwd: project.dir });
     const [, url = ""] = await dev.stderr.until(/(http:\/\/[\d.]+:\d+)/);
     const { request } = client(url);

@@ -29,7 +29,7 @@ const history = async (run: (...argv: string[]) => ReturnType<typeof cli>, threa
 };
 
 describe("export", () => {
-  it("holds thread, runs and every state", async () => {
+  it("the file has the thread, its runs and every state", async () => {
     const file = await exported();
     expect(file).toMatchObject({
       format: "graph-serve/thread",
@@ -45,14 +45,14 @@ describe("export", () => {
     expect(JSON.stringify(await exported("--raw"))).toContain("internal");
   });
 
-  it("redaction leaves no trace of a text", async () => {
+  it("redacted strings do not appear in the file", async () => {
     const text = JSON.stringify(await exported("--redact", "messages[*].content"));
     expect(text).not.toContain("4111");
     expect(text).toContain("[redacted]");
     expect(text).toContain('"count":2');
   });
 
-  it("a file is written on request", async () => {
+  it("--out writes a file", async () => {
     const { stdout, stderr } = await project.run(["export", project.threadId, "--out", "thread.json"]);
     expect([stdout, stderr]).toEqual(["", "wrote thread.json\n"]);
     const file = JSON.parse(await readFile(join(project.dir, "thread.json"), "utf8")) as ThreadFile;
@@ -64,7 +64,7 @@ describe("export", () => {
     [{ a: [1, 2, 3] }, "a[-1]", { a: [1, 2, "[redacted]"] }],
     [{ a: [{ b: 1 }, { b: 2 }] }, "a.*.b", { a: [{ b: "[redacted]" }, { b: "[redacted]" }] }],
     [{ a: 1 }, "x.y", { a: 1 }],
-  ])("%j without %s", (values, path, expected) => {
+  ])("%j is redacted at %s", (values, path, expected) => {
     const steps = path
       .split(/[.[\]]+/)
       .filter(Boolean)
@@ -78,7 +78,7 @@ describe("import", () => {
     await project.run(["export", project.threadId, "--out", "thread.json"]);
   });
 
-  it("gives the same thread elsewhere", async () => {
+  it("the imported thread equals the original", async () => {
     const { code, stdout } = await other("import", "thread.json", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ thread_id: project.threadId, status: "interrupted" });
@@ -104,7 +104,7 @@ describe("import", () => {
     expect(runs.items).toHaveLength(3);
   });
 
-  it("the question of an import can be answered", async () => {
+  it("the question of an imported thread can be answered", async () => {
     await other("import", "thread.json");
     const { code, stdout } = await other(
       "run",
@@ -122,7 +122,7 @@ describe("import", () => {
     expect(values.messages).toHaveLength(5);
   });
 
-  it("an id that is taken is refused, another one is not", async () => {
+  it("an existing id is rejected, and --as new is accepted", async () => {
     const taken = await project.json<{ error: object }>(["import", "thread.json"]);
     expect([taken.code, taken.document.error]).toMatchObject([
       5,
@@ -138,11 +138,11 @@ describe("import", () => {
   });
 
   it.each<[string, string | object]>([
-    ["no JSON", "{"],
-    ["something else", { format: "other" }],
+    ["invalid JSON", "{"],
+    ["another format", { format: "other" }],
     ["a later version", { format: "graph-serve/thread", version: 2 }],
     ["no states", { format: "graph-serve/thread", version: 1, thread: { thread_id: "x" }, runs: [] }],
-  ])("a file with %s is refused", async (_, content) => {
+  ])("a file with %s is rejected", async (_, content) => {
     await project.put("odd.json", content);
     const { code, document } = await project.json<{ error: { code: string; message: string } }>([
       "import",
@@ -152,7 +152,7 @@ describe("import", () => {
     expect(document.error.message).toContain("odd.json cannot be imported");
   });
 
-  it.each(["constructor", "__proto__", "toString"])("a call of a node %s is refused", async (node) => {
+  it.each(["constructor", "__proto__", "toString"])("a call of a node named %s is rejected", async (node) => {
     const file = JSON.parse(await readFile(join(project.dir, "thread.json"), "utf8")) as ThreadFile;
     const last = file.checkpoints!.at(-1)!;
     last.writes.push([newId(), "__pregel_tasks", { lg_name: "Send", node, args: {} }]);
@@ -162,9 +162,9 @@ describe("import", () => {
     expect(stdout).toContain(`checkpoint ${last.checkpoint_id} calls a node`);
   });
 
-  it("data that would become objects is refused whole", async () => {
+  it("data that would create objects is rejected completely", async () => {
     const file = JSON.parse(await readFile(join(project.dir, "thread.json"), "utf8")) as ThreadFile;
-    // Without them the states are what is stored.
+    // Without checkpoints, the states are imported.
     delete file.checkpoints;
     const last = file.states.at(-1);
     Object.assign(last?.values as object, { note: { lc: 1, type: "constructor", id: ["x"], kwargs: {} } });
@@ -186,7 +186,7 @@ describe("import", () => {
 });
 
 describe("export --url", () => {
-  it("a server gives the same file", async () => {
+  it("a server exports the same file", async () => {
     const server = startCli(
       ["start", "-p", "0", "--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"],
       { cwd: project.dir },
@@ -219,7 +219,7 @@ describe("export --url", () => {
     [["export", "0198c0de-0000-7000-8000-00000000dead", "--url", "ftp://x"], 2, "invalid_request"],
     [["export", "0198c0de-0000-7000-8000-00000000dead"], 4, "thread_not_found"],
     [["export", "0198c0de", "--redact", "a["], 2, "invalid_request"],
-  ])("%j exits with %i", async (argv, exit, code) => {
+  ])("%j exits with code %i", async (argv, exit, code) => {
     const place = argv.includes("--url") ? [] : ["--checkpointer-uri", "./threads.db"];
     const result = await cli([...argv, ...place, "--json"], { cwd: project.dir });
     const { error } = JSON.parse(result.stdout) as { error: { code: string } };

@@ -1,4 +1,4 @@
-/** Threads that are hard to carry from one storage to another, and what is asked of them wherever they are. */
+/** Threads that are hard to copy between storages, and the checks that every storage must pass. */
 import { AIMessage } from "@langchain/core/messages";
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect } from "vitest";
@@ -28,9 +28,9 @@ const nested = new StateGraph(State)
   .addEdge("child", END)
   .compile();
 
-/** Whether the half that fails does so. */
+/** Whether the failing half fails. */
 export const trouble = { active: true };
-/** One half succeeds, whose writes then wait beside the error of the other. */
+/** One half succeeds; its writes stay pending next to the error of the other half. */
 const halves = new StateGraph(State)
   .addNode("good", () => ({ log: ["good"] }))
   .addNode("bad", () => {
@@ -51,7 +51,7 @@ const steps = new StateGraph(State)
 
 const GRAPHS = { chat, nested, halves, steps };
 
-/** A service on the storage, for `work`. */
+/** Opens a service on the storage for the duration of `work`. */
 export async function onStorage<T>(
   place: StoragePlace,
   work: (service: Service) => Promise<T>,
@@ -89,7 +89,7 @@ export async function makeTravellers({ threads, runs, state, store }: Service): 
   await runs.create(ids.forked, { assistant_id: "steps", input: { log: ["in"] } });
   const past = await state.history(ids.forked, { limit: 10 });
   const early = past.find(({ next }) => next.includes("one"))?.checkpoint;
-  // A branch whose channels count on from the same versions as the first one's did.
+  // A branch with channel versions that continue from those of the first branch.
   await state.update(ids.forked, {
     values: { log: ["edited"] },
     as_node: "one",
@@ -100,7 +100,7 @@ export async function makeTravellers({ threads, runs, state, store }: Service): 
   return ids;
 }
 
-/** All that a storage shows of the threads: the same wherever they are. */
+/** Everything that a storage shows of the threads; equal in every storage. */
 export async function portraits(service: Service, ids: Travellers): Promise<unknown> {
   const shown: Record<string, unknown> = {};
   for (const [name, id] of Object.entries(ids)) {
@@ -116,7 +116,7 @@ export async function portraits(service: Service, ids: Travellers): Promise<unkn
   return JSON.parse(JSON.stringify({ shown, items }));
 }
 
-/** Their interrupted and failed runs go on, and their branches are what they were. */
+/** Resumes the interrupted and failed runs, and checks that the branches are unchanged. */
 export async function goOn({ runs, state }: Service, ids: Travellers): Promise<void> {
   const logOf = async (id: string, checkpoint?: object) =>
     ((await state.get(id, { checkpoint })).values as { log: string[] }).log;
@@ -128,7 +128,7 @@ export async function goOn({ runs, state }: Service, ids: Travellers): Promise<v
   } finally {
     trouble.active = true;
   }
-  // The half that had succeeded is not run again: what it wrote came along.
+  // The successful half is not run again: its writes were copied.
   expect((await logOf(ids.halves)).sort()).toEqual(["good", "in", "mended"]);
   expect(await logOf(ids.forked)).toEqual(["in", "edited"]);
   await runs.create(ids.forked, { assistant_id: "steps", input: null });

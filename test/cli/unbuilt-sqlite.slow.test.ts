@@ -1,4 +1,4 @@
-/** Package managers that run no build scripts leave better-sqlite3 without its native part. */
+/** Package managers that skip build scripts install better-sqlite3 without its native module. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -39,7 +39,7 @@ function graphServeWith(fixture: string, env: Record<string, string>, ...argv: s
   return child;
 }
 
-/** What the program has said once it has said `words`. */
+/** Reads stderr until it contains `words`. */
 async function saidUntil({ stderr }: ReturnType<typeof graphServe>, words: string): Promise<string> {
   let said = "";
   while (!said.includes(words)) {
@@ -55,8 +55,8 @@ async function finished(child: ReturnType<typeof graphServe>) {
   return { code, stdout, stderr };
 }
 
-describe("without the native part of better-sqlite3", () => {
-  it("dev goes on in memory, says how to build it, and other commands ask it", async () => {
+describe("better-sqlite3 without its native module", () => {
+  it("dev falls back to memory, prints the build command, and serves other commands", async () => {
     const dev = graphServe(PNPM, "dev", "./graph.ts", "-p", "0");
     const said = await saidUntil(dev, "storage memory");
     expect(said).toContain("threads are held in memory");
@@ -67,7 +67,7 @@ describe("without the native part of better-sqlite3", () => {
     expect(existsSync(join(project.dir, ".graph-serve/dev.db"))).toBe(false);
   });
 
-  it("a file that is named is an error with the command", async () => {
+  it("a named database file is an error with the build command", async () => {
     await project.put("bun.lock", "");
     const { code, stderr } = await finished(
       graphServe({}, "run", "./graph.ts", "--message", "hi", "--db", "./threads.db"),
@@ -77,7 +77,7 @@ describe("without the native part of better-sqlite3", () => {
     expect(stderr).toContain("fix  run: bun pm trust better-sqlite3");
   });
 
-  it("doctor tells", async () => {
+  it("doctor reports the missing build", async () => {
     await project.put("package-lock.json", "{}");
     const { stdout } = await finished(graphServe({}, "doctor", "--json"));
     const { items } = JSON.parse(stdout) as { items: { check: string }[] };
@@ -88,7 +88,7 @@ describe("without the native part of better-sqlite3", () => {
   });
 });
 
-it("a better-sqlite3 that is for a later Node.js is named, and not loaded", async () => {
+it("a better-sqlite3 for a later Node.js is reported and not loaded", async () => {
   const { code, stderr } = await finished(
     graphServeWith(NEWER, PNPM, "run", "./graph.ts", "--message", "hi", "--db", "./threads.db"),
   );

@@ -1,4 +1,4 @@
-/** Errors that nothing handles, and calls of process.exit, in commands that have a process of their own. */
+/** Unhandled errors and calls of process.exit, in commands that run in their own process. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { client } from "../helpers/app.js";
 import { PATIENCE } from "../helpers/server-processes.js";
 import { createProject, type Project } from "./harness.js";
 
-/** Does what it is told beside its course, then waits for its signal, or goes on at once. */
+/** Does what the input requests, then waits for the abort signal or returns immediately. */
 const loose = `
 import { AsyncResource } from "node:async_hooks";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
@@ -17,7 +17,7 @@ import { Annotation, START, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ does: Annotation<string>, waits: Annotation<boolean>, done: Annotation<string> });
 
 const does = {
-  reject: () => void Promise.reject(new RangeError("nobody awaits this")),
+  reject: () => void Promise.reject(new RangeError("never awaited")),
   exit: () => process.exit(7),
   exitAndCatch: () => { try { process.exit(7); } catch {} },
   throw: () => void setTimeout(() => { throw new RangeError("thrown by a timer"); }),
@@ -79,7 +79,7 @@ interface LogLine {
   url?: string;
 }
 
-/** A server in a process of its own, and what it has logged so far. */
+/** A server in its own process, and its log so far. */
 class Started {
   readonly child: ChildProcess;
   readonly exit: Promise<unknown[]>;
@@ -107,7 +107,7 @@ class Started {
 const body = (input: object) => ({ assistant_id: "loose", input, if_not_exists: "create" });
 
 describe("an unhandled rejection", () => {
-  it("fails the run that caused it, and the server goes on", async () => {
+  it("the run that caused it fails, and the server keeps running", async () => {
     const server = new Started("start");
     const { request } = await server.api();
     const bystander = newId();
@@ -115,18 +115,18 @@ describe("an unhandled rejection", () => {
     const thread = newId();
     const answer = await request("POST", `/threads/${thread}/runs`, body({ does: "reject", waits: true }));
     expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ status: "error", error: "nobody awaits this" });
+    expect(answer.body).toMatchObject({ status: "error", error: "never awaited" });
     expect((await other).body).toMatchObject({ done: "yes" });
     expect((await request("GET", `/threads/${thread}`)).body).toMatchObject({ status: "error" });
     const logged = server.lines.find(({ msg }) => msg === "nothing handled an error of a graph");
     const { run_id } = answer.body as { run_id: string };
-    expect(logged).toMatchObject({ level: 50, run_id, err: { message: "nobody awaits this" } });
+    expect(logged).toMatchObject({ level: 50, run_id, err: { message: "never awaited" } });
     server.child.kill("SIGUSR2");
     server.child.kill("SIGTERM");
     expect(await server.exit).toEqual([0, null]);
   });
 
-  it("that comes after its run is logged with the run, and changes nothing of it", async () => {
+  it("a rejection after the end of its run is logged with the run and does not change it", async () => {
     const server = new Started("start");
     const { request } = await server.api();
     const thread = newId();
@@ -139,7 +139,7 @@ describe("an unhandled rejection", () => {
     expect(row.body).toMatchObject({ status: "success", error: null });
   });
 
-  it("is counted", async () => {
+  it("a rejection is counted in the metrics", async () => {
     await project.put("graph-server.config.json", { metrics: true });
     const server = new Started("start");
     const { request } = await server.api();
@@ -148,7 +148,7 @@ describe("an unhandled rejection", () => {
     expect(figures).toContain('graph_serve_unhandled_errors_total{graph="loose"} 1');
   });
 
-  it("while the graph is imported does not keep a server from starting", async () => {
+  it("a rejection during import does not prevent the server from starting", async () => {
     await project.put("loose.ts", `${loose}\nvoid Promise.reject(new Error("at import"));\n`);
     const server = new Started("start");
     const { request } = await server.api();
@@ -158,26 +158,26 @@ describe("an unhandled rejection", () => {
     expect(logged).not.toHaveProperty("run_id");
   });
 
-  it("fails the run of dev, which goes on", async () => {
+  it("a run in dev fails, and dev keeps running", async () => {
     const server = new Started("dev");
     const { request } = await server.api();
     const answer = await request("POST", `/threads/${newId()}/runs`, body({ does: "reject", waits: true }));
-    expect(answer.body).toMatchObject({ status: "error", error: "nobody awaits this" });
+    expect(answer.body).toMatchObject({ status: "error", error: "never awaited" });
     expect((await request("GET", "/ok")).status).toBe(200);
     expect(server.log).toContain("nothing handled an error of a graph");
   });
 
-  it("fails the run of run", async () => {
+  it("the run of the run command fails", async () => {
     const input = JSON.stringify({ does: "reject", waits: true });
     const { code, stdout } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       status: "error",
-      error: { message: "RangeError: nobody awaits this" },
+      error: { message: "RangeError: never awaited" },
     });
   });
 
-  it("fails one case of test", async () => {
+  it("only the test case that caused it fails", async () => {
     await project.put(
       "loose.graph.yaml",
       `graph: ./loose.ts
@@ -195,7 +195,7 @@ cases:
     ]);
   });
 
-  it("of no run fails the command, which shows it and ends its work", async () => {
+  it("a rejection outside a run is printed, and the command finishes with code 1", async () => {
     await project.put("loose.ts", `${loose}\nvoid Promise.reject(new Error("at import"));\n`);
     const { code, stdout, stderr } = await finish(graphServe("run", "./loose.ts", "-i", "{}", "--json"));
     expect(JSON.parse(stdout)).toMatchObject({ status: "success" });
@@ -205,7 +205,7 @@ cases:
 });
 
 describe("an uncaught exception", () => {
-  it("ends a server in order, and tells the run that caused it", async () => {
+  it("the run that caused it fails, and the server shuts down gracefully", async () => {
     const server = new Started("start", "--shutdown-grace", "5");
     const { request } = await server.api();
     const answer = await request("POST", `/threads/${newId()}/runs`, body({ does: "throw", waits: true }));
@@ -218,7 +218,7 @@ describe("an uncaught exception", () => {
     expect(said.at(-1)).toBe("stopped");
   });
 
-  it("fails the run of run", async () => {
+  it("the run of the run command fails", async () => {
     const input = JSON.stringify({ does: "throw", waits: true });
     const { code, stdout } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
     expect(code).toBe(1);
@@ -226,8 +226,8 @@ describe("an uncaught exception", () => {
   });
 });
 
-describe("an uncaught exception of no run", () => {
-  it("of what was begun when the graph was imported ends a command that waits", async () => {
+describe("an uncaught exception outside a run", () => {
+  it("an exception from a timer started on import ends a waiting command", async () => {
     const late = 'setTimeout(() => { throw new RangeError("late"); });';
     await project.put("loose.ts", `${loose}\n${late}\n`);
     const input = JSON.stringify({ does: "nothing", waits: true });
@@ -237,12 +237,12 @@ describe("an uncaught exception of no run", () => {
   });
 });
 
-describe("process.exit of a graph", () => {
+describe("process.exit in a graph", () => {
   const message = "process.exit(7) was called, which a graph must not do";
   const line = loose.split("\n").findIndex((row) => row.includes("exit: ()")) + 1;
 
   it.each(["start", "dev"])(
-    "in a node fails its run, is told with its place, and %s goes on",
+    "a call in a node fails its run, is logged with its location, and %s keeps running",
     async (command) => {
       const server = new Started(command);
       const { request } = await server.api();
@@ -258,7 +258,7 @@ describe("process.exit of a graph", () => {
     },
   );
 
-  it("in a node fails the run of run", async () => {
+  it("a call in a node fails the run of the run command", async () => {
     const input = JSON.stringify({ does: "exit" });
     const { code, stdout, stderr } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
     expect(code).toBe(1);
@@ -266,7 +266,7 @@ describe("process.exit of a graph", () => {
     expect(stderr).toContain(`warn  loose.ts:${line}: ${message}\n`);
   });
 
-  it("fails one case of test", async () => {
+  it("a call in a node fails only its test case", async () => {
     await project.put(
       "loose.graph.yaml",
       `graph: ./loose.ts
@@ -292,7 +292,7 @@ cases:
     ["start", "./loose.ts"],
     ["run", "./loose.ts", "-i", "{}"],
     ["test", "loose.graph.yaml"],
-  ])("when it is imported is a fault with its place: %s", async (...argv) => {
+  ])("a call on import is an error with its location: %s", async (...argv) => {
     await project.put("loose.ts", atImport);
     await project.put("loose.graph.yaml", "graph: ./loose.ts\ncases: [{ name: one, input: {} }]\n");
     const { code, stderr, stdout } = await finish(graphServe(...argv));
@@ -303,7 +303,7 @@ cases:
     expect(said).toContain(place);
   });
 
-  it("when a native module is imported is a fault with its place too", async () => {
+  it("a call on import of a native ES module is an error with its location", async () => {
     await project.put("loose.mjs", "export const graph = 1;\nprocess.exit();\n");
     const { code, stderr } = await finish(graphServe("run", "./loose.mjs", "-i", "{}"));
     expect(code).toBe(2);
@@ -311,7 +311,7 @@ cases:
     expect(stderr).toContain("loose.mjs:2");
   });
 
-  it("when it is imported leaves dev serving", async () => {
+  it("a call on import keeps dev running", async () => {
     await project.put("loose.ts", atImport);
     const server = new Started("dev");
     const { request } = await server.api();
@@ -319,7 +319,7 @@ cases:
     expect((await request("GET", "/ok")).status).toBe(200);
   });
 
-  it("by what it left behind when it was imported is told, and the server goes on", async () => {
+  it("a call after the import is logged, and the server keeps running", async () => {
     await project.put(
       "loose.ts",
       `${loose}\nvoid new Promise((r) => setTimeout(r)).then(() => process.exit(7));\n`,

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => project.remove());
 
 describe("validate", () => {
-  it("every graph is checked for itself", async () => {
+  it("each graph is checked separately", async () => {
     const { code, stdout, stderr } = await cli(["validate"], { cwd: project.dir });
     expect(code).toBe(2);
     expect(stdout).toMatch(/ok +config +graph-server\.config\.json/);
@@ -21,14 +21,14 @@ describe("validate", () => {
     expect(stderr).toMatch(/error {2}.*broken\.ts/);
   });
 
-  it("a good file exits 0", async () => {
+  it("a valid graph file exits with code 0", async () => {
     expect(await cli(["validate", "./graph.ts"], { cwd: project.dir })).toMatchObject({
       code: 0,
       stderr: "",
     });
   });
 
-  it("--json is a list with the errors", async () => {
+  it("--json prints a list with the errors", async () => {
     const { code, stdout } = await cli(["validate", "--json"], { cwd: project.dir });
     expect(code).toBe(2);
     const { items } = JSON.parse(stdout) as {
@@ -42,14 +42,14 @@ describe("validate", () => {
     expect(items[2]?.error?.code).toBe("graph_load_failed");
   });
 
-  it("no graph at all is a fault", async () => {
+  it("a configuration without graphs is an error", async () => {
     await project.put("graph-server.config.json", {});
     const { code, stdout } = await cli(["validate"], { cwd: project.dir });
     expect(code).toBe(2);
     expect(stdout).toContain("there is no graph to load");
   });
 
-  it("nothing is stored", async () => {
+  it("the storage is not opened", async () => {
     await project.put("graph-server.config.json", {
       graphs: { agent: "./graph.ts" },
       checkpointer_scheme: "sqlite",

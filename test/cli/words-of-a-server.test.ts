@@ -1,4 +1,4 @@
-/** What a server names is shown on a terminal, never obeyed, and what it left out breaks no line. */
+/** Names sent by a server are escaped on a terminal, and missing fields do not break the output. */
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { LiveView } from "../../src/cli/run/live-view.js";
@@ -10,7 +10,7 @@ import { Capture } from "./harness.js";
 const TITLE = "\u001b]0;owned\u0007";
 const SHOWN = "\\u001b]0;owned\\u0007";
 
-it("the names of events are written out", () => {
+it("event names are escaped", () => {
   const [stdout, stderr] = [new Capture(), new Capture()];
   const io = { stdout, stderr, stdin: Readable.from([]), env: {}, cwd: "." };
   new LiveView(new Printer(io, {})).show({ event: `custom${TITLE}`, data: 1 });
@@ -18,14 +18,14 @@ it("the names of events are written out", () => {
   expect(stdout.text + stderr.text).not.toContain(TITLE);
 });
 
-it("the next command is written out", () => {
+it("the next command is escaped", () => {
   const interrupts = [TITLE, "b"].map((id) => ({ id, value: null }));
   const command = nextCommand({ thread_id: TITLE, interrupts }, TITLE, {});
   expect(command).toContain(`--thread ${SHOWN}`);
   expect(command).not.toContain("\u001b");
 });
 
-it("a call of a tool that is nothing is passed over", () => {
+it("an invalid tool call is skipped", () => {
   const message = { type: "ai", content: "hi", tool_calls: [null, { name: "add" }] };
   expect(messageLine(message)).toBe("ai: hi  calls add");
 });

@@ -1,4 +1,4 @@
-/** CORS as configurations say it: settings of our own, and `http.cors` of an existing LangGraph project. */
+/** CORS configuration: this server's settings, and `http.cors` of an existing LangGraph project. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,12 +23,12 @@ const langgraph = (cors: object) => loaded("langgraph.json", { graphs: { a: "./a
 const own = (settings: object) => loaded("graph-server.config.json", settings);
 const failure = (loading: Promise<LoadedConfig>): Promise<ConfigError> =>
   loading.then(
-    () => expect.fail("it loads"),
+    () => expect.fail("expected loading to fail"),
     (error: ConfigError) => error,
   );
 
 describe("http.cors of langgraph.json", () => {
-  it("is heeded, field by field", async () => {
+  it("every field is applied", async () => {
     const { settings, warnings } = await langgraph({
       allow_origins: ["https://a.example"],
       allow_origin_regex: "https://.*\\.b\\.example",
@@ -63,17 +63,17 @@ describe("http.cors of langgraph.json", () => {
     }
   });
 
-  it("with a pattern alone allows no other origin", async () => {
+  it("a pattern without origins allows no other origin", async () => {
     const { settings } = await langgraph({ allow_origin_regex: "https://.*\\.b\\.example" });
     expect(settings.cors_origins).toEqual([]);
   });
 
-  it("without origins leaves those of this machine", async () => {
+  it("the default origins are kept if no origins are set", async () => {
     expect((await langgraph({ max_age: 5 })).settings.cors_origins).toEqual(["loopback"]);
     expect((await loaded("langgraph.json", { graphs: {} })).settings.cors_origins).toEqual(["loopback"]);
   });
 
-  it("names a field that nobody knows", async () => {
+  it("an unknown field causes a warning", async () => {
     const { warnings } = await langgraph({ allow_origin: ["https://a.example"] });
     expect(warnings).toEqual([
       expect.stringMatching(/langgraph\.json:7: key "http\.cors\.allow_origin" is unknown and ignored$/),
@@ -85,23 +85,23 @@ describe("http.cors of langgraph.json", () => {
     [{ max_age: "soon" }, "cors_max_age must be an integer"],
     [{ allow_credentials: "yes" }, "cors_credentials must be a boolean"],
     [{ expose_headers: "x-seen" }, "cors_expose_headers must be an array"],
-  ])("%j is refused where it stands", async (cors, message) => {
+  ])("%j is rejected with its line", async (cors, message) => {
     const error = await failure(langgraph(cors));
     expect(error.message).toContain(message);
     expect(error.location).toMatchObject({ file: join(cwd, "langgraph.json"), line: 7 });
   });
 });
 
-describe("settings of CORS", () => {
+describe("CORS settings", () => {
   it.each(["https://a.example/", "https://a.example/chat", "a.example", "https://*.a.example", "localhost"])(
-    "%s is no origin, and a warning says so",
+    "%s is not an origin and causes a warning",
     async (origin) => {
       const { warnings } = await own({ cors_origins: [origin] });
       expect(warnings).toEqual([expect.stringContaining(`cors_origins: "${origin}" matches no origin`)]);
     },
   );
 
-  it("origins, patterns and the two words are no reason to warn", async () => {
+  it("valid origins, patterns and keywords cause no warning", async () => {
     const cors_origins = [
       "https://a.example",
       "http://localhost:3000",
@@ -113,7 +113,7 @@ describe("settings of CORS", () => {
     expect((await own({ cors_origins, cors_origin_regex: "https://.*" })).warnings).toEqual([]);
   });
 
-  it("credentials for any page are a warning", async () => {
+  it("credentials for any origin cause a warning", async () => {
     const { warnings } = await own({ cors_origins: ["*"], cors_credentials: true });
     expect(warnings).toEqual([expect.stringContaining("every web page")]);
   });

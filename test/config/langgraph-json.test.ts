@@ -1,4 +1,4 @@
-/** What an existing LangGraph project says and this server does not do must be told to whoever serves it. */
+/** Fields of a langgraph.json that this server does not support must be reported. */
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,21 +18,21 @@ async function load(fields: object, env: Record<string, string> = {}): Promise<L
   return loadConfig({ cwd: dir, env });
 }
 
-/** The line on which a field's key stands. */
+/** Line number of the field's key. */
 const lineOf = (fields: object, key: string) =>
   text(fields)
     .split("\n")
     .findIndex((row) => row.includes(`"${key}":`)) + 1;
 
-describe("fields that settings come from", () => {
-  it("name the app in front of the routes", async () => {
+describe("supported fields", () => {
+  it("http.app sets the app in front of the routes", async () => {
     const { settings, origins, unheeded, warnings } = await load({ http: { app: "./src/app.ts:app" } });
     expect(settings.http_app).toBe("./src/app.ts:app");
     expect(origins.http_app).toEqual({ kind: "file", detail: `${join(dir, "langgraph.json")}:6` });
     expect([...unheeded, ...warnings]).toEqual([]);
   });
 
-  it("switch groups of routes off", async () => {
+  it("http.disable_* fields disable groups of routes", async () => {
     const http = { disable_threads: true, disable_store: true, disable_meta: true, disable_runs: false };
     expect((await load({ http })).settings.disabled_routes).toEqual(["threads", "store", "meta"]);
     expect((await load({ http: { disable_runs: false } })).settings.disabled_routes).toEqual([]);
@@ -43,7 +43,7 @@ describe("fields that settings come from", () => {
     [{ http: { app: 5 } }, "app", "http_app must be a string, it is 5"],
     [{ http: "x" }, "http", "http must be an object"],
     [{ http: { cors: [] } }, "cors", "http.cors must be an object"],
-  ])("are refused when they cannot be read: %j", async (fields, key, message) => {
+  ])("invalid values are rejected: %j", async (fields, key, message) => {
     await expect(load(fields)).rejects.toMatchObject({
       code: "config_invalid",
       message,
@@ -52,13 +52,13 @@ describe("fields that settings come from", () => {
   });
 });
 
-describe("fields that protect", () => {
+describe("unsupported security fields", () => {
   it.each([
     [{ auth: { path: "./auth.ts:auth" } }, "auth", "auth"],
     [{ auth: "./auth.ts" }, "auth", "auth"],
     [{ encryption: { path: "./secret.ts:encryption" } }, "encryption", "encryption"],
     [{ http: { apps: { "/a": "./a.ts:app" } } }, "http.apps", "apps"],
-  ])("are not passed over: %j", async (fields, name, key) => {
+  ])("a security field is reported: %j", async (fields, name, key) => {
     const { unheeded } = await load(fields);
     expect(unheeded).toHaveLength(1);
     expect(unheeded[0]).toMatchObject({ protects: true, location: { line: lineOf(fields, key) } });
@@ -69,18 +69,18 @@ describe("fields that protect", () => {
   it.each([
     ["GRAPH_SERVE_AUTH", "./auth.ts:authenticate"],
     ["GRAPH_SERVE_API_KEYS", "a-key-of-my-own"],
-  ])("may be made up for by %s", async (name, value) => {
+  ])("%s replaces auth but not encryption", async (name, value) => {
     const env = { [name]: value };
     expect((await load({ auth: { path: "./auth.ts:auth" } }, env)).unheeded).toEqual([]);
     expect((await load({ encryption: {} }, env)).unheeded).toHaveLength(1);
   });
 
-  it("protect nothing without a path", async () => {
+  it("auth without a path is ignored", async () => {
     expect((await load({ auth: { disable_studio_auth: true } })).unheeded).toEqual([]);
   });
 });
 
-describe("fields that decorate", () => {
+describe("other unsupported fields", () => {
   it.each([
     { ui: { agent: "./ui.tsx" } },
     { ui_config: { shared: [] } },
@@ -92,7 +92,7 @@ describe("fields that decorate", () => {
     { http: { logging_headers: {} } },
     { http: { app: "./a.ts", middleware_order: "middleware_first" } },
     { http: { app: "./a.ts", enable_custom_route_auth: false } },
-  ])("are told: %j", async (fields) => {
+  ])("the field is reported as a warning: %j", async (fields) => {
     const { unheeded, warnings } = await load(fields);
     expect(warnings).toEqual([]);
     expect(unheeded).toMatchObject([{ protects: false }]);
@@ -104,7 +104,7 @@ describe("fields that decorate", () => {
     { http: { app: "./a.ts", middleware_order: "auth_first", enable_custom_route_auth: true } },
     { http: { disable_mcp: true, disable_a2a: true, disable_ui: true, disable_webhooks: true } },
     { node_version: "22", dockerfile_lines: [], dependencies: ["."], pip_installer: "uv" },
-  ])("are passed over where nothing is missed: %j", async (fields) => {
+  ])("fields without an effect are ignored: %j", async (fields) => {
     expect(await load(fields)).toMatchObject({ unheeded: [], warnings: [] });
   });
 });

@@ -32,8 +32,8 @@ async function failure(options: Partial<LoadOptions> = {}): Promise<ConfigError>
   return error as ConfigError;
 }
 
-describe("where settings come from", () => {
-  it("defaults hold when nothing is configured", async () => {
+describe("sources of settings", () => {
+  it("defaults apply without any settings", async () => {
     const file = await put("graph-server.config.json", {});
     const { settings, origins, baseDir } = await load();
     expect(settings).toMatchObject({
@@ -57,7 +57,7 @@ describe("where settings come from", () => {
     ["graph-server.config.cjs", "module.exports = { port: 3001 };\n"],
     [".graph-serverrc", "port: 3001\n"],
     ["package.json", '{ "name": "x", "graph-server": { "port": 3001 } }'],
-  ])("%s is found from a folder below", async (name, content) => {
+  ])("%s is found from a subfolder", async (name, content) => {
     const file = await put(name, content);
     await mkdir(join(dir, "src", "deep"), { recursive: true });
     const loaded = await load({ cwd: join(dir, "src", "deep") });
@@ -65,7 +65,7 @@ describe("where settings come from", () => {
     expect(loaded).toMatchObject({ file, baseDir: dir });
   });
 
-  it("a TypeScript config imports defineConfig", async () => {
+  it("a TypeScript configuration can import defineConfig", async () => {
     await put(
       "graph-server.config.ts",
       'import { defineConfig } from "graph-serve";\nexport default defineConfig({ port: 3002 });\n',
@@ -73,14 +73,14 @@ describe("where settings come from", () => {
     expect((await load()).settings.port).toBe(3002);
   });
 
-  it("an edited config module is read anew", async () => {
+  it("an edited configuration module is read again", async () => {
     await put("graph-server.config.mjs", "export default { port: 3001 };");
     expect((await load()).settings.port).toBe(3001);
     await put("graph-server.config.mjs", "export default { port: 3002 };");
     expect((await load()).settings.port).toBe(3002);
   });
 
-  it("flag beats environment beats file", async () => {
+  it("flags override the environment, which overrides the file", async () => {
     await put("graph-server.config.json", { port: 1, host: "a.example", log_level: "warn" });
     const { settings, origins } = await load({
       env: { GRAPH_SERVE_PORT: "2", GRAPH_SERVE_HOST: "b.example" },
@@ -95,7 +95,7 @@ describe("where settings come from", () => {
     });
   });
 
-  it("variables are read by the setting's type", async () => {
+  it("variables are parsed by the type of their setting", async () => {
     await put("graph-server.config.json", {});
     const { settings } = await load({
       env: {
@@ -117,7 +117,7 @@ describe("where settings come from", () => {
     });
   });
 
-  it.each([true, false])("allow_unfiltered_messages: %s has no effect and is reported", async (value) => {
+  it.each([true, false])("allow_unfiltered_messages: %s is ignored and causes a warning", async (value) => {
     await put("graph-server.config.json", { allow_unfiltered_messages: value });
     const { settings, warnings } = await load();
     expect(settings.hold_messages).toBe(false);
@@ -126,7 +126,7 @@ describe("where settings come from", () => {
     ]);
   });
 
-  it("hold_messages decides where both are set", async () => {
+  it("hold_messages takes precedence over allow_unfiltered_messages", async () => {
     await put("graph-server.config.json", { allow_unfiltered_messages: true, hold_messages: true });
     const { settings, warnings } = await load();
     expect(settings.hold_messages).toBe(true);
@@ -137,14 +137,14 @@ describe("where settings come from", () => {
     [{}, true, "default of compat langgraph"],
     [{ hold_messages: true }, false, undefined],
     [{ hold_messages: true, allow_unfiltered_events: true }, true, expect.stringContaining("config.json")],
-  ])("events under compat langgraph with %j are allowed: %s", async (more, isAllowed, detail) => {
+  ])("compat langgraph with %j sets allow_unfiltered_events to %s", async (more, isAllowed, detail) => {
     await put("graph-server.config.json", { compat: "langgraph", ...more });
     const { settings, origins } = await load();
     expect(settings.allow_unfiltered_events).toBe(isAllowed);
     expect(origins.allow_unfiltered_events.detail).toEqual(detail);
   });
 
-  it("a database file is found from where it was named", async () => {
+  it("a relative database path is resolved from the folder of the command", async () => {
     await put("graph-server.config.json", {});
     await mkdir(join(dir, "src"));
     const flags = { checkpointer_scheme: "sqlite", checkpointer_uri: "./t.db" };
@@ -154,14 +154,14 @@ describe("where settings come from", () => {
     expect((await load({ flags })).settings.checkpointer_uri).toBe("./t.db");
   });
 
-  it("the result is frozen to the bottom", async () => {
+  it("the result is deeply frozen", async () => {
     await put("graph-server.config.json", { checkpointer_options: { tls: { ca: "x" } } });
     const { settings } = await load();
     expect(() => settings.cors_origins.push("x")).toThrow(TypeError);
     expect(Object.isFrozen((settings.checkpointer_options as { tls?: object }).tls)).toBe(true);
   });
 
-  it("the example configuration loads with every setting", async () => {
+  it("the example configuration contains every setting", async () => {
     const { settings, origins } = await load({
       file: join(process.cwd(), "graph-server.config.example.json"),
     });
@@ -177,8 +177,8 @@ describe("where settings come from", () => {
   });
 });
 
-describe("variables", () => {
-  it("references are expanded from environment and env file", async () => {
+describe("environment variables", () => {
+  it("references are expanded from the environment and the env file", async () => {
     await put(".env", "REGION=north\nHOST_NAME=from-file.example\n");
     await put("graph-server.config.yaml", [
       "env: .env",
@@ -197,13 +197,13 @@ describe("variables", () => {
     expect(files).toEqual([join(dir, "graph-server.config.yaml"), join(dir, ".env")]);
   });
 
-  it("settings may stand in the env file", async () => {
+  it("the env file can contain settings", async () => {
     await put(".env.local", "GRAPH_SERVE_PORT=3004\n");
     await put("graph-server.config.json", {});
     expect((await load({ flags: { env: ".env.local" } })).settings.port).toBe(3004);
   });
 
-  it("`.env` beside the configuration is read where nothing names a file; what is set wins", async () => {
+  it("`.env` next to the configuration is read by default, and set variables take precedence", async () => {
     await put(".env", "REGION=north\nGRAPH_SERVE_PORT=3004\n");
     await put("graph-server.config.json", { assistant_name: "${REGION}" });
     const { settings, env, envFile, files } = await load({ env: { REGION: "south" } });
@@ -215,14 +215,14 @@ describe("variables", () => {
     expect((await load()).envFile).toBeUndefined();
   });
 
-  it("an env map holds variables itself", async () => {
+  it("an env map defines variables inline", async () => {
     await put("graph-server.config.json", { env: { MODEL: "fake" }, assistant_name: "${MODEL}" });
     const { settings, env } = await load();
     expect(settings.assistant_name).toBe("fake");
     expect(env).toEqual({ MODEL: "fake" });
   });
 
-  it("a missing variable names file and line", async () => {
+  it("a missing variable is reported with file and line", async () => {
     const file = await put(
       "graph-server.config.yaml",
       "port: 1\nassistant_name: ${NOBODY_SET_THIS}\nhost: x\n",
@@ -236,19 +236,19 @@ describe("variables", () => {
     );
   });
 
-  it("a missing env file is a fault of the flag", async () => {
+  it("a missing env file in --env is an error", async () => {
     await put("graph-server.config.json", {});
     expect((await failure({ flags: { env: "nowhere.env" } })).message).toContain(
       "--env: env file nowhere.env",
     );
   });
 
-  it("a missing env file of the config is a warning", async () => {
+  it("a missing env file in the configuration is a warning", async () => {
     await put("graph-server.config.json", { env: ".env" });
     expect((await load()).warnings).toEqual(["env file .env does not exist"]);
   });
 
-  it("a variable of LangGraph's server that has no effect here is a warning", async () => {
+  it("an unsupported variable of LangGraph's server is a warning", async () => {
     await put("graph-server.config.json", {});
     const { warnings } = await load({ env: { LANGGRAPH_CONFIG: '{"agent":{"configurable":{"a":1}}}' } });
     expect(warnings).toEqual([expect.stringMatching(/^LANGGRAPH_CONFIG is not read: send `config`/)]);
@@ -268,18 +268,21 @@ describe("API keys", () => {
       '["key-number-1",{"name":"chat","key":"key-number-2"}]',
       ["key-number-1", { name: "chat", key: "key-number-2" }],
     ],
-  ])("%s is read from the environment", async (text, keys) => {
+  ])("API keys are read from the environment: %s", async (text, keys) => {
     await put("graph-server.config.json", {});
     expect((await load({ env: { GRAPH_SERVE_API_KEYS: text } })).settings.api_keys).toEqual(keys);
   });
 
-  it.each([",", "short", "with a space", '[{"name":"chat"}]', "[]"])("%s is refused", async (text) => {
-    await put("graph-server.config.json", {});
-    const error = await failure({ env: { GRAPH_SERVE_API_KEYS: text } });
-    expect(error.message).toMatch(/^GRAPH_SERVE_API_KEYS: api_keys/);
-  });
+  it.each([",", "short", "with a space", '[{"name":"chat"}]', "[]"])(
+    "invalid API keys are rejected: %s",
+    async (text) => {
+      await put("graph-server.config.json", {});
+      const error = await failure({ env: { GRAPH_SERVE_API_KEYS: text } });
+      expect(error.message).toMatch(/^GRAPH_SERVE_API_KEYS: api_keys/);
+    },
+  );
 
-  it("a refused key is not shown", async () => {
+  it("a rejected key is not printed", async () => {
     await put("graph-server.config.json", { api_keys: ["se cret"] });
     const error = await failure();
     expect(error.message).toContain("at least 8 printable characters");
@@ -287,8 +290,8 @@ describe("API keys", () => {
   });
 });
 
-describe("faults", () => {
-  it("an unknown key suggests the nearest", async () => {
+describe("invalid configurations", () => {
+  it("an unknown key suggests the nearest setting", async () => {
     const file = await put("graph-server.config.json", '{\n  "graphs": {},\n  "prot": 3000\n}\n');
     const error = await failure();
     expect(error.message).toBe('unknown setting "prot"');
@@ -304,7 +307,7 @@ describe("faults", () => {
     ['{ "graphs": { "a": 5 } }', 'graphs.a must be "path:export" or {"path": "path:export"}, it is 5'],
     ['{ "env": 5 }', "env must be the path of an env file, or an object of strings, it is 5"],
     ["[1]", "a configuration must be an object of settings"],
-  ])("%s is refused in plain words", async (content, message) => {
+  ])("%s is rejected with a clear message", async (content, message) => {
     await put("graph-server.config.json", content);
     const error = await failure();
     expect(error.message).toBe(message);
@@ -317,21 +320,21 @@ describe("faults", () => {
     ['{\n "a": 1,\n "b": yes\n}', 3],
     ['{\n "a": 1\n', 3],
     ["{\n 'a': 1 }", 2],
-  ])("malformed JSON shows its line: %j", async (content, line) => {
+  ])("malformed JSON is reported with its line: %j", async (content, line) => {
     await put("graph-server.config.json", content);
     const error = await failure();
     expect(error.message).toContain("this is not JSON");
     expect(error.location?.line).toBe(line);
   });
 
-  it("malformed YAML shows its line", async () => {
+  it("malformed YAML is reported with its line", async () => {
     await put("graph-server.config.yaml", "port: 1\nhost: [a\n");
     const error = await failure();
     expect(error.message).toContain("this is not YAML");
     expect(error.location?.line).toBeGreaterThan(1);
   });
 
-  it("faults of variables and flags name their source", async () => {
+  it("errors in variables and flags name their source", async () => {
     await put("graph-server.config.json", {});
     expect((await failure({ env: { GRAPH_SERVE_PORT: "abc" } })).message).toBe(
       'GRAPH_SERVE_PORT: port must be an integer, it is "abc"',
@@ -339,7 +342,7 @@ describe("faults", () => {
     expect((await failure({ flags: { port: -1 } })).message).toBe("--port: port must be >= 0, it is -1");
   });
 
-  it("an unknown scheme lists the known ones", async () => {
+  it("an unknown scheme lists the supported schemes", async () => {
     await put("graph-server.config.json", { checkpointer_scheme: "sqlit" });
     const error = await failure();
     expect(error.message).toContain(`there are ${SCHEMES.join(", ")}`);
@@ -347,21 +350,21 @@ describe("faults", () => {
     expect(error.location?.line).toBe(2);
   });
 
-  it("default_assistant_id must be a key", async () => {
+  it("default_assistant_id must be a key of graphs", async () => {
     await put("graph-server.config.json", { graphs: { a: "./a.ts" }, default_assistant_id: "b" });
     const error = await failure();
     expect(error.message).toContain('"b" is not a key of graphs');
     expect(error.hint).toBe("use one of: a");
   });
 
-  it("a module that throws is named", async () => {
+  it("a configuration module that throws is reported with its path", async () => {
     const file = await put("graph-server.config.mjs", 'throw new Error("boom");');
     const error = await failure();
     expect(error.message).toContain("threw: boom");
     expect(error.location?.file).toBe(file);
   });
 
-  it("a named file that is missing is refused", async () => {
+  it("a missing configuration file is rejected", async () => {
     expect((await failure({ file: "nowhere.json" })).message).toContain("cannot be read");
   });
 
@@ -369,7 +372,7 @@ describe("faults", () => {
     [{ checkpointer_uri: "postgres://u:p@db/x" }, "scheme memory; set the scheme postgres"],
     [{ checkpointer_scheme: "sqlite", checkpointer_uri: "postgres://u:p@db/x" }, "scheme sqlite"],
     [{ checkpointer_uri: "./threads.db" }, "set checkpointer_scheme sqlite"],
-  ])("a uri without its scheme is a warning: %j", async (content, text) => {
+  ])("a URI that does not match the scheme is a warning: %j", async (content, text) => {
     await put("graph-server.config.json", content);
     const { warnings } = await load();
     expect(warnings).toHaveLength(1);
@@ -377,7 +380,7 @@ describe("faults", () => {
     expect(warnings[0]).not.toContain("u:p");
   });
 
-  it("a uri of its scheme is no warning", async () => {
+  it("a URI that matches the scheme causes no warning", async () => {
     await put("graph-server.config.json", {
       checkpointer_scheme: "sqlite",
       checkpointer_uri: "file:threads.db",
@@ -387,7 +390,7 @@ describe("faults", () => {
 });
 
 describe("langgraph.json", () => {
-  it("is read as it stands", async () => {
+  it("supported fields are read without warnings", async () => {
     await put(".env", "KEY=value\n");
     const file = await put("langgraph.json", {
       $schema: "https://example.com/schema.json",
@@ -414,12 +417,12 @@ describe("langgraph.json", () => {
     ]);
   });
 
-  it("a bad value shows its own line", async () => {
+  it("an invalid value is reported with its line", async () => {
     await put("langgraph.json", '{\n "graphs": {},\n "http": { "cors": {\n  "allow_origins": 5 } }\n}');
     expect((await failure()).location?.line).toBe(4);
   });
 
-  it("yields to a config of our own beside it", async () => {
+  it("graph-server.config.json takes precedence over langgraph.json", async () => {
     await put("langgraph.json", { graphs: { theirs: "./a.ts" } });
     await put("graph-server.config.json", { graphs: { ours: "./a.ts" } });
     expect(Object.keys((await load()).settings.graphs)).toEqual(["ours"]);
@@ -433,13 +436,13 @@ describe("compat", () => {
     multitask_strategy: "reject",
   };
 
-  it("is the specification, unless something says otherwise", async () => {
+  it("specification is the default", async () => {
     const { settings, origins } = await load();
     expect(settings).toMatchObject({ compat: "specification", run_create_mode: "wait" });
     expect(origins).toMatchObject({ compat: { kind: "default" }, run_create_mode: { kind: "default" } });
   });
 
-  it("is langgraph for a langgraph.json, and says so", async () => {
+  it("langgraph is the default for a langgraph.json", async () => {
     await put("langgraph.json", { graphs: { agent: "./a.ts" } });
     const { settings, origins } = await load();
     expect(settings).toMatchObject({ compat: "langgraph", list_all_assistants: true, ...LANGGRAPH });
@@ -448,7 +451,7 @@ describe("compat", () => {
     expect(origins.port).toEqual({ kind: "default" });
   });
 
-  it("can be chosen in every way, against a langgraph.json too", async () => {
+  it("compat can be set in the file, in the environment and with a flag", async () => {
     await put("graph-server.config.json", { graphs: {}, compat: "langgraph" });
     expect((await load()).settings).toMatchObject(LANGGRAPH);
     expect((await load({ env: { GRAPH_SERVE_COMPAT: "specification" } })).settings.on_disconnect).toBe(
@@ -461,19 +464,19 @@ describe("compat", () => {
     expect((await load()).settings.list_all_assistants).toBe(false);
   });
 
-  it("yields to each setting that is given by itself", async () => {
+  it("explicit settings override the defaults of compat", async () => {
     await put("langgraph.json", { graphs: {} });
     const { settings, origins } = await load({ env: { GRAPH_SERVE_RUN_CREATE_MODE: "wait" } });
     expect(settings).toMatchObject({ ...LANGGRAPH, run_create_mode: "wait" });
     expect(origins.run_create_mode.kind).toBe("env");
   });
 
-  it("is one of two words", async () => {
+  it("an unknown compat value is rejected", async () => {
     await put("graph-server.config.json", '{\n "graphs": {},\n "compat": "lang"\n}');
     expect(await failure()).toMatchObject({ location: { line: 3 } });
   });
 
-  it("a namespace that is to be a UUID is one", async () => {
+  it("an invalid UUID in assistant_namespace is rejected", async () => {
     const named = (assistant_namespace: string) => load({ flags: { assistant_namespace } });
     expect((await named("urn:uuid:6ba7b811-9dad-11d1-80b4-00c04fd430c8")).warnings).toEqual([]);
     await expect(named("urn:uuid:nonsense")).rejects.toThrow("assistant_namespace is not a UUID");
@@ -481,7 +484,7 @@ describe("compat", () => {
 });
 
 describe("graph targets", () => {
-  it("a key of the config becomes the default", async () => {
+  it("a graph id sets the default assistant", async () => {
     await put("graph-server.config.json", { graphs: { a: "./a.ts", b: "./b.ts" } });
     const { settings, origins } = await load({ graphs: ["b"] });
     expect(settings).toMatchObject({ graphs: { a: "./a.ts", b: "./b.ts" }, default_assistant_id: "b" });
@@ -499,14 +502,14 @@ describe("graph targets", () => {
     expect(settings.default_assistant_id).toBe("agent");
   });
 
-  it("files are found from the folder of the caller", async () => {
+  it("file paths are relative to the caller's folder", async () => {
     await put("graph-server.config.json", {});
     await mkdir(join(dir, "src"));
     const { settings } = await load({ cwd: join(dir, "src"), graphs: ["./bot.ts:graph"] });
     expect(settings.graphs).toEqual({ bot: "./src/bot.ts:graph" });
   });
 
-  it("a word that is neither key nor file is refused", async () => {
+  it("an argument that is neither a graph nor a file is rejected", async () => {
     await put("graph-server.config.json", { graphs: { weather: "./a.ts" } });
     const error = await failure({ graphs: ["wether"] });
     expect(error.message).toContain('"wether" is neither a graph of the configuration nor a file');

@@ -10,11 +10,11 @@ describe("masking", () => {
     ["postgres://u:a/b@db/x", "postgres://u:********@db/x"],
     ["mongodb://db/x?password=abc&w=1", "mongodb://db/x?password=********&w=1"],
     ["./threads.db", "./threads.db"],
-  ])("the password of %s is hidden", (text, masked) => {
+  ])("passwords in %s are masked", (text, masked) => {
     expect(maskPasswords(text)).toBe(masked);
   });
 
-  it("secret options and variables are hidden", () => {
+  it("secret options and variables are masked", () => {
     const settings = {
       ...defaultSettings(),
       checkpointer_options: { pool_max_size: 2, ssl: { passphrase: "hush" } },

@@ -1,4 +1,4 @@
-/** Settings of the queue that do not go together: each is named before anything is opened, with the way out. */
+/** Conflicting queue settings are rejected with a fix before anything is opened. */
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { openService } from "../../src/service.js";
@@ -9,10 +9,10 @@ const postgres = {
   checkpointer_uri: "postgresql://nobody@127.0.0.1:1/none",
 } as const;
 
-describe("a service is not opened", () => {
+describe("conflicting queue settings", () => {
   it.each<[string, Partial<Settings>, string, string]>([
-    ["a role without a queue", { role: "api" }, "role api needs a queue", "set queue to postgres"],
-    ["a worker without a queue", { role: "worker" }, "role worker needs a queue", "role to all"],
+    ["role api without a queue", { role: "api" }, "role api needs a queue", "set queue to postgres"],
+    ["role worker without a queue", { role: "worker" }, "role worker needs a queue", "role to all"],
     ["a queue on memory", { queue: "postgres" }, "checkpointer_scheme is memory", "queue to none"],
     [
       "a queue on sqlite",
@@ -21,18 +21,18 @@ describe("a service is not opened", () => {
       "checkpointer_scheme to postgres",
     ],
     [
-      "roles that share no frames",
+      "a worker with stream memory",
       { ...postgres, queue: "postgres", role: "worker" },
       "stream is memory",
       "set stream to redis or postgres",
     ],
     [
-      "a queue that may not hand runs on",
+      "a queue with resume_runs false",
       { ...postgres, queue: "postgres", resume_runs: false },
       "resume_runs is false",
       "leave resume_runs out",
     ],
-  ])("with %s", async (_, settings, message, hint) => {
+  ])("a service with %s is rejected", async (_, settings, message, hint) => {
     await expect(openService({ graphs: { graph }, settings })).rejects.toMatchObject({
       code: "config_invalid",
       message: expect.stringContaining(message) as string,

@@ -1,10 +1,10 @@
-/** Settings of the watchdog that do not go together, as `start` and `dev` refuse them. */
+/** Conflicting watchdog settings, as `start` and `dev` reject them. */
 import { describe, expect, it } from "vitest";
 import { cli, createProject } from "../cli/harness.js";
 
 const GRAPH = "export const graph = undefined;";
 
-describe("settings of the watchdog", () => {
+describe("watchdog settings", () => {
   it.each([
     ["one port for both servers", { port: 2030, health_port: 2030 }, "health_port and port are both 2030"],
     [
@@ -13,12 +13,12 @@ describe("settings of the watchdog", () => {
       "health_port needs the watchdog, and stall_warning_seconds 0 switches it off",
     ],
     [
-      "an end before the warning",
+      "an exit limit below the warning limit",
       { stall_warning_seconds: 10, stall_exit_seconds: 5 },
       "stall_exit_seconds is 5, which is less than stall_warning_seconds, 10",
     ],
-    ["a negative time", { stall_exit_seconds: -1 }, "stall_exit_seconds"],
-  ])("are refused: %s", async (_what, settings, message) => {
+    ["a negative limit", { stall_exit_seconds: -1 }, "stall_exit_seconds"],
+  ])("start and dev reject %s", async (_what, settings, message) => {
     const project = await createProject({
       "graph.ts": GRAPH,
       "graph-server.config.json": { graphs: { graph: "./graph.ts:graph" }, ...settings },

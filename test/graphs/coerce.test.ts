@@ -40,7 +40,7 @@ describe("coerceMessages", () => {
       ],
       [["human", "a"]],
     ],
-  ])("reads %j", (input, expected) => {
+  ])("converts %j", (input, expected) => {
     expect(texts(input)).toEqual(expected);
   });
 
@@ -52,7 +52,7 @@ describe("coerceMessages", () => {
     expect(message).toMatchObject({ id: "x", tool_calls: [{ name: "f", args: { a: 1 }, id: "t" }] });
   });
 
-  it("gives every message an id", () => {
+  it("assigns an id to every message", () => {
     const [message] = coerceMessages(["hi"], LOC);
     expect(message?.id).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -82,14 +82,14 @@ describe("coerceMessages", () => {
         },
       ],
     ],
-  ])("refuses %j with its place", (input) => {
+  ])("rejects %j with its path", (input) => {
     expect(() => coerceMessages(input, LOC)).toThrow(InvalidRequestError);
     expect(() => coerceMessages(input, LOC)).toThrow(/^body\.input\.0/);
   });
 });
 
 describe("coerceValues", () => {
-  it("converts messages and leaves the rest", () => {
+  it("converts messages and leaves other values unchanged", () => {
     const values = coerceValues({ messages: "hi", topic: { a: 1 } }, LOC) as {
       messages: unknown[];
       topic: unknown;
@@ -98,7 +98,7 @@ describe("coerceValues", () => {
     expect(values.topic).toEqual({ a: 1 });
   });
 
-  it.each([[null], [5], ["text"], [[1, 2]], [{ topic: "cats" }]])("passes %j as it is", (value) => {
+  it.each([[null], [5], ["text"], [[1, 2]], [{ topic: "cats" }]])("returns %j unchanged", (value) => {
     expect(coerceValues(value, LOC)).toBe(value);
   });
 
@@ -106,11 +106,11 @@ describe("coerceValues", () => {
     [{ x: { lc: 1, type: "constructor", id: ["a"] } }],
     [{ deep: [{ lc: 2 }] }],
     [{ __lc_escaped__: { lc: 1 } }],
-  ])("refuses the constructor form in %j", (value) => {
+  ])("rejects the constructor form in %j", (value) => {
     expect(() => coerceValues(value, LOC)).toThrow(/"lc"/);
   });
 
-  it("never lets a reserved key through", () => {
+  it("never accepts a reserved key", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom("lc", "__lc_escaped__"), (value, key) => {
         const hidden = { list: [{ inner: { [key]: value } }] };
@@ -121,39 +121,39 @@ describe("coerceValues", () => {
 });
 
 describe("coerceCommand", () => {
-  it("takes an empty command as none", () => {
+  it("returns undefined for an empty command", () => {
     expect(coerceCommand({}, LOC)).toBeUndefined();
     expect(coerceCommand({ update: null, goto: null }, LOC)).toBeUndefined();
   });
 
-  it("resumes with any value, null too", () => {
+  it("resumes with any value, including null", () => {
     expect(coerceCommand({ resume: null }, LOC)).toBeInstanceOf(Command);
     expect(coerceCommand({ resume: { a: 1 } }, LOC)?.resume).toEqual({ a: 1 });
   });
 
-  it("turns nodes with input into sends", () => {
+  it("converts nodes with input to Send", () => {
     const command = coerceCommand({ goto: ["a", { node: "b", input: { x: 1 } }] }, LOC);
     expect(command?.goto).toEqual(["a", new Send("b", { x: 1 })]);
   });
 
-  it("converts messages of an update, pairs too", () => {
+  it("converts messages in updates, also in pairs", () => {
     const asObject = coerceCommand({ update: { messages: ["hi"] } }, LOC)?.update as { messages: unknown[] };
     expect(asObject.messages[0]).toBeInstanceOf(HumanMessage);
     const asPairs = coerceCommand({ update: [["messages", ["hi"]]] }, LOC)?.update as [string, unknown[]][];
     expect(asPairs[0]?.[1][0]).toBeInstanceOf(HumanMessage);
   });
 
-  it("refuses constructors in a resume value", () => {
+  it("rejects constructors in a resume value", () => {
     expect(() => coerceCommand({ resume: { lc: 1 } }, LOC)).toThrow(InvalidRequestError);
   });
 });
 
-describe("a rule for messages", () => {
+describe("the message rule", () => {
   const written = { messages: ["text", { role: "user", content: "a" }, { role: "admin" }] };
   const typesOf = (values: unknown) =>
     (values as { messages: unknown[] }).messages.map((item) => item instanceof HumanMessage);
 
-  it("decides of values, updates and the input of nodes", () => {
+  it("applies to values, updates and node input", () => {
     expect(coerceValues(written, LOC, "none")).toBe(written);
     expect(typesOf(coerceValues(written, LOC, "recognised"))).toEqual([false, true, false]);
     const { goto, update } = coerceCommand(
@@ -183,7 +183,7 @@ describe("a rule for messages", () => {
     expect(messages[0] !== item).toBe(isRecognised);
   });
 
-  it("lets no constructor pass that is no message", () => {
+  it("rejects constructors that are not messages", () => {
     const poison = { lc: 1, type: "constructor", id: ["child_process", "exec"], kwargs: {} };
     for (const rule of ["all", "recognised", "none"] as const) {
       for (const messages of [poison, [poison], ["a", poison], [{ role: "x", content: [poison] }]])
@@ -193,7 +193,7 @@ describe("a rule for messages", () => {
 });
 
 describe("coerceConfigurable", () => {
-  it("drops what only the server sets", () => {
+  it("drops keys that only the server sets", () => {
     const configurable = {
       user: "u",
       thread_id: "x",
@@ -205,7 +205,7 @@ describe("coerceConfigurable", () => {
     expect(coerceConfigurable(configurable, LOC)).toEqual({ user: "u" });
   });
 
-  it("refuses what is no object", () => {
+  it("rejects values that are not objects", () => {
     expect(() => coerceConfigurable([1], LOC)).toThrow(InvalidRequestError);
   });
 });

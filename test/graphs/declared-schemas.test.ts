@@ -15,7 +15,7 @@ const graphOf = (state: unknown, context?: unknown) =>
 const schemasOf = (state: unknown, context?: unknown) => graphSchemas(graphOf(state, context), "agent");
 const stateOf = async (state: unknown) => (await schemasOf(state)).state_schema as Record<string, never>;
 
-describe("a zod 4 type without JSON form", () => {
+describe("a zod 4 type without a JSON form", () => {
   test.each([
     ["z.date()", z.date()],
     ["z.bigint()", z.bigint()],
@@ -26,13 +26,13 @@ describe("a zod 4 type without JSON form", () => {
     ["z.bigint()", z.bigint().default(1n)],
     ["z.transform()", z.transform((value) => String(value))],
     ["z.date()", z.date().optional()],
-  ])("%s leaves the other keys their types", async (name, type) => {
+  ])("%s does not affect the types of other keys", async (name, type) => {
     const { properties, required } = await stateOf(z.object({ odd: type, n: z.number() }));
     expect(properties).toEqual({ odd: { "x-unknown": name }, n: { type: "number" } });
     expect(required).toContain("n");
   });
 
-  test("it may stand inside of objects, lists and unions", async () => {
+  test("may be nested in objects, lists and unions", async () => {
     const inner = z.object({ at: z.date(), title: z.string() });
     const { properties } = await stateOf(
       z.object({ inner, list: z.array(inner), either: z.union([z.date(), z.string()]) }),
@@ -45,14 +45,14 @@ describe("a zod 4 type without JSON form", () => {
     });
   });
 
-  test("any value, and the input of a transform, are no unknown types", async () => {
+  test("any and unknown are known types, as is the input of a transform", async () => {
     const { properties } = await stateOf(
       z.object({ any: z.any(), maybe: z.unknown().optional(), size: z.string().transform((s) => s.length) }),
     );
     expect(properties).toEqual({ any: {}, maybe: {}, size: { type: "string" } });
   });
 
-  test("input, output and context are derived so too", async () => {
+  test("is handled in input, output and context schemas", async () => {
     const State = z.object({ at: z.date(), n: z.number() });
     const schemas = await schemasOf(State, z.object({ since: z.date(), tone: z.string() }));
     const properties = { at: { "x-unknown": "z.date()" }, n: { type: "number" } };
@@ -66,8 +66,8 @@ describe("a zod 4 type without JSON form", () => {
   });
 });
 
-describe("messages", () => {
-  test("LangGraph's own, which are of zod 3, stand in an object of zod 4", async () => {
+describe("messages in a zod 4 schema", () => {
+  test("LangGraph's zod 3 messages are supported", async () => {
     const { input_schema, state_schema } = await schemasOf(
       z.object({ n: z.number(), messages: MessagesZodState.shape.messages as never, last: z.string() }),
     );
@@ -81,7 +81,7 @@ describe("messages", () => {
     expect(state_schema?.required).toEqual(["n", "last"]);
   });
 
-  test("what the registry of LangGraph says of a key is kept", async () => {
+  test("metadata in LangGraph's registry is kept", async () => {
     const messages = z.custom<object[]>().register(registry, MessagesZodMeta as never);
     const note = z.date().register(registry, { jsonSchemaExtra: { langgraph_nodes: ["one"] } });
     const { properties } = await stateOf(z.object({ messages, note, n: z.number() }));
@@ -96,7 +96,7 @@ describe("messages", () => {
   });
 });
 
-test("an object with refinements is derived, as often as it is asked for", async () => {
+test("the schema of an object with refinements can be derived repeatedly", async () => {
   const graph = graphOf(z.object({ n: z.number(), at: z.date() }).refine(() => true));
   const first = await graphSchemas(graph, "agent");
   expect(first.state_schema).toMatchObject({
@@ -106,7 +106,7 @@ test("an object with refinements is derived, as often as it is asked for", async
   expect(await graphSchemas(graph, "agent")).toEqual(first);
 });
 
-test("zod 3 names the types that it leaves out or gives as any value", async () => {
+test("zod 3 types without a JSON form are named", async () => {
   const { properties } = await stateOf(
     z3.object({
       at: z3.date(),
@@ -137,7 +137,7 @@ test("a StateSchema has all its keys", async () => {
     });
 });
 
-test("a declaration that cannot be read at all says why, and leaves the keys", async () => {
+test("a declaration that cannot be read keeps its keys and the reason", async () => {
   const graph = graphOf(z.object({ n: z.number() }));
   const broken = Object.assign(Object.create(graph) as object, {
     _metaRegistry: {

@@ -39,7 +39,7 @@ describe("drawing", () => {
       true,
       ["__start__", "child:inner_model", "child:leaf:leaf_start", "child:leaf:leaf_end", "close", "__end__"],
     ],
-  ])("xray %s draws subgraphs accordingly", async (xray, ids) => {
+  ])("xray %s expands subgraphs accordingly", async (xray, ids) => {
     const { nodes } = await drawGraph(served(parent), { xray });
     expect(nodes.map(({ id }) => id)).toEqual(ids);
   });
@@ -47,12 +47,12 @@ describe("drawing", () => {
   test.each([
     ["child", ["__start__", "inner_model", "leaf", "__end__"]],
     ["child|leaf", ["__start__", "leaf_start", "leaf_end", "__end__"]],
-  ])("namespace %s draws that subgraph alone", async (namespace, ids) => {
+  ])("namespace %s draws only that subgraph", async (namespace, ids) => {
     const { nodes } = await drawGraph(served(parent), { xray: false, namespace });
     expect(nodes.map(({ id }) => id)).toEqual(ids);
   });
 
-  test("a namespace that is none is told, with those that are", async () => {
+  test("an unknown namespace is rejected with the known ones", async () => {
     await expect(drawGraph(served(parent), { xray: false, namespace: "leaf" })).rejects.toMatchObject({
       code: "invalid_request",
       message: 'query.namespace: the graph has no subgraph "leaf": they are child, child|leaf',
@@ -87,14 +87,14 @@ describe("subgraphs", () => {
 });
 
 describe("summary", () => {
-  test("nodes come without start and end", () => {
+  test("start and end are omitted from the nodes", () => {
     expect(graphSummary(served(agent.graph))).toEqual({
       nodes: ["model_request", "tools"],
       inputKeys: ["messages"],
     });
   });
 
-  test("input keys are those of the input", () => {
+  test("input keys come from the input schema", () => {
     expect(graphSummary(served(annotation))).toEqual({ nodes: ["note"], inputKeys: ["messages", "topic"] });
   });
 

@@ -1,4 +1,4 @@
-/** Which task threw, of a superstep with very many of them. */
+/** Finding the task that threw in a superstep with very many tasks. */
 import { Annotation, Send, START, StateGraph } from "@langchain/langgraph";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { failedTasks } from "../../src/graphs/failed-tasks.js";
@@ -8,7 +8,7 @@ import { openStorage } from "../../src/storage/open.js";
 const TASKS = 60;
 const LOOKED_AT = 20;
 
-it("the task that threw is found among many at work, without a look at each", async () => {
+it("the task that threw is found among many without reading the state of each", async () => {
   const storage = await openStorage({
     checkpointer_scheme: "memory",
     checkpointer_options: {},
@@ -32,6 +32,6 @@ it("the task that threw is found among many at work, without a look at each", as
   const found = await failedTasks(graph as unknown as ServedGraph, configurable);
   expect(found[0]).toMatchObject({ node: "work", message: "the last one" });
   expect(found).toHaveLength(LOOKED_AT);
-  // One for the graph itself.
+  // One call is for the graph itself.
   expect(getState).toHaveBeenCalledTimes(LOOKED_AT + 1);
 });

@@ -14,7 +14,7 @@ async function failure(file: string, exportName?: string): Promise<GraphLoadErro
   return error as GraphLoadError;
 }
 
-/** The error of calling a factory that loads without one. */
+/** The error of calling a factory that loads without an error. */
 async function callFailure(exportName: string): Promise<GraphLoadError> {
   const { loaded } = await loadGraph({ path: join(baseDir, "factories.ts"), exportName }, { baseDir });
   if (loaded.kind !== "factory") throw new Error("no factory");
@@ -37,7 +37,7 @@ describe("files", () => {
     expect((await failure("nowhere/x.ts")).hint).toMatch(/^check the path/);
   });
 
-  test("an unsupported extension lists the supported", async () => {
+  test("an unsupported extension lists the supported ones", async () => {
     const error = await failure("notes.txt");
     expect(error.message).toBe("./notes.txt is not a JavaScript or TypeScript file");
     expect(error.hint).toContain(".ts, .tsx, .mts, .cts, .js, .mjs or .cjs");
@@ -56,38 +56,38 @@ describe("exports", () => {
         .join(", "),
     );
 
-  test("an unknown export lists what there is", async () => {
+  test("an unknown export lists the available exports", async () => {
     const error = await failure("several.ts", "graph");
     expect(sorted(error.message)).toBe(`export "graph" not found in ./several.ts\n${list}`);
     expect(error.hint).toBe("write ./several.ts:first or ./several.ts:second");
   });
 
-  test("several graphs ask for a name", async () => {
+  test("several graphs require a name", async () => {
     const error = await failure("several.ts");
     expect(sorted(error.message)).toBe(`./several.ts exports several graphs\n${list}`);
     expect(error.hint).toBe("write ./several.ts:first or ./several.ts:second");
   });
 
-  test("a module without a graph says so", async () => {
+  test("a module without a graph is reported", async () => {
     const error = await failure("no-graph.mjs");
     expect(error.message).toContain("./no-graph.mjs exports no graph under the name default or graph");
     expect(error.message).toContain("settings (object)");
     expect(error.hint).toContain("builder.compile()");
   });
 
-  test("an export that is no graph is named", async () => {
+  test("an export that is not a graph is reported with its type", async () => {
     const error = await failure("several.ts", "limit");
     expect(error.message).toBe("./several.ts:limit is a number, not a graph");
   });
 
-  test("a builder that does not compile says why", async () => {
+  test("a builder that does not compile is reported with the reason", async () => {
     const error = await failure("incomplete.ts");
     expect(error.message).toMatch(/^\.\/incomplete\.ts:graph does not compile: .*nowhere/);
   });
 });
 
 describe("evaluation", () => {
-  test("TypeScript syntax errors have line and frame", async () => {
+  test("TypeScript syntax errors contain line and code frame", async () => {
     const error = await failure("syntax.ts");
     expect(error.message).toBe("syntax error in ./syntax.ts:4: Unexpected token");
     expect(at(error)).toBe("syntax.ts:4");
@@ -106,13 +106,13 @@ describe("evaluation", () => {
     expect(error.location?.frame).toContain("> 3 | export const broken");
   });
 
-  test("a missing export of a module is located", async () => {
+  test("a missing export of an imported module is located", async () => {
     const error = await failure("missing-export.mjs");
     expect(error.message).toContain("does not provide an export named 'gone'");
     expect(at(error)).toBe("missing-export.mjs:1");
   });
 
-  test("a throw at import shows the first own frame", async () => {
+  test("an error at import contains the first frame of the project", async () => {
     const error = await failure("throws.ts");
     expect(error.message).toBe(
       "./throws.ts throws when it is imported\nTypeError: GRAPH_SERVE_NEVER_SET is not set",
@@ -122,14 +122,14 @@ describe("evaluation", () => {
     expect(error.cause).toMatchObject({ name: "TypeError" });
   });
 
-  test("a throw in JavaScript is located too", async () => {
+  test("an error in JavaScript is located", async () => {
     expect(at(await failure("throws.mjs"))).toBe("throws.mjs:3");
   });
 
   test.each([
     ["missing-package.ts", "@nowhere/missing-package", 2],
     ["missing-package.mjs", "missing-package", 1],
-  ])("%s names the package to install", async (file, name, line) => {
+  ])("a package missing in %s is reported with the install command", async (file, name, line) => {
     const error = await failure(file);
     expect(error.message).toBe(`package "${name}" is not installed, imported by ./${file}:${line}`);
     expect(error.hint).toBe(`npm install ${name}`);
@@ -139,7 +139,7 @@ describe("evaluation", () => {
   test.each([
     ["missing-file.ts", "./helpers.js", "./helper.ts"],
     ["missing-file.mjs", "./broken-helpers.mjs", "./broken-helper.mjs"],
-  ])("the file missing for %s suggests another", async (file, missing, similar) => {
+  ])("a missing file imported by %s suggests another one", async (file, missing, similar) => {
     const error = await failure(file);
     expect(error.message).toBe(`file ${missing} not found, imported by ./${file}:1`);
     expect(error.hint).toBe(`did you mean ${similar}?`);
@@ -147,7 +147,7 @@ describe("evaluation", () => {
   });
 
   test.each(["missing-subpath.mjs", "missing-subpath.ts"])(
-    "%s asks for a part its package lacks",
+    "a package subpath missing in %s is reported",
     async (file) => {
       const error = await failure(file);
       expect(error.message).toBe(
@@ -158,7 +158,7 @@ describe("evaluation", () => {
     },
   );
 
-  test("an undeclared alias points to tsconfig paths", async () => {
+  test("an undeclared alias suggests tsconfig paths", async () => {
     expect((await failure("missing-alias.ts")).hint).toBe(
       'declare "@/*" under compilerOptions.paths of tsconfig.json',
     );
@@ -167,12 +167,12 @@ describe("evaluation", () => {
 
 describe("promises", () => {
   afterEach(() => {
-    // In this order: the spy would put the clock's function back.
+    // Restore first: the spy would otherwise put the fake clock's function back.
     vi.restoreAllMocks();
     vi.useRealTimers();
   });
 
-  /** The error once the time of the last of so many limits is up: that of the evaluation, then that of the promise. */
+  /** The error after the last of `limits` timeouts: first that of the module evaluation, then that of the promise. */
   async function lateFailure(limits: number, file: string, exportName?: string): Promise<GraphLoadError> {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const limit = vi.spyOn(globalThis, "setTimeout");
@@ -186,7 +186,7 @@ describe("promises", () => {
     ["promises.ts", "rejected", "TypeError: GRAPH_SERVE_NEVER_SET is not set", "helper.ts:5"],
     ["promises.ts", "late", "RangeError: too late", "promises.ts:4"],
     ["rejects.ts", "graph", "TypeError: no model", "rejects.ts:2"],
-  ])("of %s that are rejected show cause and frame: %s", async (file, name, cause, place) => {
+  ])("a rejected promise in %s is reported with cause and frame: %s", async (file, name, cause, place) => {
     const error = await failure(file, name);
     expect(error.message).toBe(`./${file}:${name} is a promise that was rejected\n${cause}`);
     expect(at(error)).toBe(place);
@@ -197,14 +197,14 @@ describe("promises", () => {
   test.each([
     ["endless.ts", "graph", "endless.ts:3"],
     ["endless-default.mjs", "default", "endless-default.mjs:1"],
-  ])("of %s that never settle are named with their line", async (file, name, place) => {
+  ])("a pending promise in %s is reported with its line", async (file, name, place) => {
     const error = await lateFailure(2, file, name);
     expect(error.message).toBe(`./${file}:${name} is a promise that has not settled after 30 s`);
     expect(error.hint).toContain("resolve to the graph");
     expect(at(error)).toBe(place);
   });
 
-  test("at the top level of a module that never settle are named", async () => {
+  test("a pending top-level await is reported", async () => {
     const error = await lateFailure(1, "endless-import.mjs");
     expect(error.message).toBe("./endless-import.mjs is not evaluated after 30 s");
     expect(error.hint).toContain("top-level await");
@@ -213,7 +213,7 @@ describe("promises", () => {
   test.each([
     ["numeric", "a promise of a number"],
     ["empty", "a promise of undefined"],
-  ])("that resolve to no graph say to what: %s", async (name, what) => {
+  ])("a promise that does not resolve to a graph is reported with its type: %s", async (name, what) => {
     expect((await failure("promises.ts", name)).message).toBe(
       `./promises.ts:${name} is ${what}, not a graph`,
     );
@@ -221,14 +221,14 @@ describe("promises", () => {
 });
 
 describe("factories", () => {
-  test("a factory that throws shows cause and frame", async () => {
+  test("a factory that throws is reported with cause and frame", async () => {
     const error = await callFailure("throwing");
     expect(error.message).toContain("the factory ./factories.ts:throwing throws");
     expect(error.message).toContain("TypeError: GRAPH_SERVE_NEVER_SET is not set");
     expect(at(error)).toBe("helper.ts:5");
   });
 
-  test("a factory's result must be a graph", async () => {
+  test("a factory must return a graph", async () => {
     const error = await callFailure("numeric");
     expect(error.message).toBe("the factory ./factories.ts:numeric returned a number, not a graph");
     expect(error.hint).toContain("return builder.compile()");

@@ -19,7 +19,7 @@ async function graphOf(loaded: LoadedGraph, config: GraphConfig = {}): Promise<S
   return graph as ServedGraph & Runnable;
 }
 
-describe("kinds of module", () => {
+describe("module formats", () => {
   test.each([
     "esm/graph.js",
     "esm/graph.mjs",
@@ -40,7 +40,7 @@ describe("kinds of module", () => {
     },
   );
 
-  test("paths, decorators, JSX, enums and JSON work", async () => {
+  test("path aliases, decorators, JSX, enums and JSON imports work", async () => {
     const { loaded, files } = await load("projects/paths/graph.ts");
     expect(await (await graphOf(loaded)).invoke({ words: [] })).toEqual({
       words: ["hello!"],
@@ -63,8 +63,8 @@ describe("kinds of module", () => {
   });
 });
 
-describe("kinds of export", () => {
-  test("a compiled graph is served as it is", async () => {
+describe("export kinds", () => {
+  test("a compiled graph is served unchanged", async () => {
     const result = await load("graphs/chat.ts");
     expect(result).toMatchObject({
       exportName: "graph",
@@ -79,7 +79,7 @@ describe("kinds of export", () => {
     expect(await (await graphOf(loaded)).invoke({ n: 2 })).toBe("twice is 4");
   });
 
-  test("createAgent's wrapper gives its graph", async () => {
+  test("the wrapper of createAgent is unwrapped", async () => {
     const graph = await graphOf((await load("graphs/agent.ts")).loaded);
     const { messages } = (await graph.invoke({ messages: "2 + 3?" })) as { messages: { text: string }[] };
     expect(messages.map((message) => message.text)).toEqual(["2 + 3?", "", "5", "The sum is 5"]);
@@ -110,7 +110,7 @@ describe("kinds of export", () => {
     },
   );
 
-  test("a promise is found under the usual names", async () => {
+  test("a promise is found under the default export names", async () => {
     expect((await load("graphs/promises.ts")).exportName).toBe("graph");
     expect((await load("projects/cjs/promise.cjs")).exportName).toBe("default");
   });
@@ -123,7 +123,7 @@ describe("kinds of export", () => {
     expect(await (await graphOf(loaded)).invoke({ n: 1 })).toEqual({ n: 2, by });
   });
 
-  test("a graph's own checkpointer brings a notice", async () => {
+  test("a graph with its own checkpointer causes a notice", async () => {
     const { notices } = await load("projects/agents/shapes.ts", "withSaver");
     expect(notices).toEqual([
       "./projects/agents/shapes.ts:withSaver was compiled with its own checkpointer (MemorySaver): " +
@@ -132,7 +132,7 @@ describe("kinds of export", () => {
   });
 });
 
-describe("loading again", () => {
+describe("reloading", () => {
   let folder = "";
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "graph-serve-load-"));
@@ -161,7 +161,7 @@ describe("loading again", () => {
     }
   });
 
-  test("a JSON import is read again", async () => {
+  test("a changed JSON import is read again", async () => {
     await write("graph.ts", `import data from "./data.json"; export const graph = ${fakeGraph("data.n")};`);
     for (const n of [1, 2]) {
       await write("data.json", JSON.stringify({ n }));
@@ -176,14 +176,14 @@ describe("loading again", () => {
     }
   });
 
-  test("a corrected save loads after a broken one", async () => {
+  test("a corrected file loads after a syntax error", async () => {
     await write("graph.mjs", "export const graph = ;");
     await expect(reload("graph.mjs")).rejects.toThrow("syntax error in ./graph.mjs:1");
     await write("graph.mjs", `export const graph = ${fakeGraph("1")};`);
     expect((await reload("graph.mjs")).value).toBe(1);
   });
 
-  test.each(["ts", "mjs"])("two graphs of a project share its .%s modules", async (extension) => {
+  test.each(["ts", "mjs"])("two graphs of a project share their .%s modules", async (extension) => {
     await write(`shared.${extension}`, "export const shared = {};");
     const names = [`a.${extension}`, `b.${extension}`];
     for (const name of names) {

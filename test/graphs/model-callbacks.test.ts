@@ -1,4 +1,4 @@
-/** What callbacks of a graph, a model, a tool or a tracer hear is what they hear without ours. */
+/** Callbacks of a graph, model, tool or tracer receive the same events with and without our handler. */
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { registerConfigureHook, setContextVariable } from "@langchain/core/context";
@@ -17,11 +17,11 @@ import { watched } from "../helpers/heard-events.js";
 const State = Annotation.Root({ ...MessagesAnnotation.spec });
 type Values = typeof State.State;
 const QUESTION = { messages: [new HumanMessage("two words")] };
-/** Of the four calls of the graph below. */
+/** Number of model calls in the graph below. */
 const CALLS = 4;
 const HOOK = "graph_serve_test_handler";
 
-/** A model in a node, in a subgraph, behind a chain, and in a tool that calls it. */
+/** Calls a model in a node, in a subgraph, behind a chain, and in a tool. */
 function compile(model: FakeModel) {
   const ask = async ({ messages }: Values) => ({ messages: [await model.invoke(messages.slice(0, 1))] });
   const inner = new StateGraph(State).addNode("deep", ask).addEdge(START, "deep").addEdge("deep", END);
@@ -54,7 +54,7 @@ const search = tool(({ query }: { query: string }) => `found ${query}`, {
   schema: z.object({ query: z.string() }),
 });
 
-/** What a run of ours, with the handler as it was before in an array, or without one, is configured with. */
+/** The config of a run: with `ModelCallbacks`, with the plain handler in an array, or without a handler. */
 type Callbacks = RunnableConfig["callbacks"];
 const configOf = (callbacks: Callbacks): RunnableConfig => ({
   runId: newId(),
@@ -70,7 +70,7 @@ describe("ModelCallbacks", () => {
   });
   const counted = () => usage.total(undefined).total_tokens;
 
-  it("hears every call of a model, wherever it is", async () => {
+  it("counts every model call, wherever it is made", async () => {
     const graph = compile(new FakeModel());
     await graph.invoke(QUESTION, configOf([usage]));
     const expected = counted();
@@ -83,21 +83,24 @@ describe("ModelCallbacks", () => {
   it.each([
     ["invoke", undefined],
     ["messages", "messages"],
-  ] as const)("callbacks of the graph hear what they heard: %s", async (_, streamMode) => {
-    const graph = compile(new FakeModel());
-    const heard = async (callbacks: Callbacks) => {
-      const handler = watched();
-      const config = { ...configOf(callbacks), streamMode };
-      const chunks = await graph.withConfig({ callbacks: [handler] }).stream(QUESTION, config);
-      for await (const _chunk of chunks);
-      return handler.heard;
-    };
-    const expected = await heard([usage]);
-    expect(expected.length).toBeGreaterThan(4 * CALLS);
-    expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
-  });
+  ] as const)(
+    "callbacks of the graph receive the same events with ModelCallbacks: %s",
+    async (_, streamMode) => {
+      const graph = compile(new FakeModel());
+      const heard = async (callbacks: Callbacks) => {
+        const handler = watched();
+        const config = { ...configOf(callbacks), streamMode };
+        const chunks = await graph.withConfig({ callbacks: [handler] }).stream(QUESTION, config);
+        for await (const _chunk of chunks);
+        return handler.heard;
+      };
+      const expected = await heard([usage]);
+      expect(expected.length).toBeGreaterThan(4 * CALLS);
+      expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
+    },
+  );
 
-  it("a tracer that joins by itself hears the whole tree, root and all", async () => {
+  it("a tracer registered by a configure hook receives the whole tree, including the root", async () => {
     const graph = compile(new FakeModel());
     const heard = async (callbacks: Callbacks) => {
       const handler = watched();
@@ -113,7 +116,7 @@ describe("ModelCallbacks", () => {
     expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
   });
 
-  it("callbacks of a model get the tags and metadata that they get without ours", async () => {
+  it("callbacks of a model receive the same tags and metadata with ModelCallbacks", async () => {
     const heard = async (callbacks: Callbacks) => {
       const handler = watched();
       const model = new FakeModel();
@@ -127,7 +130,7 @@ describe("ModelCallbacks", () => {
     expect(counted()).toBeGreaterThan(0);
   });
 
-  it("streamed calls of tools are as without ours, though a model's tokens are told to two handlers alone", async () => {
+  it("tool calls are streamed unchanged, while model tokens reach only two handlers", async () => {
     const told: string[][] = [];
     const model = new FakeModel();
     const graph = new StateGraph(State)
@@ -159,7 +162,7 @@ describe("ModelCallbacks", () => {
     ]);
   });
 
-  it("callbacks given to one call hear that call, and ours does as well", async () => {
+  it("callbacks passed to a single call receive that call, and so does ModelCallbacks", async () => {
     const handler = watched();
     const model = new FakeModel();
     const graph = new StateGraph(State)
@@ -180,7 +183,7 @@ describe("ModelCallbacks", () => {
   });
 });
 
-/** As `mergeConfigs` of LangChain adds a handler to callbacks that are there. */
+/** Adds a handler to existing callbacks like LangChain's `mergeConfigs`. */
 function addTo({ callbacks }: RunnableConfig, handler: BaseCallbackHandler): Callbacks {
   if (callbacks === undefined || Array.isArray(callbacks)) return [...(callbacks ?? []), handler];
   const manager = callbacks.copy();

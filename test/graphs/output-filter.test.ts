@@ -43,7 +43,7 @@ describe("a graph with a declared output", async () => {
     expect(filter.writes("a", { shown: 1, secret: { $writes: [2, 3] } })).toEqual({ shown: 1 });
   });
 
-  it("lets interrupts through", () => {
+  it("passes interrupts through", () => {
     const interrupts = [{ id: "1", value: { secret: 1 } }];
     expect(filter.updates({ __interrupt__: interrupts })).toEqual({ __interrupt__: interrupts });
     expect(filter.values({ __interrupt__: interrupts, secret: 1 })).toEqual({ __interrupt__: interrupts });
@@ -55,7 +55,7 @@ describe("a graph with a declared output", async () => {
     expect(filter.updates("secret text")).toBeNull();
   });
 
-  it("shows nothing of what is no node", () => {
+  it("hides tasks that are not nodes", () => {
     expect(filter.updates({ task: { shown: 1 } })).toEqual({ task: null });
     expect(filter.writes("task", { shown: 1 })).toBeNull();
     expect(filter.input("task", { shown: 1 })).toBeNull();
@@ -72,11 +72,11 @@ describe("a graph without a declared output", async () => {
     expect(filter.speaksOpenly("a")).toBe(true);
   });
 
-  it("shows of a Send what is state", () => {
+  it("shows the state keys of a Send", () => {
     expect(filter.input("a", { shown: 1, payload: 2 })).toEqual({ shown: 1 });
   });
 
-  it("shows what a stored result was taken from, and no more of it", () => {
+  it("shows only the cached flag of metadata", () => {
     expect(filter.updates({ a: { shown: 1 }, __metadata__: { cached: true, more: 1 } })).toEqual({
       a: { shown: 1 },
       __metadata__: { cached: true },
@@ -87,13 +87,13 @@ describe("a graph without a declared output", async () => {
 describe("a functional entrypoint", async () => {
   const filter = await filterOf(entrypoint("double", async (n: number) => n * 2));
 
-  it("shows what it returns", () => {
+  it("shows its return value", () => {
     expect(filter.values(4)).toBe(4);
     expect(filter.updates({ double: 4 })).toEqual({ double: 4 });
     expect(filter.writes("double", { __end__: 4, __previous__: 5 })).toEqual({ __end__: 4 });
   });
 
-  it("shows nothing that goes in, or that its tasks give", () => {
+  it("hides its input and the results of its tasks", () => {
     expect(filter.input("double", { n: 2 })).toEqual({});
     expect(filter.updates({ task: 4 })).toEqual({ task: null });
     expect(filter.within("double").values({ n: 2 })).toEqual({});
@@ -105,7 +105,7 @@ describe("a raw Pregel graph", () => {
   it.each([
     ["one channel", pregel],
     ["a list of channels", pregelKeys],
-  ])("shows its output, given as %s", async (_, graph) => {
+  ])("shows its output, declared as %s", async (_, graph) => {
     const filter = await filterOf(graph);
     expect(filter.narrows).toBe(true);
     expect(filter.values({ input: 1, inner: 2, out: 3, __pregel_tasks: [4] })).toEqual({ out: 3 });
@@ -114,7 +114,7 @@ describe("a raw Pregel graph", () => {
 });
 
 describe("a graph whose output is unknown", () => {
-  it.each([[undefined], [null], [{}], [5]])("shows nothing when the output is %j", async (outputChannels) => {
+  it.each([[undefined], [null], [{}], [5]])("shows nothing if the output is %j", async (outputChannels) => {
     const filter = await filterOf({ ...narrow, outputChannels });
     expect(filter.known).toBe(false);
     expect(filter.narrows).toBe(true);
@@ -123,13 +123,13 @@ describe("a graph whose output is unknown", () => {
     expect(filter.within("a").values({ shown: "s" })).toEqual({});
   });
 
-  it("shows nothing without channels to compare with", async () => {
+  it("shows only its output if it has no channels", async () => {
     const filter = await filterOf({ outputChannels: ["shown"], nodes: {} });
     expect(filter.values({ shown: 1, secret: 2 })).toEqual({ shown: 1 });
   });
 });
 
-describe("a graph inside of a graph", () => {
+describe("a subgraph", () => {
   const Inner = Annotation.Root({ ...State.spec, note: Annotation<string> });
   const openInner = new StateGraph(Inner)
     .addNode("n", () => ({}))
@@ -143,7 +143,7 @@ describe("a graph inside of a graph", () => {
     new StateGraph(State).addNode("inner", inner).addEdge(START, "inner").compile();
   const all = { shown: 1, secret: 2, note: 3 };
 
-  it("shows what both outputs show", async () => {
+  it("shows the keys that both outputs contain", async () => {
     const wider = await filterOf(around(openInner));
     expect(wider.within("inner").values(all)).toEqual({ shown: 1, secret: 2 });
     const narrower = await filterOf(around(narrowInner));
@@ -160,7 +160,7 @@ describe("a graph inside of a graph", () => {
     expect(nodePathOf(`a:${id}|1|b:${id}`)).toEqual(["a", "b"]);
   });
 
-  it("shows nothing when no node declares it, and says so once values are dropped", async () => {
+  it("shows nothing if no node declares it, and reports it once values are dropped", async () => {
     const unknown: string[] = [];
     const filter = await filterOf(around(openInner), (path) => void unknown.push(path.join("|")));
     const deep = filterAt(filter, "inner|n");
@@ -170,7 +170,7 @@ describe("a graph inside of a graph", () => {
     expect(new Set(unknown)).toEqual(new Set(["inner|n"]));
   });
 
-  it("shows what all show that a node declares", async () => {
+  it("shows the keys common to all subgraphs declared by a node", async () => {
     const graph = new StateGraph(State)
       .addNode("calls", () => ({}), { subgraphs: [openInner, narrowInner] })
       .addEdge(START, "calls")
@@ -178,7 +178,7 @@ describe("a graph inside of a graph", () => {
     expect((await filterOf(graph)).within("calls").values(all)).toEqual({ shown: 1 });
   });
 
-  it("shows nothing of a graph on another server", async () => {
+  it("shows nothing if it runs on another server", async () => {
     const remote = new RemoteGraph({ graphId: "chat", url: "http://127.0.0.1:9" });
     const graph = new StateGraph(State).addNode("remote", remote).addEdge(START, "remote").compile();
     const filter = await filterOf(graph);
@@ -187,14 +187,14 @@ describe("a graph inside of a graph", () => {
   });
 });
 
-describe("what a node says", () => {
-  it("is open where all that it may write is", async () => {
+describe("messages of a node", () => {
+  it("are streamed if all keys that the node may write are visible", async () => {
     expect((await filterOf(chat)).speaksOpenly("model")).toBe(true);
     expect((await filterOf(narrow)).speaksOpenly("a")).toBe(false);
     expect((await filterOf(chat)).speaksOpenly("task")).toBe(false);
   });
 
-  it("is open where the hidden keys have no room for a text", async () => {
+  it("are streamed if the hidden keys cannot hold text", async () => {
     const shape = { shown: z.string(), count: z.number().optional(), way: z.enum(["a", "b"]).nullable() };
     const graphOf = (state: z.ZodObject) =>
       new StateGraph({ state, output: z.object({ shown: z.string() }) })
@@ -206,14 +206,14 @@ describe("what a node says", () => {
     expect((await filterOf(graphOf(more))).speaksOpenly("a")).toBe(false);
   });
 
-  it("is open in a graph of createAgent", async () => {
+  it("are streamed in a graph of createAgent", async () => {
     const filter = await filterOf(agent.graph);
     expect(filter.shows("jumpTo")).toBe(false);
     expect(filter.speaksOpenly("model_request")).toBe(true);
   });
 });
 
-describe("two filters", async () => {
+describe("two combined filters", async () => {
   const both = bothFilters(await filterOf(narrow), await filterOf(wide));
 
   it("show what both show", () => {
@@ -231,7 +231,7 @@ describe("two filters", async () => {
     expect(both.within("a").values({ shown: 1 })).toEqual({});
   });
 
-  it("are one where the other shows everything", () => {
+  it("are reduced to one if the other shows everything", () => {
     expect(bothFilters(both, PASS_ALL)).toBe(both);
     expect(bothFilters(PASS_ALL, both)).toBe(both);
   });

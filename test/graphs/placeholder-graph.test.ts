@@ -1,4 +1,4 @@
-/** A placeholder reads the checkpoints of a graph as the graph itself does. */
+/** A placeholder reads the checkpoints of a graph like the graph itself. */
 import { Annotation, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ const Log = Annotation.Root({
   log: Annotation<string[]>({ reducer: (log, more) => log.concat(more), default: () => [] }),
 });
 
-/** Two questions at once, then a node that waits for both, then one task for each answer. */
+/** Two interrupts in parallel, then a node that joins both, then one task per answer. */
 const fan = new StateGraph(Log)
   .addNode("left", () => ({ log: [String(interrupt("left?"))] }))
   .addNode("right", () => ({ log: [String(interrupt("right?"))] }))
@@ -60,8 +60,8 @@ async function historyOf(graph: ServedGraph): Promise<Snapshot[]> {
 }
 
 /**
- * Releases of LangGraph differ in how they end the path of a task that was sent, and in whether one that asked shows
- * what it wrote.
+ * Removes differences between LangGraph releases: the end of the path of a sent task, and the result of an interrupted
+ * task.
  */
 const alike = (task: ThreadTask): ThreadTask => ({
   ...task,
@@ -69,7 +69,7 @@ const alike = (task: ThreadTask): ThreadTask => ({
   result: task.interrupts.length > 0 ? null : task.result,
 });
 
-/** As a client would see it, tasks in the order of their names: a graph has its own order, a placeholder has none. */
+/** The state as a client sees it. Tasks are sorted, because their order differs between graph and placeholder. */
 function shown(snapshot: Snapshot) {
   const state = threadStateOf(snapshot, PASS_ALL);
   return {
@@ -87,7 +87,7 @@ describe("placeholder graph", () => {
     ["an open question", hitl, [{ topic: "cats" }]],
     ["an answered question", hitl, [{ topic: "cats" }, { topic: "dogs" }]],
     ["a failure", fail, [{ x: 1 }]],
-  ])("history and state of %s are the graph's own", async (_, original, inputs) => {
+  ])("history and state of %s match those of the graph", async (_, original, inputs) => {
     const { graph, placeholder } = await ranWith(original, inputs);
     expect((await historyOf(placeholder)).map(shown)).toEqual((await historyOf(graph)).map(shown));
     expect(shown(await placeholder.getState(thread))).toEqual(shown(await graph.getState(thread)));
@@ -97,7 +97,7 @@ describe("placeholder graph", () => {
     const { Command } = await import("@langchain/langgraph");
     const { graph, placeholder } = await ranWith(fan, [{ log: [] }]);
     expect((await historyOf(placeholder)).map(shown)).toEqual((await historyOf(graph)).map(shown));
-    // What ended tasks wrote becomes part of the state by reducers, which a placeholder does not know.
+    // Reducers apply the writes of ended tasks to the state, and a placeholder does not have the reducers.
     const { values: _open, ...open } = shown(await graph.getState(thread));
     const { values: _placeholder, ...placeholderOpen } = shown(await placeholder.getState(thread));
     expect(placeholderOpen).toEqual(open);
@@ -109,7 +109,7 @@ describe("placeholder graph", () => {
     expect((await historyOf(placeholder)).map(shown)).toEqual(history.map(shown));
   });
 
-  it("a functional answer is the value", async () => {
+  it("the result of a functional graph is its value", async () => {
     const { graph, placeholder } = await ranWith(functional, [{ n: 2 }]);
     expect((await placeholder.getState(thread)).values).toEqual((await graph.getState(thread)).values);
   });
@@ -119,14 +119,14 @@ describe("placeholder graph", () => {
     expect(await placeholder.getState(thread)).toEqual({ values: {}, next: [], tasks: [], config: thread });
   });
 
-  it("nothing of it passes the output filter", async () => {
+  it("the output filter hides all its values", async () => {
     const { placeholder } = await ranWith(hitl, [{ topic: "cats" }]);
     const filter = await createOutputFilter(placeholder);
     expect(filter.known).toBe(false);
     expect(filter.values({ topic: "cats", secret: "plan" })).toEqual({});
   });
 
-  it("running it tells why it does not load", async () => {
+  it("every other method rejects with the load error", async () => {
     const { placeholder } = await ranWith(chat, []);
     await expect(placeholder.stream()).rejects.toBe(REASON);
     await expect(placeholder.updateState()).rejects.toBe(REASON);
@@ -150,7 +150,7 @@ describe("graphs that do not load", () => {
       onBrokenFactory: () => undefined,
     });
 
-  it("are stood in for, and they alone", async () => {
+  it("are replaced by placeholders, without affecting other graphs", async () => {
     const registry = await registryOf({ good: chat, bad: 1 });
     expect(registry.ids).toEqual(["good", "bad"]);
     expect([registry.faultOf("good"), registry.faultOf("bad")?.code]).toEqual([
@@ -164,13 +164,13 @@ describe("graphs that do not load", () => {
     });
   });
 
-  it("one stands for no graph at all", async () => {
+  it("a placeholder is used if no graph is configured", async () => {
     const registry = await registryOf({});
     expect(registry.faultOf(registry.defaultId)?.message).toBe("no graph is configured");
     expect((await registry.reader(registry.defaultId)).graph).toBeInstanceOf(PlaceholderGraph);
   });
 
-  it("a factory that fails is found out when a thread is read", async () => {
+  it("a failing factory is detected when a thread is read", async () => {
     const registry = await registryOf({
       made: () => {
         throw new Error("no key");
@@ -181,7 +181,7 @@ describe("graphs that do not load", () => {
     expect(registry.faultOf("made")?.message).toContain("no key");
   });
 
-  it("the last version that loaded goes on", async () => {
+  it("the last version that loaded stays in use", async () => {
     const registry = await registryOf({ agent: chat });
     const fault = new GraphLoadError("broken since");
     registry.replace(new Map([["agent", { kind: "fault", fault }]]));

@@ -1,4 +1,4 @@
-/** What is kept of what a run threw, as real runs of graph files throw it. */
+/** The stored error details of a run, from real runs of graph files. */
 import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
@@ -22,7 +22,7 @@ export function totalOf(order: Order): number {
 }
 `;
 
-/** A graph of one node whose function has this body; \`state.does\` says what to do. */
+/** A graph with one node whose function has this body; `state.does` selects the behaviour. */
 const graphOf = (body: string, imports = "") => `${imports}
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ does: Annotation<string> });
@@ -39,7 +39,7 @@ interface Failing {
   settings?: Partial<Settings>;
 }
 
-/** The fault of a run of a graph in a project of these files. */
+/** The stored error of a run of a graph in a project with these files. */
 async function faultOf({
   files,
   graph = "./graph.ts:graph",
@@ -62,8 +62,8 @@ async function faultOf({
 const placeOf = ({ location }: RunFault) =>
   location && `${location.file.slice((project?.dir.length ?? 0) + 1)}:${location.line}:${location.column}`;
 
-describe("the place", () => {
-  it("is the first line of the user's own code, at the column that it has in the file", async () => {
+describe("the error location", () => {
+  it("is the first line of the user's code, with its column in the file", async () => {
     const graph = graphOf(
       "  return { does: String(totalOf({ id: state.does })) };",
       'import { totalOf } from "./helper.js";',
@@ -89,7 +89,7 @@ describe("the place", () => {
     expect(fault.folded).toBeGreaterThan(3);
   });
 
-  it("of compiled code is that of its source", async () => {
+  it("is mapped from compiled code to its source", async () => {
     const source = graphOf('  if (state.does === "fail") throw new RangeError("too much");\n  return {};');
     const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, sourceMap: true };
     const built = ts.transpileModule(source, { compilerOptions: options, fileName: "graph.ts" });
@@ -105,7 +105,7 @@ describe("the place", () => {
     expect(fault.location?.frame).toContain('> 5 |   if (state.does === "fail") throw');
   });
 
-  it("is found behind what a library wraps, and the cause has its own", async () => {
+  it("is found behind library wrappers, and the cause has its own", async () => {
     const body = `  try { JSON.parse("nonsense"); }
   catch (cause) {
     throw new Error("the order is unreadable", { cause });
@@ -117,7 +117,7 @@ describe("the place", () => {
     expect(fault.cause?.cause).toBeUndefined();
   });
 
-  it("is left out where no code of the user's is in the stack", async () => {
+  it("is omitted if the stack contains no code of the user", async () => {
     const fault = await faultOf({ files: { "graph.ts": graphOf('  throw "only a text";') } });
     expect(fault.message).toContain("only a text");
     expect(fault.location).toBeUndefined();
@@ -125,7 +125,7 @@ describe("the place", () => {
     expect(fault.node).toBe("work");
   });
 
-  it("has no lines of a file that has changed since", async () => {
+  it("has no code frame if the file has changed since", async () => {
     const body = `  const { appendFile } = await import("node:fs/promises");
   await appendFile(new URL("graph.ts", import.meta.url), "// changed\\n");
   throw new Error("boom");`;
@@ -135,7 +135,7 @@ describe("the place", () => {
   });
 });
 
-describe("the node", () => {
+describe("the error node", () => {
   const nested = `
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ does: Annotation<string> });
@@ -146,14 +146,14 @@ const middle = new StateGraph(State).addNode("sub", inner).addEdge(START, "sub")
 export const graph = new StateGraph(State).addNode("outer", middle).addEdge(START, "outer").compile();
 `;
 
-  it("is that of the subgraph that threw, with its namespace", async () => {
+  it("is the node of the subgraph that threw, with its namespace", async () => {
     const fault = await faultOf({ files: { "graph.ts": nested } });
     expect(fault.node).toBe("work");
     expect(fault.namespace).toMatch(/^outer:[0-9a-f-]{36}\|sub:[0-9a-f-]{36}$/);
     expect(nodePath(fault)).toBe("outer > sub > work");
   });
 
-  it("is told of each of several that threw together", async () => {
+  it("is recorded for each of several concurrent errors", async () => {
     const graph = `
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ does: Annotation<string> });
@@ -177,7 +177,7 @@ export const graph = new StateGraph(State).addNode("one", fail("one")).addNode("
     expect(fault.errors?.every(({ location }) => location?.line === 10)).toBe(true);
   });
 
-  it("of a run that took too long is the one at work", async () => {
+  it("is the active node of a run that timed out", async () => {
     const files = { "graph.ts": graphOf("  await new Promise(() => {});\n  return {};") };
     const fault = await faultOf({ files, settings: { run_timeout_seconds: 0.05 } });
     expect(fault).toMatchObject({ name: "TimeoutError", node: "work" });
@@ -185,8 +185,8 @@ export const graph = new StateGraph(State).addNode("one", fail("one")).addNode("
   });
 });
 
-describe("whatever is thrown", () => {
-  it("becomes a fault of bounded size", async () => {
+describe("the stored error of any thrown value", () => {
+  it("has a limited size", async () => {
     await fc.assert(
       fc.asyncProperty(thrownValues, async ({ make }) => {
         const fault = await runFault(make());
@@ -197,7 +197,7 @@ describe("whatever is thrown", () => {
     );
   });
 
-  it("is followed through causes to the tenth, each once", async () => {
+  it("follows up to ten causes, each once", async () => {
     const [one, two] = [new Error("one"), new Error("two")];
     one.cause = two;
     two.cause = one;
@@ -211,7 +211,7 @@ describe("whatever is thrown", () => {
     expect(depth).toBe(10);
   });
 
-  it("has a stack that no message can forge", async () => {
+  it("has a stack that the message cannot forge", async () => {
     const fault = await runFault(
       new Error("look\n    at evil (/etc/passwd:1:1)\n    at more (/etc/hosts:1:1)"),
     );
@@ -219,7 +219,7 @@ describe("whatever is thrown", () => {
     expect(fault.location?.file).toBe(import.meta.filename);
   });
 
-  it("shows no values of the state", async () => {
+  it("contains no state values", async () => {
     const cause = new Error('Invalid update for channel "a" with values ["hidden"]: only one value');
     const fault = await runFault(new Error("outer", { cause }));
     expect(fault.cause?.message).toBe('Invalid update for channel "a": only one value');

@@ -12,7 +12,7 @@ import { graph as stateSchema } from "../fixtures/graphs/schemas-state.js";
 import { graph as zod4 } from "../fixtures/graphs/schemas-zod.js";
 import { graph as zod3 } from "../fixtures/graphs/schemas-zod3.js";
 
-/** As the server has it: bound by withConfig. */
+/** A graph as the server holds it: bound by withConfig. */
 const schemasOf = (graph: unknown) => graphSchemas((graph as ServedGraph).withConfig({}), "agent");
 
 const messages = {
@@ -41,7 +41,7 @@ describe("declared schemas", () => {
     expect(schemas.config_schema).toEqual(schemas.context_schema);
   });
 
-  test("zod 3 schemas are understood", async () => {
+  test("zod 3 schemas are supported", async () => {
     const { state_schema, context_schema } = await schemasOf(zod3);
     expect(state_schema).toMatchObject({
       properties: { question: { type: "string" } },
@@ -63,7 +63,7 @@ describe("declared schemas", () => {
 });
 
 describe("annotations", () => {
-  test("types come from default values only", async () => {
+  test("types come only from default values", async () => {
     const { state_schema } = await schemasOf(annotation);
     expect(state_schema).toEqual({
       type: "object",
@@ -95,7 +95,7 @@ describe("annotations", () => {
   });
 });
 
-describe("odd graphs", () => {
+describe("unusual graphs", () => {
   const nothing = {
     input_schema: null,
     output_schema: null,
@@ -112,7 +112,7 @@ describe("odd graphs", () => {
     expect(await graphSchemas({} as ServedGraph, "odd")).toEqual({ graph_id: "odd", ...nothing });
   });
 
-  test("a type without JSON form leaves the keys", async () => {
+  test("a type without a JSON form keeps the keys", async () => {
     const graph = new StateGraph(z.object({ at: z.date(), n: z.number() }))
       .addNode("one", () => ({ n: 1 }))
       .addEdge(START, "one")

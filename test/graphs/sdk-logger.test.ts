@@ -11,7 +11,7 @@ const PLACE = Symbol.for("langgraph.api.sdk-logger");
 afterEach(() => void delete (globalThis as Record<symbol, unknown>)[PLACE]);
 
 describe("getLogger() in a graph", () => {
-  it("gives the server's logger while the graph is loaded", async () => {
+  it("returns the server's logger while the graph is loaded", async () => {
     const logger = recordingLogger();
     await openTestService({ graphs, logger });
     expect(logger.lines).toEqual([
@@ -38,8 +38,8 @@ describe("getLogger() in a graph", () => {
   });
 });
 
-describe("the logger of the process", () => {
-  it("is that of the service opened last, and goes with it", async () => {
+describe("the process-wide logger", () => {
+  it("belongs to the service opened last, until that service is closed", async () => {
     const [first, second] = [recordingLogger(), recordingLogger()];
     const one = await openService({ graphs, logger: first });
     const two = await openService({ graphs, logger: second });
@@ -52,12 +52,12 @@ describe("the logger of the process", () => {
     expect(() => getLogger()).toThrow("Logger not available");
   });
 
-  it("goes when the service cannot be opened", async () => {
+  it("is removed if the service cannot be opened", async () => {
     await expect(openService({ graphs: { agent: "./nowhere.ts" } })).rejects.toThrow("not found");
     expect(() => getLogger()).toThrow("Logger not available");
   });
 
-  it("of another program stays", async () => {
+  it("of another program is not replaced", async () => {
     const theirs = { info: () => undefined };
     (globalThis as Record<symbol, unknown>)[PLACE] = theirs;
     const service = await openService({ graphs: { agent: `${join(file, "../steps.ts")}:graph` } });

@@ -12,12 +12,12 @@ import { UnserializableError } from "../../src/support/unserializable.js";
 import { anew, nested, oddValues } from "../helpers/odd-values.js";
 
 describe("toWire", () => {
-  it("returns JSON data as it is", () => {
+  it("returns JSON data unchanged", () => {
     const state = { a: [1, { b: null }], c: "text" };
     expect(toWire(state)).toBe(state);
   });
 
-  it("flattens a message beside its type", () => {
+  it("flattens a message next to its type", () => {
     expect(toWire({ messages: [new HumanMessage({ content: "hi", id: "h1" })] })).toEqual({
       messages: [{ content: "hi", additional_kwargs: {}, response_metadata: {}, id: "h1", type: "human" }],
     });
@@ -47,13 +47,13 @@ describe("toWire", () => {
     }
   });
 
-  it("keeps content blocks and usage untouched", () => {
+  it("keeps content blocks and usage unchanged", () => {
     const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }];
     const usage_metadata = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
     expect(toWire(new AIMessage({ content, usage_metadata }))).toMatchObject({ content, usage_metadata });
   });
 
-  it("changes nothing in place", () => {
+  it("does not modify its input", () => {
     const message = new HumanMessage("hi");
     const state = { messages: [message], nested: { list: [message] } };
     toWire(state);
@@ -61,7 +61,7 @@ describe("toWire", () => {
     expect(state.nested.list[0]).toBe(message);
   });
 
-  it("gives odd values a JSON form", () => {
+  it("converts unusual values to JSON", () => {
     const odd = {
       error: new RangeError("bad"),
       date: new Date(0),
@@ -89,7 +89,7 @@ describe("toWire", () => {
     expect(toWire(loop)).toEqual({ name: "loop", self: "[circular]", list: ["[circular]"] });
   });
 
-  it("shows a shared object twice", () => {
+  it("repeats a shared object", () => {
     const shared = { at: new Date(0) };
     expect(toWire({ a: shared, b: shared })).toEqual({
       a: { at: "1970-01-01T00:00:00.000Z" },
@@ -104,8 +104,8 @@ describe("toWire", () => {
   });
 });
 
-describe("values that resist", () => {
-  it("are told in what a thread holds, whatever they are", () => {
+describe("values that cannot be serialized", () => {
+  it("are always converted in a thread's state", () => {
     fc.assert(
       fc.property(oddValues, ({ make }) => {
         const text = JSON.stringify({ value: toWire(make()) });
@@ -115,7 +115,7 @@ describe("values that resist", () => {
     );
   });
 
-  it("are told in a stream, or refused with a name", () => {
+  it("are converted in a stream, or rejected with their path", () => {
     fc.assert(
       fc.property(oddValues, ({ make }) => {
         try {
@@ -129,7 +129,7 @@ describe("values that resist", () => {
     );
   });
 
-  it("stand in what a thread holds as a text that says why", () => {
+  it("are replaced in a thread's state by the reason", () => {
     const fail = () => {
       throw new Error("no");
     };
@@ -139,7 +139,7 @@ describe("values that resist", () => {
     );
   });
 
-  it("may have a toJSON that returns what has one, which is not asked", () => {
+  it("are converted with a single toJSON call, even if its result has another toJSON", () => {
     expect(toJson({ value: anew() })).toBe('{"value":{}}');
     const self = { a: 1n, toJSON: () => self };
     expect(toJson(self)).toBe('{"a":"1"}');
@@ -148,7 +148,7 @@ describe("values that resist", () => {
 });
 
 describe("messageTupleJson", () => {
-  it("equals the plain conversion, metadata cached", () => {
+  it("equals the plain conversion, with cached metadata", () => {
     const metadata = { langgraph_node: "model", tags: ["a"] };
     const chunk = new AIMessageChunk({ content: "a", id: "1" });
     const plain = toJson([chunk, metadata]);

@@ -8,7 +8,7 @@ const result = (message: AIMessage, llmOutput?: object) =>
   ({ generations: [[{ text: "", message }]], llmOutput }) as unknown as LLMResult;
 
 describe("RunUsage", () => {
-  it("adds up every model call", () => {
+  it("adds up all model calls", () => {
     const run = new RunUsage();
     run.handleLLMEnd(result(new AIMessage({ content: "", usage_metadata: usage })));
     run.handleLLMEnd(result(new AIMessage({ content: "", usage_metadata: usage })));
@@ -20,7 +20,7 @@ describe("RunUsage", () => {
     });
   });
 
-  it("reads the count of the whole answer", () => {
+  it("uses the counts of the complete answer", () => {
     const run = new RunUsage();
     run.handleLLMEnd(
       result(new AIMessage("x"), { tokenUsage: { promptTokens: 4, completionTokens: 6, totalTokens: 10 } }),
@@ -33,7 +33,7 @@ describe("RunUsage", () => {
     });
   });
 
-  it("ignores the state when calls were counted", () => {
+  it("ignores the state if calls were counted", () => {
     const run = new RunUsage();
     run.handleLLMEnd(result(new AIMessage({ content: "", usage_metadata: usage })));
     const messages = [new AIMessage({ content: "", usage_metadata: usage })];
@@ -52,7 +52,7 @@ describe("RunUsage", () => {
     [{ response_metadata: { token_usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } } }],
     [{ response_metadata: { tokenUsage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } } }],
     [{ response_metadata: { usage: { input_tokens: 1, output_tokens: 2 } } }],
-  ])("falls back to the state's messages: %j", (fields) => {
+  ])("falls back to the messages in the state: %j", (fields) => {
     const messages = [
       new HumanMessage("hi"),
       new AIMessage({ content: "", ...fields }),

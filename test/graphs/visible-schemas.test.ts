@@ -34,7 +34,7 @@ test("keys of the output keep their defaults", async () => {
   expect(output_schema).toEqual(schemas.output_schema);
 });
 
-test("defaults beside the properties stand for no key, and go", () => {
+test("defaults outside the properties are removed", () => {
   const filter = { ...PASS_ALL, shows: (key: string) => key === "shown" };
   const odd = {
     default: { secret: "hidden" },
@@ -47,6 +47,6 @@ test("defaults beside the properties stand for no key, and go", () => {
   });
 });
 
-test("without a filter the schemas stay as they are", () => {
+test("without a filter the schemas are unchanged", () => {
   expect(visibleSchemas(schemas, PASS_ALL)).toBe(schemas);
 });

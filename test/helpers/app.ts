@@ -8,26 +8,26 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body read as JSON; undefined when it is empty. */
+  /** The body parsed as JSON; undefined if it is empty. */
   body: unknown;
 }
 
 export interface TestServer extends RunningServer {
   service: Service;
-  /** Send `body` as JSON, or as it is when it is a string or bytes. */
+  /** Sends `body` as JSON; strings and bytes are sent unchanged. */
   request: (
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
   ) => Promise<Answer>;
-  /** As `request`, with the body of the answer unread. */
+  /** Like `request`, but leaves the response body unread. */
   fetch: (method: string, path: string, body?: unknown, init?: RequestInit) => Promise<Response>;
 }
 
-/** A server over a real service, in memory unless the settings say otherwise. */
+/** A server with a real service, in memory unless the settings say otherwise. */
 export async function startTestServer(options: TestServiceOptions): Promise<TestServer> {
-  // Not loaded by the tests of HTTP alone, which need no graph.
+  // Imported lazily: tests of HTTP alone need no graph.
   const { openTestService } = await import("./service.js");
   return serve(await openTestService(options));
 }
@@ -38,7 +38,7 @@ export async function serve(service: Service, options: Partial<ListenOptions> = 
   return { ...server, service, ...client(server.url) };
 }
 
-/** Requests to whatever listens at `url`. */
+/** A client of the server at `url`. */
 export function client(url: string): Pick<TestServer, "request" | "fetch"> {
   const send = (method: string, path: string, body?: unknown, init: RequestInit = {}) =>
     fetch(url + path, { method, body: encode(body), ...init });

@@ -1,4 +1,4 @@
-/** Every backend that this machine has: for promises that hold on all of them. */
+/** Runs tests on every storage backend available on this machine. */
 import { fileURLToPath } from "node:url";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,14 +18,14 @@ export type StorageSettings = Pick<
 
 export interface Backend {
   name: string;
-  /** Whether rows and checkpoints outlive the storage that wrote them. */
+  /** Whether rows and checkpoints outlive the storage instance that wrote them. */
   durable: boolean;
   settings: StorageSettings;
-  /** Folder that the settings' paths start from. */
+  /** Base folder of relative paths in the settings. */
   cwd: string;
 }
 
-/** For rules that no backend has a part in. */
+/** For tests of rules that do not depend on the backend. */
 export const MEMORY: Backend = {
   name: "memory",
   durable: false,
@@ -35,19 +35,22 @@ export const MEMORY: Backend = {
 
 const CUSTOM = fileURLToPath(new URL("../fixtures/storage", import.meta.url));
 
-/** Declares tests of some backends. `backend()` is for hooks and tests, and gives the same storage each time. */
+/** Declares a suite per backend. `backend()` is available in hooks and tests and always returns the same storage. */
 export type OnBackends = (title: string, declare: (backend: () => Backend) => void) => void;
 
 /**
- * Declare tests of every backend: memory, SQLite, PostgreSQL, MongoDB, Redis, and a storage of one's own. What this
- * machine lacks is skipped loudly.
+ * Declares tests for memory, SQLite, PostgreSQL, MongoDB, Redis and a custom storage. Backends that this
+ * machine lacks are skipped with a message.
  */
 export const onEveryBackend: OnBackends = (title, declare) => {
   onBackendsButMongodb(title, declare);
   onMongodb(title, declare);
 };
 
-/** For long walks, which take MongoDB's double as long as all the others: `onMongodb` is in a slow test then. */
+/**
+ * For long tests: on the MongoDB double they take twice as long as on all other backends together, so use
+ * `onMongodb` in a slow test.
+ */
 export const onBackendsButMongodb: OnBackends = (title, declare) => {
   const plain = (name: string, settings: Partial<StorageSettings>, cwd = ".") =>
     describe(`${title} on ${name}`, () => {
@@ -62,7 +65,7 @@ export const onBackendsButMongodb: OnBackends = (title, declare) => {
   withRedis(`${title} on redis`, (redis) =>
     declare(() => ({ name: "redis", durable: false, settings: redis.options(), cwd: "." })),
   );
-  plain("a storage of one's own", { checkpointer_scheme: "./map-storage.ts" }, CUSTOM);
+  plain("a custom storage", { checkpointer_scheme: "./map-storage.ts" }, CUSTOM);
 };
 
 export const onMongodb: OnBackends = (title, declare) =>
@@ -86,18 +89,18 @@ function onSqlite(title: string, declare: (backend: () => Backend) => void): voi
   });
 }
 
-/** The backend's storage, closed by its opener. */
+/** Opens the storage of the backend. The caller closes it. */
 export const openBackend = ({ settings, cwd }: Backend): Promise<Storage> =>
   openStorage({ ...settings, cwd, max_queued_runs: 10 });
 
-/** The backend's storage, closed at the end of the test and by nobody else. */
+/** Opens the storage of the backend and closes it at the end of the test. Its `close()` does nothing. */
 export async function keptStorage(backend: Backend): Promise<Storage> {
   const storage = await openBackend(backend);
   onTestFinished(storage.close.bind(storage));
   return { ...storage, close: async () => undefined };
 }
 
-/** The storage's checkpoints, with rows that begin anew each time: as those of Redis do after a restart. */
+/** The checkpoints of the storage with new, empty rows, as after a restart of Redis. */
 export async function withoutRows(storage: Storage): Promise<Storage> {
   const { threads, runs, owners, locks, items } = await openMemory({
     checkpointer_scheme: "memory",

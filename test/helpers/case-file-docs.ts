@@ -1,4 +1,4 @@
-/** The reference of case files, from the schema that checks them. */
+/** Generates the case file reference from its schema. */
 import type { TSchema } from "@sinclair/typebox";
 import {
   CaseFileSchema,
@@ -32,10 +32,10 @@ const rowsOf = (fields: Fields): string[][] =>
   Object.entries(fields).flatMap(([name, schema]) => [row(name, schema), ...partsOf(name, schema)]);
 
 function row(name: string, schema: TSchema): string[] {
-  return [`\`${name}\``, typeText(schema), schema.description ?? ""];
+  return [`\`${name}\`, typeText(schema), schema.description ?? ""];
 }
 
-/** The keys of an object that has no table of its own. */
+/** Table rows for the keys of an object without a table for itself. */
 function partsOf(name: string, { title, properties }: TSchema & { properties?: Fields }): string[][] {
   if (title !== undefined) return [];
   const described = Object.entries(properties ?? {}).filter(

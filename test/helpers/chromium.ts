@@ -1,4 +1,7 @@
-/** Chromium, driven by playwright-core; a loud skip where there is none. What no page may do is noted of every page. */
+/**
+ * Chromium driven by playwright-core, skipped with a message if it is not installed. Records the faults of
+ * every page.
+ */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -11,7 +14,7 @@ const { describe, path: executablePath } = browserAt("Chromium", "GRAPH_SERVE_TE
   "/usr/bin/google-chrome",
 ]);
 
-/** Tests that need a browser. They fail without one when GRAPH_SERVE_REQUIRE_BACKENDS lists chromium. */
+/** Tests that need Chromium. They fail without it if GRAPH_SERVE_REQUIRE_BACKENDS lists chromium. */
 export const describeWithChromium = describe;
 
 export interface Look {
@@ -21,13 +24,13 @@ export interface Look {
 
 export interface Tab {
   page: Page;
-  /** Addresses that were asked for. */
+  /** Requested addresses. */
   requests: string[];
-  /** What the console was told, errors that nobody caught, what the policy refused, dialogs. */
+  /** Console messages, uncaught errors, CSP violations and dialogs. */
   faults: string[];
 }
 
-/** One browser for the tests of a file. What is returned opens a page of its own, with nothing in it yet. */
+/** One browser for the tests of a file. The returned function opens a blank page in a new context. */
 export function useChromium(): (look?: Look) => Promise<Tab> {
   let browser: Browser | undefined;
   beforeAll(async () => {
@@ -35,7 +38,7 @@ export function useChromium(): (look?: Look) => Promise<Tab> {
   });
   afterAll(() => browser?.close());
   return async ({ width = 1280, scheme = "light" } = {}) => {
-    if (!browser) throw new Error("there is no browser");
+    if (!browser) throw new Error("the browser has not started");
     const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: scheme });
     page.setDefaultTimeout(15_000);
     return { page, ...(await watch(page)) };
@@ -66,7 +69,7 @@ async function watch(page: Page): Promise<Pick<Tab, "requests" | "faults">> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What WCAG 2.2 AA finds wrong with the page as it is now. */
+/** WCAG 2.2 AA violations of the current page. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {

@@ -1,4 +1,4 @@
-/** What the program says of its commands, read from its own `--help`. */
+/** Reads the commands and options of the CLI from its `--help` output. */
 import { Readable } from "node:stream";
 import { COMMAND_GROUPS } from "../../src/cli/commands.js";
 import { main } from "../../src/cli/main.js";
@@ -9,7 +9,7 @@ export interface HelpEntry {
 }
 
 export interface CommandHelp {
-  /** `config print`; empty for the program itself, whose options hold for every command. */
+  /** For example `config print`. Empty for the program itself, whose options apply to every command. */
   name: string;
   usage: string;
   description: string;
@@ -19,10 +19,10 @@ export interface CommandHelp {
   examples: string[];
 }
 
-/** Wide enough that no entry is wrapped. */
+/** Wide enough to avoid line wraps. */
 const COLUMNS = 2_000;
 
-/** The program and every command, those below a command after it. */
+/** The program and all commands, including subcommands. */
 export async function readHelp(path: readonly string[] = []): Promise<CommandHelp[]> {
   const help = parseHelp(path.join(" "), await print([...path, "--help"]));
   const names = help.commands
@@ -38,7 +38,7 @@ async function print(argv: string[]): Promise<string> {
   const output = { columns: COLUMNS, isTTY: false, write: (chunk: string) => ((text += chunk), true) };
   const io = { stdout: output, stderr: output, stdin: Readable.from([]), env: {}, cwd: process.cwd() };
   const code = await main(argv, io);
-  if (code !== 0) throw new Error(`graph-serve ${argv.join(" ")} ended with ${code}: ${text}`);
+  if (code !== 0) throw new Error(`graph-serve ${argv.join(" ")} exited with code ${code}: ${text}`);
   return text;
 }
 

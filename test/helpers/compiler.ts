@@ -1,8 +1,8 @@
-/** What the TypeScript compiler says of text that stands in no file. */
+/** Compiles TypeScript text in memory and returns its errors. */
 import { join } from "node:path";
 import ts from "typescript";
 
-/** Where the text would stand: imports of packages lead into this checkout. */
+/** A virtual path in this checkout, so that imports of packages resolve. */
 const FILE = join(import.meta.dirname, "compiled.ts");
 const OPTIONS: ts.CompilerOptions = {
   strict: true,
@@ -13,10 +13,10 @@ const OPTIONS: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   types: [],
 };
-/** Reading the standard library's types costs more than what is compiled. */
+/** Parsing the standard library types takes longer than compiling the text. */
 const read = new Map<string, ts.SourceFile | undefined>();
 
-/** The text of each error; `lib` names the standard types that are known, else they are those of a browser. */
+/** Error messages of the compiler. `lib` lists the standard type libraries; the default is that of a browser. */
 export function compile(text: string, lib?: string[]): string[] {
   const options = { ...OPTIONS, ...(lib && { lib }) };
   const disk = ts.createCompilerHost(options);

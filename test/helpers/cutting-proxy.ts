@@ -1,24 +1,24 @@
-/** A way to a server that ends connections in the middle of event streams, at places that a test chooses. */
+/** A proxy that cuts connections in the middle of event streams, at positions chosen by the test. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { deferred } from "./deferred.js";
 
-/** Where to cut: so many whole frames have passed, and so many bytes of the next one. */
+/** Cut after `frames` whole frames and `bytes` bytes of the next one. */
 export interface Cut {
   frames: number;
   bytes: number;
 }
 
-/** How far the answers of a connection have come: fed byte by byte, it tells the frames in chunked event streams. */
+/** Parses the responses of a connection byte by byte and counts the frames of chunked event streams. */
 class Passage {
-  /** Whole frames of the stream that passes, and bytes of the next; meaningless outside of one. */
+  /** Whole frames of the current stream, and bytes of the next. Meaningless outside of a stream. */
   frames = 0;
   bytes = 0;
   inStream = false;
-  /** What has come since the last stream. */
+  /** Bytes received since the last stream. */
   #head = "";
-  /** Bytes of the chunk that are still to come; 0 while its size is read. */
+  /** Remaining bytes of the chunk; 0 while its size is read. */
   #left = 0;
   #size = "";
   #previous = 0;
@@ -56,13 +56,13 @@ class Passage {
 
 export interface CuttingProxy {
   url: string;
-  /** Streams so far that were cut. */
+  /** Number of streams cut so far. */
   readonly cuts: number;
-  /** Settles when the first stream has been cut. */
+  /** Resolves when the first stream has been cut. */
   readonly cut: Promise<void>;
 }
 
-/** The n-th event stream, from 0 on, is cut at `plan(n)`; it passes whole where that gives nothing. */
+/** Cuts the n-th event stream (from 0) at `plan(n)`. A stream passes unchanged if `plan` returns undefined. */
 export async function openCuttingProxy(
   target: string,
   plan: (stream: number) => Cut | undefined,

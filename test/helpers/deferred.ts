@@ -1,4 +1,4 @@
-/** A promise that a test settles by hand. */
+/** A promise with external `resolve` and `reject`. */
 export interface Deferred<T> {
   promise: Promise<T>;
   resolve(value: T): void;

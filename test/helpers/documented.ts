@@ -1,4 +1,4 @@
-/** Answers, held against what the OpenAPI document says of them. */
+/** Validates responses against the OpenAPI document. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
 import { expect } from "vitest";
@@ -29,7 +29,7 @@ function assertFits(pointer: string, value: unknown): void {
   expect({ valid: check?.(value), errors: check?.errors ?? null }).toEqual({ valid: true, errors: null });
 }
 
-/** Fails unless the document has this answer: its status, its body, its headers. */
+/** Fails unless the document describes the status, body and headers of the response. */
 export function expectDocumented(method: string, path: string, answer: Answer): void {
   const name = path.split("?", 1)[0] ?? "";
   const template = templates.find(({ pattern }) => pattern.test(name));

@@ -1,12 +1,12 @@
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import type { Storage } from "../../src/storage/storage.js";
 
-/** A call that fails was refused, or it was carried out and its answer is lost. */
+/** A refused call was not executed. An unanswered call was executed, but its result was lost. */
 export type Failure = "refused" | "unanswered";
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Calls of the stores and of the locks that a storage may fail. Heartbeats come when they come: they are not counted. */
+/** Calls that can fail. Heartbeats are excluded because their timing is not deterministic. */
 const COUNTED: ReadonlySet<string> = new Set([
   "threads.insert",
   "threads.get",
@@ -31,7 +31,7 @@ const COUNTED: ReadonlySet<string> = new Set([
   "locks.acquire",
 ]);
 
-/** A storage of which one call fails: the one that it is armed for. It leaves the inner storage open. */
+/** A storage in which one chosen call fails. Closing it leaves the inner storage open. */
 export class FailingStorage {
   readonly storage: Storage;
   #calls = 0;
@@ -51,14 +51,14 @@ export class FailingStorage {
     };
   }
 
-  /** Fail the n-th call from now on. */
+  /** Lets the n-th call from now on fail. */
   arm(nth: number): void {
     this.#calls = 0;
     this.#failAt = nth;
     this.#failed = undefined;
   }
 
-  /** Fail no more. Returns the name of the call that failed; undefined when there were fewer calls. */
+  /** Stops failing. Returns the name of the failed call; undefined if there were fewer calls. */
   disarm(): string | undefined {
     this.#failAt = Infinity;
     return this.#failed;
@@ -81,7 +81,8 @@ export class FailingStorage {
       this.#calls += 1;
       if (this.#calls !== this.#failAt) return method(...args);
       this.#failed = name;
-      // A lease that nobody got is the backend's to free.
+      // Only the backend could release an acquired lease without a caller, so a failing acquire is never
+      // executed.
       const isDone = this.#failure === "unanswered" && name !== "locks.acquire";
       if (name === "checkpointer.list") return failedList();
       return isDone ? Promise.resolve(method(...args)).then(fail) : Promise.reject(away());

@@ -1,4 +1,4 @@
-/** A service that answers canned models, for tests of the HTTP layer alone; each test replaces what it is about. */
+/** A service with canned responses for tests of the HTTP layer. Each test overrides what it needs. */
 import { defaultSettings, type Settings } from "../../src/config/settings.js";
 import { silentLogger, type Logger } from "../../src/support/log.js";
 import type { Assistant, GraphSchema } from "../../src/models/assistant.js";
@@ -86,7 +86,7 @@ const someSchemas: GraphSchema = {
   context_schema: null,
 };
 
-/** A stream of these batches; `disconnect` counts its calls. */
+/** A stream of these batches. `disconnect` counts its calls. */
 export function someStream(
   batches: Iterable<readonly RunFrame[]> | AsyncIterable<readonly RunFrame[]>,
 ): RunStream & {
@@ -106,7 +106,7 @@ export function someStream(
   };
 }
 
-/** A list as operations give it when it may be long. */
+/** A lazy list, as operations return it for long results. */
 export async function* lazy<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
@@ -175,6 +175,6 @@ export function fakeService(parts: FakeParts = {}): Service {
     watchedFiles: () => [],
     close: parts.close ?? (async () => undefined),
   };
-  // The service is a class with private parts; the HTTP layer sees its public ones alone.
+  // Service is a class with private members; the HTTP layer uses only its public ones.
   return fake as unknown as Service;
 }

@@ -1,4 +1,4 @@
-/** Firefox, driven by WebDriver BiDi, which it speaks itself. What no page may do is noted of every page. */
+/** Firefox driven by a built-in WebDriver BiDi client. Records the faults of every page. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -13,10 +13,10 @@ const { describe, path } = browserAt("Firefox", "GRAPH_SERVE_TEST_FIREFOX", [
   "/usr/bin/firefox",
 ]);
 
-/** Tests that need Firefox. They fail without it when GRAPH_SERVE_REQUIRE_BACKENDS lists firefox. */
+/** Tests that need Firefox. They fail without it if GRAPH_SERVE_REQUIRE_BACKENDS lists firefox. */
 export const describeWithFirefox = describe;
 
-/** A new profile asks nobody on the internet, and shows the page that it is told to. */
+/** A profile without network requests at startup and without a start page. */
 const PROFILE = [
   ["app.update.enabled", false],
   ["browser.aboutwelcome.enabled", false],
@@ -39,7 +39,7 @@ interface Message {
   message?: string;
 }
 
-/** https://w3c.github.io/webdriver-bidi over a socket. */
+/** WebDriver BiDi over a WebSocket: https://w3c.github.io/webdriver-bidi */
 class Connection {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<
@@ -67,7 +67,7 @@ class Connection {
       else waiting?.reject(new Error(`${error}: ${message}`));
     });
     socket.on("close", () => {
-      this.#gone = new Error("Firefox has gone");
+      this.#gone = new Error("Firefox has exited");
       for (const { reject } of this.#waiting.values()) reject(this.#gone);
     });
   }
@@ -109,7 +109,7 @@ async function launch(onEvent: (method: string, params: Params) => void): Promis
       if (found !== undefined) resolve(found);
     });
     firefox.once("error", reject);
-    firefox.once("exit", (code) => reject(new Error(`Firefox ended with ${code}: ${printed}`)));
+    firefox.once("exit", (code) => reject(new Error(`Firefox exited with code ${code}: ${printed}`)));
   });
   const connection = await Connection.open(`${address}/session`, onEvent);
   await connection.send("session.new", { capabilities: {} });
@@ -126,10 +126,10 @@ const EVENTS = [
 const NOTE_VIOLATIONS = `(note) => addEventListener("securitypolicyviolation", (event) =>
   note(event.violatedDirective + " " + event.blockedURI))`;
 
-/** A first start makes a profile, which takes most of a minute where there is much else to do. */
+/** The first start creates a profile, which can take most of a minute on a busy machine. */
 const START_LIMIT_MS = 240_000;
 
-/** One page in a Firefox of its own for the tests of a file. */
+/** One page in a separate Firefox for the tests of a file. */
 export function useFirefox(): () => FirefoxPage {
   let browser: Browser | undefined;
   let page: FirefoxPage | undefined;
@@ -173,9 +173,9 @@ function note(method: string, params: Params, requests: string[], faults: string
 }
 
 export class FirefoxPage {
-  /** Addresses that were asked for. */
+  /** Requested addresses. */
   readonly requests: string[];
-  /** What the console was told, errors that nobody caught, what the policy refused, dialogs. */
+  /** Console messages, uncaught errors, CSP violations and dialogs. */
   readonly faults: string[];
   readonly #connection: Connection;
   readonly #context: string;
@@ -203,7 +203,7 @@ export class FirefoxPage {
     await this.#send("browsingContext.setViewport", { viewport: { width, height: 800 } });
   }
 
-  /** The value of an expression, as JSON carries it. */
+  /** The value of an expression as JSON. */
   async evaluate<T>(expression: string): Promise<T> {
     const { result, exceptionDetails } = (await this.#connection.send("script.evaluate", {
       expression: `(async () => JSON.stringify(await (${expression})))()`,
@@ -214,12 +214,12 @@ export class FirefoxPage {
     return JSON.parse(result?.value ?? "null") as T;
   }
 
-  /** What a reader sees. */
+  /** The visible text. */
   text(selector = "body"): Promise<string> {
     return this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`);
   }
 
-  /** Presses with the mouse what has the role and the name, once it is there. */
+  /** Waits for the element with the role and name, then clicks it. */
   async click(role: string, name: string): Promise<void> {
     const node = await this.#find(role, name);
     await this.#connection.send("script.callFunction", {
@@ -236,7 +236,7 @@ export class FirefoxPage {
     await this.#send("input.performActions", { actions: [{ type: "pointer", id: "mouse", actions }] });
   }
 
-  /** Presses keys one after another where the focus is. */
+  /** Presses keys one after another on the focused element. */
   async type(...keys: string[]): Promise<void> {
     const actions = keys.flatMap((value) => [
       { type: "keyDown", value },
@@ -255,5 +255,5 @@ export class FirefoxPage {
   }
 }
 
-/** Keys of the keyboard as WebDriver spells them. */
+/** Key codes of WebDriver. */
 export const KEYS = { enter: "\uE007", down: "\uE015" } as const;

@@ -1,4 +1,7 @@
-/** The parts of README.md and docs/ that come from the program itself: settings, commands, endpoints, errors. */
+/**
+ * Generates the sections of README.md and docs/ that are derived from the code: settings, commands,
+ * endpoints, errors.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
@@ -15,7 +18,7 @@ import { readHelp, type CommandHelp, type HelpEntry } from "./cli-help.js";
 import { ROOT } from "./markdown.js";
 import { defaultText, typeText } from "./schema-text.js";
 
-/** Text by the name of its place: `<!-- generated:name -->` … `<!-- end:name -->`. */
+/** Generated text by the name of its markers: `<!-- generated:name -->` … `<!-- end:name -->`. */
 export async function generatedTexts(): Promise<Record<string, string>> {
   const commands = await readHelp();
   return {
@@ -43,7 +46,7 @@ function table(head: string[], rows: Cell[][]): string {
 }
 
 const escapeCell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
-const code = (text: string) => `\`${text}\``;
+const code = (text: string) => `\`${text}\`;
 const codes = (texts: readonly string[]) => texts.map(code).join(" ");
 
 function settingsTable(commands: CommandHelp[]): string {
@@ -65,7 +68,7 @@ function settingsTable(commands: CommandHelp[]): string {
   return table(["Setting", "Type", "Default", "Variable", "Flag", "What it says"], rows);
 }
 
-/** The options inside a setting that is an object of its own. */
+/** Rows for the options of a setting that is an object. */
 function optionRows(name: string, schema: TSchema): Cell[][] {
   const { properties } = schema as { properties?: Record<string, TSchema> };
   return Object.entries(properties ?? {}).map(([option, inner]) => [
@@ -80,7 +83,7 @@ function optionRows(name: string, schema: TSchema): Cell[][] {
 
 const described = (schema: TSchema) => schema.description ?? "";
 
-/** The flags whose help names the variable. */
+/** The flags whose help mentions the environment variable. */
 function flagsOf(variable: string, commands: CommandHelp[]): string {
   const terms = commands
     .flatMap(({ options }) => options)
@@ -101,9 +104,9 @@ function commandSection({ name, usage, description, args, options, examples }: C
   return [
     `### ${name === "" ? "Every command" : code(name)}`,
     ...(name === "" ? [] : [description]),
-    `\`\`\`text\n${usage}\n\`\`\``,
+    `\`\`\`text\n${usage}\n\`\`\`,
     ...(entries.length > 0 ? [table(["Argument or flag", "What it says"], entries.map(entryRow))] : []),
-    ...(examples.length > 0 ? [`\`\`\`text\n${examples.join("\n")}\n\`\`\``] : []),
+    ...(examples.length > 0 ? [`\`\`\`text\n${examples.join("\n")}\n\`\`\`] : []),
   ].join("\n\n");
 }
 
@@ -180,7 +183,7 @@ function bodies(): string {
     .join("\n\n");
 }
 
-/** Codes that only the router gives, on paths and methods that the document does not have. */
+/** Errors that only the router returns, for paths and methods outside the document. */
 const OF_THE_ROUTER: Partial<Record<ErrorCode, string>> = {
   route_not_found: "there is no such path",
   method_not_allowed: "the path does not have this method; `Allow` names those it has",
@@ -198,7 +201,7 @@ function errorTable(): string {
   );
 }
 
-/** What the OpenAPI document says of each code. */
+/** Descriptions of the error codes in the OpenAPI document. */
 function documentedErrors(): Partial<Record<ErrorCode, string>> {
   const responses = Object.values(buildOpenApi(ROUTES).paths)
     .flatMap((methods) => Object.values(methods))
@@ -232,7 +235,7 @@ function boundTable(bounds: readonly Bound[]): string {
   return table(["What", "At most", "Setting", "Beyond it"], rows);
 }
 
-/** LangGraph's packages on the two lines that the tests run with. */
+/** LangGraph package versions of the oldest, locked and newest test runs. */
 function versions(): string {
   const { dependencies } = manifest("test/newest") as { dependencies: Record<string, string> };
   const { dependencies: oldest } = manifest("test/oldest") as { dependencies: Record<string, string> };

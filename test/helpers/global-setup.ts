@@ -1,4 +1,7 @@
-/** Around a whole run of the tests: pages are built; the PostgreSQL schemas of its workers have names of one kind, and are dropped. */
+/**
+ * Setup and teardown of a test run: builds the pages, and drops the PostgreSQL schemas of all workers by
+ * their common prefix.
+ */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
@@ -6,7 +9,7 @@ import { buildPages } from "../../scripts/build-pages.mjs";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** What the schemas of this run begin with. */
+    /** Prefix of the schemas of this test run. */
     schemaPrefix: string;
   }
 }
@@ -23,7 +26,7 @@ export default async function setUp({ provide }: TestProject): Promise<() => Pro
   return () => dropSchemas(prefix);
 }
 
-/** Does nothing where there is no server: its tests were skipped. */
+/** Does nothing without a PostgreSQL server, because its tests were skipped. */
 async function dropSchemas(prefix: string): Promise<void> {
   const client = new pg.Client({ connectionString: postgresUri(), connectionTimeoutMillis: 3000 });
   client.on("error", () => undefined);

@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Bytes that are in use when all that can be collected is, buffers included. */
+/** Bytes in use after garbage collection, including buffers. */
 export async function bytesInUse(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     await nextTurn();

@@ -1,15 +1,15 @@
-/** A callback handler that notes all it hears, with names in place of ids. */
+/** A callback handler that records all events, with names in place of ids. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 
 export interface HeardEvent {
   event: string;
-  /** Names of the runs it happened in, from the root on. */
+  /** Names of the enclosing runs, from the root. */
   path: string[];
   tags?: unknown;
   metadata?: unknown;
 }
 
-/** Values that differ from run to run. */
+/** Values that differ between runs. */
 const isOwnToRun = (key: string) => /^(thread_id|run_id|.*checkpoint_ns|__pregel_.*)$/.test(key);
 
 class Watched extends BaseCallbackHandler {

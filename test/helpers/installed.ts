@@ -1,4 +1,4 @@
-/** The package as it is installed: bin/ beside a dist/ built from these sources, in a folder of its own. */
+/** The package as npm installs it: bin/ and a dist/ that is built from these sources, in a temporary folder. */
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,11 +7,11 @@ import { transformWithOxc } from "vite";
 const ROOT = join(import.meta.dirname, "../..");
 const PARTS = ["bin", "package.json", "templates"];
 
-/** A new folder with the package, which finds the packages of this checkout. Who asks for it removes it. */
+/** Creates a folder with the package that resolves dependencies from this checkout. The caller removes the folder. */
 export async function installPackage(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-installed-")));
   await build(join(folder, "dist"));
-  // Built before the tests begin.
+  // Built by the global setup.
   for (const built of ["dist/pages", "dist/studio"])
     await cp(join(ROOT, built), join(folder, built), { recursive: true });
   for (const name of PARTS) await cp(join(ROOT, name), join(folder, name), { recursive: true });
@@ -19,7 +19,7 @@ export async function installPackage(): Promise<string> {
   return folder;
 }
 
-/** Build without checking types, which another step does: fast, and blind to nothing that runs. */
+/** Builds without type checking, for speed. Types are checked in a separate step. */
 async function build(outDir: string): Promise<void> {
   const sources = (await readdir(join(ROOT, "src"), { recursive: true })).filter((name) =>
     name.endsWith(".ts"),

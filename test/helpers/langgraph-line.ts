@@ -1,4 +1,4 @@
-/** What differs between the releases of LangGraph that the tests run with; see scripts/test-newest.mjs. */
+/** Differences between the LangGraph releases in the test matrix; see scripts/test-newest.mjs. */
 import { createRequire } from "node:module";
 
 const { version } = createRequire(import.meta.url)("@langchain/langgraph/package.json") as {
@@ -7,13 +7,16 @@ const { version } = createRequire(import.meta.url)("@langchain/langgraph/package
 const [major = 0, minor = 0] = version.split(".").map(Number);
 const isAtLeast = (wanted: number): boolean => major > 1 || minor >= wanted;
 
-/** The event of a message that the task at this path made is named by the task, or by the graph that it ran in. */
+/**
+ * The namespace of a message event ends with the task that made it, or with the graph that contains it,
+ * depending on the release.
+ */
 export function messagesEvent(...path: string[]): string {
   return ["messages", ...(isAtLeast(7) ? path.slice(0, -1) : path)].join("|");
 }
 
-/** Whether RemoteGraph, as a node, hands on what graphs inside of the remote one stream. */
+/** Whether RemoteGraph as a node forwards streams of remote subgraphs. */
 export const REMOTE_HANDS_ON_SUBGRAPHS = isAtLeast(7);
 
-/** Whether tokens of graphs inside are left out for clients that do not ask for subgraphs. */
+/** Whether tokens of subgraphs are omitted for clients that do not request subgraphs. */
 export const INNER_TOKENS_ARE_LEFT_OUT = isAtLeast(7);

@@ -1,10 +1,10 @@
-/** Runs that look as if their processes had died over them. */
+/** Creates runs as they remain after their processes crashed. */
 import { now } from "../../src/storage/rows.js";
 import type { RunRow, Storage } from "../../src/storage/storage.js";
 import type { Service } from "../../src/service.js";
 import { newId } from "../../src/support/ids.js";
 
-/** a -> b -> c; each adds its name to `log`. */
+/** a -> b -> c; each appends its name to `log`. */
 export { createTrails } from "../fixtures/graphs/trail.js";
 
 export interface LeftRun {
@@ -13,19 +13,19 @@ export interface LeftRun {
 }
 
 interface LeaveOptions {
-  /** How many processes have died over it, the last one among them. */
+  /** Number of crashes, including the last one. */
   attempt: number;
   thread_id?: string;
-  /** Whether node a has been executed, and its checkpoint is there; else nothing of it is. */
+  /** Whether node a has run and its checkpoint is stored. If false, the run has no checkpoint. */
   hasWritten?: boolean;
-  /** More of the request. */
+  /** More fields of the request. */
   kwargs?: RunRow["kwargs"];
   resumption?: RunRow["resumption"];
 }
 
 export const INPUT = { log: ["in"], gates: {} };
 
-/** A run of the graph `trail` that processes left in flight, the last of them before node b. */
+/** Leaves a run of the graph `trail` in flight, as after a crash before node b. */
 export async function leaveRun(
   service: Service,
   { threads, runs, owners }: Storage,
@@ -53,6 +53,6 @@ export async function leaveRun(
     resumption: resumption ?? { unattended: true, isWhole: true, caller: null, spent_ms: 0 },
   };
   await runs.insert(left, { updated_at: at, status: "busy" });
-  if (!(await threads.get(thread))) throw new Error("the thread is not there");
+  if (!(await threads.get(thread))) throw new Error("the thread does not exist");
   return { thread_id: thread, run_id };
 }

@@ -1,6 +1,6 @@
 import type { ThreadLocks } from "../../src/storage/storage.js";
 
-/** Whether anybody has the thread: who asks for it without waiting is refused. */
+/** Whether any owner holds the lock of the thread, tested by acquiring it without waiting. */
 export async function isHeld(locks: ThreadLocks, threadId: string): Promise<boolean> {
   const lease = await locks.acquire(threadId, { wait: false });
   await lease?.release();

@@ -1,10 +1,10 @@
-/** README.md and the documents beside it, taken apart. */
+/** Parses README.md and the documents in docs/. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 
-/** Every document for readers, by its path from the root. */
+/** All user documentation, by path from the repository root. */
 export const DOCUMENTS: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
@@ -14,17 +14,17 @@ export const DOCUMENTS: readonly string[] = [
     .map((name) => `docs/${name}`),
 ];
 
-/** A fenced block with the mark before it: `<!-- run:name -->`, `<!-- serve:name -->`, `<!-- file:name -->`. */
+/** A fenced block with a marker in front: `<!-- run:name -->`, `<!-- serve:name -->`, `<!-- file:name -->`. */
 export interface Block {
   kind: string;
   name: string;
   language: string;
   text: string;
-  /** The block after it that is marked `<!-- output -->`: what it prints. */
+  /** The expected output: the following block with the marker `<!-- output -->`. */
   output?: Pick<Block, "language" | "text">;
 }
 
-const FENCED = /<!-- ([a-z]+)(?::([\w.-]+))? -->\n+```(\w+)\n([^]*?)```\n/g;
+const FENCED = /<!-- ([a-z]+)(?::([\w.-]+))? -->\n+``(\w+)\n([^]*?)``\n/g;
 
 /** The marked blocks of a document, in order. */
 export function markedBlocks(document: string): Block[] {
@@ -36,7 +36,7 @@ export function markedBlocks(document: string): Block[] {
   return blocks;
 }
 
-/** Links of a document to files of the repository, and the headings they lead to. */
+/** Links of a document to files of the repository and their headings. */
 export function relativeLinks(document: string): { path: string; heading?: string }[] {
   const targets = Array.from(
     withoutFences(document).matchAll(/\]\(([^)\s]+)\)/g),
@@ -50,7 +50,7 @@ export function relativeLinks(document: string): { path: string; heading?: strin
     });
 }
 
-/** Paths of the repository that a document names in code, such as `src/ops/execute.ts`. */
+/** Paths in inline code that name files of the repository, such as `src/ops/execute.ts`. */
 export function namedPaths(document: string): string[] {
   const named = read(document).matchAll(
     /(?<![\w./-])((?:src|test|templates|bench|scripts|docs|bin)\/[\w./-]*\w\/?)/g,
@@ -58,7 +58,7 @@ export function namedPaths(document: string): string[] {
   return [...new Set(Array.from(named, ([, path = ""]) => path))];
 }
 
-/** The anchors of a document's headings. */
+/** The heading anchors of a document. */
 export function anchors(document: string): string[] {
   return Array.from(withoutFences(document).matchAll(/^#+ (.+)$/gm), ([, title = ""]) =>
     title
@@ -70,4 +70,4 @@ export function anchors(document: string): string[] {
 }
 
 const read = (document: string) => readFileSync(join(ROOT, document), "utf8");
-const withoutFences = (document: string) => read(document).replace(/^```[^]*?^```$/gm, "");
+const withoutFences = (document: string) => read(document).replace(/^``[^]*?^``$/gm, "");

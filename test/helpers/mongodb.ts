@@ -1,4 +1,4 @@
-/** A MongoDB-compatible server for tests, else the double; one database a test file, dropped at the end. */
+/** A MongoDB-compatible server for tests, or the double. Each test file uses one database, dropped at the end. */
 import { randomBytes } from "node:crypto";
 import { MongoClient, type Db } from "mongodb";
 import { afterAll, beforeAll, describe } from "vitest";
@@ -24,13 +24,13 @@ export class TestMongodb {
     return this.client.db(this.database);
   }
 
-  /** The server's URI with this file's database as its path. */
+  /** The URI of the server with the database of this file. */
   get uri(): string {
     const [, head = "", query = ""] = /^(mongodb(?:\+srv)?:\/\/[^/?]*)[^?]*(\?.*)?$/.exec(this.#server) ?? [];
     return `${head}/${this.database}${query}`;
   }
 
-  /** What a storage on this file's database is opened with. */
+  /** Options to open a storage on the database of this file. */
   options(more: Partial<StorageOptions> = {}): StorageOptions {
     return {
       checkpointer_scheme: "mongodb",
@@ -41,7 +41,7 @@ export class TestMongodb {
     };
   }
 
-  /** A storage, closed by `close()`. */
+  /** Opens a storage; `close()` of this class closes it. */
   async open(more: Partial<StorageOptions> = {}): Promise<Storage> {
     const storage = await openStorage(this.options(more));
     this.#opened.push(storage);
@@ -52,7 +52,7 @@ export class TestMongodb {
     for (const storage of this.#opened.splice(0)) await storage.close();
   }
 
-  /** Delete every document; indexes stay. */
+  /** Deletes all documents and keeps the indexes. */
   async empty(): Promise<void> {
     for (const { name } of await this.db.listCollections().toArray()) {
       await this.db.collection(name).deleteMany({});
@@ -67,12 +67,12 @@ export class TestMongodb {
 }
 
 /**
- * Declare tests of the MongoDB backend: on the server of GRAPH_SERVE_TEST_MONGODB_URI, else on the double under
- * test/doubles. When GRAPH_SERVE_REQUIRE_BACKENDS lists mongodb, only a server will do.
+ * Declares tests of the MongoDB backend on the server at GRAPH_SERVE_TEST_MONGODB_URI, or on the double in
+ * test/doubles. If GRAPH_SERVE_REQUIRE_BACKENDS lists mongodb, a real server is required.
  */
 export function withMongodb(title: string, declare: (mongodb: () => TestMongodb) => void): void {
   if (serverUri === undefined && process.env.GRAPH_SERVE_REQUIRE_BACKENDS?.split(",").includes("mongodb")) {
-    throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS asks for mongodb: set ${URI_VARIABLE}`);
+    throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS requires mongodb: set ${URI_VARIABLE} to the URI of a server`);
   }
   describe(serverUri === undefined ? `${title} (on a double)` : title, () => {
     let mongodb: TestMongodb;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Sends a request, and reads nothing of what comes. */
+/** Sends a request and never reads the response. */
 export async function mute(url: string, path: string, method = "GET", body = ""): Promise<Socket> {
   const { port } = new URL(url);
   const socket = connect({ port: Number(port), host: "127.0.0.1" }).pause();

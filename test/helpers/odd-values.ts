@@ -1,4 +1,4 @@
-/** Values that no graph should yield, and that some graph will: made anew at each call, with a name to tell them by. */
+/** Values that are hard to serialize, created fresh by each `make` call, with a name for test reports. */
 import fc from "fast-check";
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages";
 
@@ -9,7 +9,7 @@ export interface Odd {
 
 const odd = (name: string, make: () => unknown): Odd => ({ name, make });
 
-/** One object inside the other, `levels` times. */
+/** Nests an object `levels` deep. */
 export function nested(levels: number, around: (inner: unknown) => unknown = (a) => ({ a })): unknown {
   let value: unknown = "bottom";
   for (let level = 0; level < levels; level++) value = around(value);
@@ -26,9 +26,9 @@ const fail = (): never => {
   throw new Error("it does not want to be looked at");
 };
 const throwing = new Proxy({}, { get: fail, ownKeys: fail, getPrototypeOf: fail, has: fail });
-/** A toJSON that returns the like of itself, time and again. */
+/** toJSON returns a new object with the same toJSON, without end. */
 export const anew = (): object => ({ toJSON: anew });
-/** An object of which every key holds such an object. */
+/** An object with infinitely nested keys. */
 const bottomless = (): object =>
   new Proxy(
     {},
@@ -67,8 +67,8 @@ const PLAIN: Odd[] = [
   odd("Infinity", () => Infinity),
   odd("a lone surrogate", () => "a\ud800b"),
   odd("NUL", () => "a\0b"),
-  odd("a huge text", () => "ä".repeat(300_000)),
-  odd("LangGraph's own words", () => "[unable to serialize, circular reference is too complex to analyze]"),
+  odd("a huge string", () => "ä".repeat(300_000)),
+  odd("a placeholder of LangGraph", () => "[unable to serialize, circular reference is too complex to analyze]"),
   odd("__proto__", () => JSON.parse('{"__proto__": {"toJSON": 1}, "constructor": null}') as unknown),
   odd("a Date", () => new Date(0)),
   odd("no Date", () => new Date(NaN)),
@@ -94,7 +94,7 @@ const BAD: Odd[] = [
   odd("a class", () => Account),
   odd("a symbol", () => Symbol("odd")),
   odd("a toJSON that throws", () => ({ toJSON: fail })),
-  odd("a toJSON that returns itself anew", anew),
+  odd("a toJSON that returns a new copy of itself", anew),
   odd("a toJSON that returns itself", () => ({
     a: 1,
     toJSON(): unknown {
@@ -103,12 +103,12 @@ const BAD: Odd[] = [
   })),
   odd("a toJSON that returns a BigInt", () => ({ toJSON: () => 1n })),
   odd("a toJSON that returns a function", () => ({ toJSON: () => () => 1 })),
-  odd("a toJSON that returns nothing", () => ({ toJSON: () => undefined })),
+  odd("a toJSON that returns undefined", () => ({ toJSON: () => undefined })),
   odd("a toJSON that throws the second time", () => {
     let calls = 0;
     return { toJSON: () => (calls++ === 0 ? { a: 1 } : fail()) };
   }),
-  odd("a toJSON that is none", () => ({ toJSON: 5 })),
+  odd("a toJSON that is not a function", () => ({ toJSON: 5 })),
   odd(
     "a toDict that throws",
     () =>
@@ -117,7 +117,7 @@ const BAD: Odd[] = [
       })(),
   ),
   odd(
-    "a toDict that returns nothing",
+    "a toDict that returns undefined",
     () =>
       new (class {
         toDict = () => undefined;
@@ -128,19 +128,19 @@ const BAD: Odd[] = [
       return fail();
     },
   })),
-  odd("a fixed getter that throws", () => Object.defineProperty({}, "a", { get: fail, enumerable: true })),
+  odd("a non-configurable getter that throws", () => Object.defineProperty({}, "a", { get: fail, enumerable: true })),
   odd("a revoked proxy", () => revoked()),
-  odd("a revoked list", () => revoked([])),
+  odd("a revoked array proxy", () => revoked([])),
   odd("a proxy that throws", () => throwing),
-  odd("a bottomless object", bottomless),
+  odd("an infinitely deep object", bottomless),
   odd("a cycle", () => cycle(false)),
   odd("a frozen cycle", () => cycle(true)),
-  odd("a Map that holds itself", () => {
+  odd("a Map that contains itself", () => {
     const map = new Map<string, unknown>();
     return map.set("map", map);
   }),
   odd(
-    "a Map with keys of all kinds",
+    "a Map with non-string keys",
     () =>
       new Map<unknown, unknown>([
         [{}, 1],
@@ -148,9 +148,9 @@ const BAD: Odd[] = [
         [null, 3],
       ]),
   ),
-  odd("an Error of a symbol", () => changed(new Error(), { message: Symbol("message") })),
-  odd("a constructor of no class", () => constructorOf(["child_process", "exec"])),
-  odd("a message of no message", () =>
+  odd("an Error with a symbol message", () => changed(new Error(), { message: Symbol("message") })),
+  odd("a constructor record of an unknown class", () => constructorOf(["child_process", "exec"])),
+  odd("a message record with invalid content", () =>
     constructorOf(["langchain_core", "messages", "HumanMessage"], { content: 5 }),
   ),
   odd("a message without kwargs", () => ({
@@ -160,16 +160,16 @@ const BAD: Odd[] = [
   })),
   odd("a secret", () => ({ lc: 1, type: "secret", id: ["KEY"] })),
   odd("not implemented", () => ({ lc: 1, type: "not_implemented", id: ["x"] })),
-  odd("a broken record", () => ({ lc: 2, type: "constructor", id: ["RegExp"], args: ["(", ""] })),
+  odd("a malformed constructor record", () => ({ lc: 2, type: "constructor", id: ["RegExp"], args: ["(", ""] })),
   odd("an escaped object", () => ({ __lc_escaped__: { lc: 1 } })),
-  odd("a message of the project's own", () => new OwnMessage("hello")),
+  odd("a custom message class", () => new OwnMessage("hello")),
   odd(
-    "a message with a constructor in it",
+    "a message that contains a constructor record",
     () => new HumanMessage({ content: "x", additional_kwargs: { a: constructorOf(["x", "Y"]) } }),
   ),
   odd("a message without metadata", () => changed(new AIMessage("x"), { response_metadata: null })),
   odd("a chunk without chunks", () => changed(new AIMessageChunk("x"), { tool_call_chunks: {} })),
-  odd("a message whose content is none", () =>
+  odd("a message with BigInt content", () =>
     changed(new ToolMessage({ content: "x", tool_call_id: "1" }), { content: 1n }),
   ),
 ];
@@ -180,14 +180,14 @@ const deep: fc.Arbitrary<Odd> = fc
     fc.constantFrom("objects", "lists", "Maps"),
   )
   .map(([levels, kind]) =>
-    odd(`${levels} ${kind} in each other`, () =>
+    odd(`${levels} nested ${kind}`, () =>
       nested(levels, (a) => (kind === "objects" ? { a } : kind === "lists" ? [a] : new Map([["a", a]]))),
     ),
   );
 
 const AROUND: [name: string, around: (inner: unknown) => unknown][] = [
   ["in an object", (value) => ({ inner: value })],
-  ["in a list", (value) => [1, value]],
+  ["in an array", (value) => [1, value]],
   ["in a Map", (value) => new Map([["inner", value]])],
   ["in a Set", (value) => new Set([value])],
   ["in a frozen object", (value) => Object.freeze({ inner: value })],
@@ -210,7 +210,7 @@ const AROUND: [name: string, around: (inner: unknown) => unknown][] = [
   ],
 ];
 
-/** An odd value, by itself or inside of up to two others. */
+/** An odd value, optionally inside up to two containers. */
 export const oddValues: fc.Arbitrary<Odd> = fc
   .tuple(
     fc.oneof(
@@ -227,14 +227,14 @@ export const oddValues: fc.Arbitrary<Odd> = fc
     ),
   );
 
-/** Things that only make sense thrown, beside all others. */
+/** Values to throw, in addition to all odd values. */
 const THROWN: Odd[] = [
   odd("a message that is a symbol", () => ({ message: Symbol("message") })),
   odd("a message that is a BigInt", () => ({ message: 1n })),
   odd("a toString that throws", () => ({ toString: fail })),
   odd("an object without a prototype", () => Object.create(null) as unknown),
-  odd("a chain of causes without end", () => endless()),
-  odd("a chain of causes in a circle", () => {
+  odd("an infinite chain of causes", () => endless()),
+  odd("a circular chain of causes", () => {
     const [one, two] = [new Error("one"), new Error("two")];
     one.cause = two;
     two.cause = one;
@@ -250,12 +250,12 @@ const THROWN: Odd[] = [
   ),
   odd("a frozen error", () => Object.freeze(new Error("frozen"))),
   odd("a huge message", () => new Error("x".repeat(3_000_000))),
-  odd("NUL and half a surrogate in the message", () => new Error("a\0b\ud800")),
+  odd("NUL and a lone surrogate in the message", () => new Error("a\0b\ud800")),
   odd("several errors", () => new AggregateError([endless(), 1n, fail], "several")),
-  odd("what looks like an interrupt", () => ({ name: "GraphInterrupt" })),
-  odd("what looks like a command", () => ({ name: "ParentCommand" })),
-  odd("what looks like a bubble", () => ({ is_bubble_up: true })),
-  odd("an empty text", () => ""),
+  odd("a value that looks like an interrupt", () => ({ name: "GraphInterrupt" })),
+  odd("a value that looks like a command", () => ({ name: "ParentCommand" })),
+  odd("a value that looks like a bubble-up error", () => ({ is_bubble_up: true })),
+  odd("an empty string", () => ""),
 ];
 
 function endless(): Error {

@@ -1,4 +1,4 @@
-/** Containment as it is defined: each part of the filter against each of the value. */
+/** Reference implementation of containment: compares every part of the filter with every part of the value. */
 export function plainContains(value: unknown, filter: unknown): boolean {
   if (Array.isArray(filter)) {
     return Array.isArray(value) && filter.every((part) => value.some((item) => plainContains(item, part)));

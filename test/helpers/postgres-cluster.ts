@@ -1,4 +1,4 @@
-/** A PostgreSQL server of the test's own, which it may restart. */
+/** A separate PostgreSQL server that the test can restart. */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ const BIN = existsSync(VERSIONS)
       .find((folder) => existsSync(join(folder, "initdb")))
   : undefined;
 
-/** Why no server can be started here; undefined when one can. */
+/** Why no server can be started on this machine; undefined if one can. */
 export const noCluster = ((): string | undefined => {
   if (!BIN) return `no ${VERSIONS}/*/bin/initdb`;
   if (process.getuid?.() === 0 && !existsSync("/usr/sbin/runuser")) return "root without runuser";
@@ -34,7 +34,7 @@ export class PostgresCluster {
     this.uri = `postgresql://postgres@127.0.0.1:${port}/postgres`;
   }
 
-  /** `settings` are the server's own, such as `max_connections`. */
+  /** @param settings server settings, such as `max_connections` */
   static async start(settings: Readonly<Record<string, number>> = {}): Promise<PostgresCluster> {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-postgres-"));
     if (process.getuid?.() === 0) await run("chown", ["postgres", folder]);
@@ -45,7 +45,7 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** As when the machine fails: no client is asked, nothing is tidied up. */
+  /** Restarts in immediate mode, as after a crash: connections are dropped without a checkpoint. */
   async restart(): Promise<void> {
     await this.#control("restart", "-m", "immediate");
   }
@@ -61,7 +61,7 @@ export class PostgresCluster {
   }
 }
 
-/** Runs a program of PostgreSQL, which refuses to run as root. */
+/** Runs a PostgreSQL program as another user, because PostgreSQL refuses to run as root. */
 async function asOwner(program: string, args: string[]): Promise<void> {
   const command = [join(BIN ?? "", program), ...args];
   if (process.getuid?.() === 0) await run("runuser", ["-u", "postgres", "--", ...command], { cwd: "/" });

@@ -1,4 +1,4 @@
-/** Processes of their own on a PostgreSQL schema, told what to do by the test. */
+/** Child processes on a shared PostgreSQL schema, controlled by the test. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -26,12 +26,12 @@ export class StorageProcess {
     this.#child.send(order);
   }
 
-  /** Resolves when the process has told this; rejects when it has ended without. */
+  /** Resolves when the process has sent this message; rejects if it exits first. */
   told(news: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
         if (this.#news.includes(news)) resolve();
-        else if (this.#child.exitCode !== null) reject(new Error(`the process ended without "${news}"`));
+        else if (this.#child.exitCode !== null) reject(new Error(`the process exited without sending "${news}"`));
         else return;
         this.#listeners.delete(look);
       };

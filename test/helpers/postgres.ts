@@ -1,4 +1,7 @@
-/** A PostgreSQL server for tests: one schema a worker, dropped at the end; a loud skip where there is no server. */
+/**
+ * A PostgreSQL server for tests. Each worker uses one schema, dropped at the end. Tests are skipped with a
+ * message if there is no server.
+ */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, describe, inject, it } from "vitest";
@@ -19,14 +22,14 @@ export class TestPostgres {
     this.pool.on("error", () => undefined);
   }
 
-  /** The server under a name that `terminate` finds again. */
+  /** The URI with an application name, by which `terminate` finds the connections. */
   named(name: string): string {
     const named = new URL(this.uri);
     named.searchParams.set("application_name", `${this.schema} ${name}`);
     return named.href;
   }
 
-  /** What a storage on the schema is opened with; its connections are named `pool` and `locks`. */
+  /** Options to open a storage on the schema. Its connections are named `pool` and `locks`. */
   options(checkpointer_options: StorageOptions["checkpointer_options"] = {}): StorageOptions {
     return {
       checkpointer_scheme: "postgres",
@@ -40,7 +43,7 @@ export class TestPostgres {
     };
   }
 
-  /** A storage, closed by `close()`. */
+  /** Opens a storage; `close()` of this class closes it. */
   async open(
     checkpointer_options?: StorageOptions["checkpointer_options"],
     more: Partial<StorageOptions> = {},
@@ -50,12 +53,12 @@ export class TestPostgres {
     return storage;
   }
 
-  /** Close what `open` opened. */
+  /** Closes all storages that `open` opened. */
   async close(): Promise<void> {
     for (const storage of this.#opened.splice(0)) await storage.close();
   }
 
-  /** Forget a storage that the test closed itself. */
+  /** Stops tracking a storage that the test closed itself. */
   forget(storage: Storage): void {
     this.#opened.splice(this.#opened.indexOf(storage), 1);
   }
@@ -67,7 +70,7 @@ export class TestPostgres {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** Empty every table of the schema but those that hold versions. For a few rows TRUNCATE takes far longer. */
+  /** Empties all tables of the schema except version tables. DELETE is much faster than TRUNCATE for a few rows. */
   async empty(): Promise<void> {
     const tables = await this.sql<{ name: string }>(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -75,11 +78,11 @@ export class TestPostgres {
        ORDER BY tablename = 'gs_fact_counts'`,
       [this.schema],
     );
-    // What is counted goes before the counts.
+    // Rows must be deleted before the table of their counts.
     await this.sql(tables.map(({ name }) => `DELETE FROM ${name};`).join("\n"));
   }
 
-  /** End the server's side of connections. Returns how many there were. */
+  /** Terminates connections on the server and returns their number. */
   async terminate(name: "pool" | "locks"): Promise<number> {
     const ended = await this.sql(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -98,13 +101,14 @@ const uri = postgresUri();
 const unreachable = await whyUnreachable();
 
 /**
- * Declare tests that need a PostgreSQL server: that of GRAPH_SERVE_TEST_POSTGRES_URI, else the one at 127.0.0.1:5432.
- * Without one they are skipped under a name that says why, or fail when GRAPH_SERVE_REQUIRE_BACKENDS lists postgres.
+ * Declares tests on the PostgreSQL server at GRAPH_SERVE_TEST_POSTGRES_URI, by default 127.0.0.1:5432.
+ * Without a server they are skipped with the reason in their title, or fail if GRAPH_SERVE_REQUIRE_BACKENDS
+ * lists postgres.
  */
 export const withPostgres = (title: string, declare: (postgres: TestPostgres) => void): void =>
   onPostgres(title, declare, false);
 
-/** As `withPostgres`, for tests of the tables themselves: in a schema of their own, which is not there at first. */
+/** Like `withPostgres`, for tests of the tables themselves: uses a separate schema that does not exist at first. */
 export const withOwnSchema = (title: string, declare: (postgres: TestPostgres) => void): void =>
   onPostgres(title, declare, true);
 
@@ -114,7 +118,7 @@ function onPostgres(title: string, declare: (postgres: TestPostgres) => void, ow
     return;
   }
   describe(title, () => {
-    // The files of a worker come one after another; each leaves the tables as empty as it found them.
+    // Files of a worker run one after another in the same schema, and each leaves the tables empty.
     const name = ownSchema ? randomBytes(6).toString("hex") : process.pid;
     const postgres = new TestPostgres(uri, `${inject("schemaPrefix")}${name}`);
     afterAll(async () => {
@@ -135,10 +139,10 @@ async function whyUnreachable(): Promise<string | undefined> {
   } catch (error) {
     const reason = error instanceof Error ? error.message || error.name : String(error);
     if (process.env.GRAPH_SERVE_REQUIRE_BACKENDS?.split(",").includes("postgres")) {
-      throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS asks for postgres: ${reason}`);
+      throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS requires postgres: ${reason}`);
     }
     process.stderr.write(
-      `Tests of PostgreSQL are skipped: ${reason}. Set ${POSTGRES_VARIABLE} to a server's URI.\n`,
+      `PostgreSQL tests are skipped: ${reason}. Set ${POSTGRES_VARIABLE} to the URI of a server.\n`,
     );
     return reason;
   }

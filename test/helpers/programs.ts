@@ -1,4 +1,4 @@
-/** Programs of the system that tests start for themselves; a loud skip where one is missing. */
+/** System programs that tests start. Tests are skipped with a message if a program is not installed. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import { describe, it } from "vitest";
 
 const FOLDERS = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
 
-/** Declare tests that need a program; its path is what `declare` gets. */
+/** Declares tests that need a program and passes its path to `declare`. */
 export function withProgram(name: string, title: string, declare: (path: string) => void): void {
   const path = FOLDERS.map((folder) => join(folder, name)).find((file) => existsSync(file));
   if (path !== undefined) {
@@ -22,7 +22,7 @@ export function withProgram(name: string, title: string, declare: (path: string)
 const LIMIT_MS = 30_000;
 const STEP_MS = 50;
 
-/** Start a program that listens on `port`; resolves when it does. */
+/** Starts a program and resolves when it listens on `port`. */
 export async function startListening(command: readonly string[], port: number): Promise<ChildProcess> {
   const [program = "", ...args] = command;
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
@@ -55,13 +55,13 @@ export async function stopProgram(child: ChildProcess, signal: NodeJS.Signals = 
   await ended;
 }
 
-/** The command as a user who is not root, for programs that refuse root. */
+/** Wraps a command to run as another user, for programs that refuse to run as root. */
 export function asOther(user: string, command: readonly string[]): string[] {
   if (process.getuid?.() !== 0) return [...command];
   return ["runuser", "-u", user, "--", ...command];
 }
 
-/** Give a file or folder to the user of `asOther`. */
+/** Changes the owner of a file or folder to the user of `asOther`. */
 export function giveTo(user: string, path: string): void {
   if (process.getuid?.() === 0) spawnSync("chown", ["-R", user, path]);
 }

@@ -1,4 +1,4 @@
-/** A Redis server of the test's own, which it may kill and start again; it keeps what it acknowledged, or nothing. */
+/** A separate Redis server that the test can kill and restart, with or without persistence. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.js";
 
-/** Why no server can be started here; undefined when one can. */
+/** Why no server can be started on this machine; undefined if one can. */
 export const noRedisProcess = ((): string | undefined => {
   try {
     execFileSync("redis-server", ["--version"], { stdio: "pipe" });
@@ -38,7 +38,7 @@ export class RedisProcess {
     return redis;
   }
 
-  /** Resolves when the server takes connections. */
+  /** Resolves when the server accepts connections. */
   async restart(): Promise<void> {
     await this.kill();
     const options = { "--port": String(this.#port), "--bind": "127.0.0.1", "--dir": this.#folder };
@@ -51,11 +51,11 @@ export class RedisProcess {
         log += String(chunk);
         if (log.includes("Ready to accept connections")) resolve();
       });
-      child.once("exit", () => reject(new Error(`redis-server ended: ${log}`)));
+      child.once("exit", () => reject(new Error(`redis-server exited: ${log}`)));
     });
   }
 
-  /** As when the machine fails: no client is told. */
+  /** Kills the server without closing connections first, as in a power failure. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;

@@ -1,4 +1,7 @@
-/** A Redis server for tests: one key prefix a test file, whose keys are removed at the end; a loud skip without one. */
+/**
+ * A Redis server for tests. Each test file uses one key prefix, removed at the end. Tests are skipped with a
+ * message if there is no server.
+ */
 import { randomBytes } from "node:crypto";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, it } from "vitest";
@@ -11,11 +14,11 @@ const uri = process.env[URI_VARIABLE] ?? "redis://127.0.0.1:6379";
 export class TestRedis {
   readonly uri = uri;
   readonly prefix = `test-${randomBytes(6).toString("hex")}:`;
-  /** For looking behind the storage. */
+  /** Direct access to the keys of the storage. */
   readonly client = createClient({ url: uri }).on("error", () => undefined);
   readonly #opened: Storage[] = [];
 
-  /** What a storage on this file's keys is opened with. */
+  /** Options to open a storage with the key prefix of this file. */
   options(checkpointer_options: StorageOptions["checkpointer_options"] = {}): StorageOptions {
     return {
       checkpointer_scheme: "redis",
@@ -29,7 +32,7 @@ export class TestRedis {
     };
   }
 
-  /** A storage, closed by `close()`. */
+  /** Opens a storage; `close()` of this class closes it. */
   async open(checkpointer_options?: StorageOptions["checkpointer_options"]): Promise<Storage> {
     const storage = await openStorage(this.options(checkpointer_options));
     this.#opened.push(storage);
@@ -40,7 +43,7 @@ export class TestRedis {
     for (const storage of this.#opened.splice(0)) await storage.close();
   }
 
-  /** Keys of this file. */
+  /** All keys with the prefix of this file. */
   async keys(): Promise<string[]> {
     const found: string[] = [];
     for await (const keys of this.client.scanIterator({ MATCH: `${this.prefix}*`, COUNT: 1000 })) {
@@ -58,8 +61,9 @@ export class TestRedis {
 const unreachable = await whyUnreachable();
 
 /**
- * Declare tests that need a Redis server: that of GRAPH_SERVE_TEST_REDIS_URI, else the one at 127.0.0.1:6379. Without
- * one they are skipped under a name that says why, or fail when GRAPH_SERVE_REQUIRE_BACKENDS lists redis.
+ * Declares tests on the Redis server at GRAPH_SERVE_TEST_REDIS_URI, by default 127.0.0.1:6379. Without a
+ * server they are skipped with the reason in their title, or fail if GRAPH_SERVE_REQUIRE_BACKENDS lists
+ * redis.
  */
 export function withRedis(title: string, declare: (redis: TestRedis) => void): void {
   if (unreachable !== undefined) {
@@ -91,9 +95,9 @@ async function whyUnreachable(): Promise<string | undefined> {
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = message || code || "no answer";
     if (process.env.GRAPH_SERVE_REQUIRE_BACKENDS?.split(",").includes("redis")) {
-      throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS asks for redis: ${reason}`);
+      throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS requires redis: ${reason}`);
     }
-    process.stderr.write(`Tests of Redis are skipped: ${reason}. Set ${URI_VARIABLE} to a server's URI.\n`);
+    process.stderr.write(`Redis tests are skipped: ${reason}. Set ${URI_VARIABLE} to the URI of a server.\n`);
     return reason;
   }
 }

@@ -1,7 +1,7 @@
-/** A part of a storage that is away now and then. */
+/** Wraps a part of a storage so that chosen calls fail. */
 import { StorageUnavailableError } from "../../src/support/errors.js";
 
-/** The part, but for calls of which `isRefused` says so: the storage does not carry them out. */
+/** Rejects the calls for which `isRefused` returns true, without executing them. */
 export function refusing<T extends object>(part: T, isRefused: (name: string) => boolean): T {
   return new Proxy(part, {
     get: (table, name) => {

@@ -1,4 +1,4 @@
-/** Schemas in a few words, for tables that people read. */
+/** Renders JSON schemas as short text for tables in the docs. */
 import type { TSchema } from "@sinclair/typebox";
 
 interface Readable {
@@ -14,7 +14,7 @@ interface Readable {
   maxProperties?: number;
 }
 
-/** The type of a field; null is left out, since it means the same as leaving the field out. */
+/** The type of a field. `null` is omitted, because it has the same effect as omitting the field. */
 export function typeText(schema: TSchema): string {
   const { type, enum: values, anyOf, items, format, title } = schema as Readable;
   if (title !== undefined) return title;
@@ -38,8 +38,8 @@ function rangeText({ minimum, maximum, exclusiveMinimum, maxProperties }: Readab
   return parts.join(" ");
 }
 
-/** The default of a field, as one writes it; empty when there is none. */
+/** The default of a field as JSON; empty if there is none. */
 export function defaultText(schema: TSchema): string {
   const value: unknown = schema.default;
-  return value === undefined ? "" : `\`${JSON.stringify(value)}\``;
+  return value === undefined ? "" : `\`${JSON.stringify(value)}\`;
 }

@@ -1,4 +1,4 @@
-/** Servers in processes of their own that share one database, and the log that their graph writes. */
+/** Server processes that share one database, and the log that their graph writes. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -18,12 +18,12 @@ import { withPostgres } from "./postgres.js";
 
 const SERVER = fileURLToPath(new URL("../fixtures/serve-ledger.ts", import.meta.url));
 const SHIFT = new URL("./shift-clock.mjs", import.meta.url).href;
-/** For what takes a second on an idle machine. */
+/** For operations that take a second on an idle machine. */
 export const PATIENCE = { timeout: 60_000, interval: 50 };
 
 export class ServerProcess {
   readonly url: string;
-  /** The official SDK; a call that fails is not tried again. */
+  /** The official SDK without retries. */
   readonly client: Client;
   readonly request: TestServer["request"];
   readonly fetch: TestServer["fetch"];
@@ -40,7 +40,7 @@ export class ServerProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** A run of the background. */
+  /** Starts a background run. */
   async begin(thread_id: string, gate: string | null, more: object = {}): Promise<Run> {
     const input = { messages: [{ role: "user", content: gate ?? "go" }], gate, ...more };
     const body = { assistant_id: "ledger", input, if_not_exists: "create" };
@@ -50,17 +50,17 @@ export class ServerProcess {
     return answer.body as Run;
   }
 
-  /** The row of a run, as this server tells it. */
+  /** The row of a run, read through this server. */
   async run({ thread_id, run_id }: Pick<Run, "thread_id" | "run_id">): Promise<Run> {
     return (await this.client.runs.get(thread_id, run_id)) as unknown as Run;
   }
 
-  /** Let the runs of this process pass a gate. */
+  /** Opens a gate for the runs of this process. */
   open(gate: string): void {
     this.#child.send({ open: gate });
   }
 
-  /** Set how wrong the clock of this process is; for one that was started with a shifted clock. */
+  /** Sets the clock offset of a process that was started with `shiftMs`. */
   shiftClock(shiftMs: number): void {
     this.#child.send({ shiftMs });
   }
@@ -69,12 +69,12 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
-  /** Resolves when the process is gone, whatever ended it. */
+  /** Resolves when the process has exited, for any reason. */
   async gone(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "exit");
   }
 
-  /** Resolves when the process is gone. */
+  /** Kills the process and resolves when it has exited. */
   async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");
@@ -106,19 +106,19 @@ export class ServerProcesses {
     return this.#running.find((server) => server.pid === pid);
   }
 
-  /** Those that were started. */
+  /** Runs `work` for every started server. */
   all(work: (server: ServerProcess) => void): void {
     this.#running.forEach(work);
   }
 
-  /** Kill all but one. */
+  /** Kills all servers except `kept`. */
   async killOthers(kept?: ServerProcess): Promise<void> {
     await Promise.all(this.#running.filter((server) => server !== kept).map((server) => server.kill()));
   }
 
   /**
-   * @param more settings of these alone
-   * @param shiftMs how wrong their clocks are
+   * @param more settings for these servers only
+   * @param shiftMs clock offset in milliseconds
    */
   async start(count: number, more: Partial<Settings> = {}, shiftMs?: number): Promise<ServerProcess[]> {
     const settings = JSON.stringify({ ...this.#settings(), ...more });
@@ -128,7 +128,7 @@ export class ServerProcesses {
         const env = { ...process.env, SHIFT_MS: String(shiftMs ?? 0) };
         const child = fork(SERVER, [settings, this.#log], { execArgv, env });
         const ended = new AbortController();
-        child.once("exit", (code) => ended.abort(new Error(`a server ended with ${code} while it started`)));
+        child.once("exit", (code) => ended.abort(new Error(`a server exited with code ${code} during startup`)));
         const [url] = (await once(child, "message", { signal: ended.signal })) as [string];
         const server = new ServerProcess(child, url);
         this.#running.push(server);
@@ -141,19 +141,19 @@ export class ServerProcesses {
     return (await this.start(1, more))[0] as ServerProcess;
   }
 
-  /** What the graph wrote of a thread, in the order in which it came about. */
+  /** The log lines that the graph wrote for a thread, in order. */
   ledger(thread: string): LedgerLine[] {
     const lines = this.#read().split("\n").filter(Boolean);
     return lines.map((line) => JSON.parse(line) as LedgerLine).filter((line) => line.thread === thread);
   }
 
-  /** The nodes of a run that began, in their order; see `createTrails`. */
+  /** The nodes that a run has started, in order; see `createTrails`. */
   nodes({ thread_id, run_id }: Pick<Run, "thread_id" | "run_id">): string[] {
     const lines = this.ledger(thread_id) as (LedgerLine | TrailLine)[];
     return lines.flatMap((line) => (line.what === "node" && line.run === run_id ? line.node : []));
   }
 
-  /** Fails when two runs were in flight on a thread at once; a run of a process that was killed is over. */
+  /** Fails if two runs of a thread overlapped. A run of a killed process counts as ended. */
   expectTurns(thread: string, killed: readonly ServerProcess[] = []): void {
     const dead = new Set(killed.map(({ pid }) => pid));
     let inFlight: LedgerLine | undefined;
@@ -168,7 +168,7 @@ export class ServerProcesses {
     }
   }
 
-  /** Resolves when a run has begun: its first node has executed. */
+  /** Resolves when the first node of a run has executed. */
   async begun({ thread_id, run_id }: Pick<Run, "thread_id" | "run_id">): Promise<void> {
     await expect.poll(() => this.ledger(thread_id).some(({ run }) => run === run_id), PATIENCE).toBe(true);
   }
@@ -186,7 +186,7 @@ export class ServerProcesses {
   }
 }
 
-/** Declare tests of several servers on one database; the servers end with the tests. */
+/** Declares tests with several servers on one database. The servers stop at the end of each test. */
 export function onServers(
   settings: () => Partial<Settings>,
   declare: (servers: ServerProcesses) => void,
@@ -197,7 +197,7 @@ export function onServers(
   declare(servers);
 }
 
-/** As `onServers`, for each backend that several processes may share; `more` are other settings than its own. */
+/** Like `onServers`, for every backend that processes can share. `more` are additional settings. */
 export function onSharedBackends(
   title: string,
   declare: (servers: ServerProcesses) => void,
@@ -211,7 +211,7 @@ export function onSharedBackends(
   );
 }
 
-/** The queue is as long as that of a server with default settings. */
+/** Uses the default queue length of a server. */
 export function settingsOf({
   checkpointer_scheme,
   checkpointer_uri,

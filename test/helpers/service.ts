@@ -10,18 +10,18 @@ export interface TestServiceOptions {
   settings?: Partial<Settings>;
   logger?: Logger;
   authenticate?: Authenticate;
-  /** In memory when left out; closed with the service. */
+  /** In memory by default. Closed with the service. */
   storage?: Storage;
 }
 
-/** A service in memory, unless the settings say otherwise; closed when the test ends. */
+/** A service in memory unless the settings say otherwise, closed at the end of the test. */
 export async function openTestService(options: TestServiceOptions): Promise<Service> {
   const service = await openService(options);
   onTestFinished(() => service.close(0));
   return service;
 }
 
-/** A logger that remembers; `of(level)` gives the messages. */
+/** A logger that records its lines; `of(level)` returns the messages of a level. */
 export function recordingLogger() {
   const lines: { level: string; message: string; fields: object }[] = [];
   const at = (level: string) => (fields: object, message: string) =>
@@ -42,7 +42,7 @@ export interface StreamEvent {
   data: unknown;
 }
 
-/** All frames of a stream, their data parsed. */
+/** All frames of a stream with parsed data. */
 export async function readAll(stream: {
   frames: AsyncIterable<readonly { id: number; event: string; data: string }[]>;
 }) {

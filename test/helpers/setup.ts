@@ -1,4 +1,4 @@
-/** After each file: files share a process, so what one leaves behind would meet the next one. */
+/** Runs after each test file: files share a process, so leftovers of one would affect the next. */
 import { afterAll, expect, vi } from "vitest";
 
 const { setTimeout: realTimeout, Date: realDate } = globalThis;
@@ -6,5 +6,5 @@ const { setTimeout: realTimeout, Date: realDate } = globalThis;
 afterAll(() => {
   const left = [setTimeout !== realTimeout && "setTimeout", Date !== realDate && "Date"].filter(Boolean);
   vi.useRealTimers();
-  expect(left, "a fake clock that the file left behind").toEqual([]);
+  expect(left, "the test file left a fake clock behind").toEqual([]);
 });

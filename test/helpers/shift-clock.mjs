@@ -1,4 +1,4 @@
-/** Loaded with `--import` by a process whose wall clock is to be wrong by SHIFT_MS, or by what `shiftClock` sets. */
+/** Loaded with `--import` to shift the wall clock of a process by SHIFT_MS or by `shiftClock`. */
 const RealDate = Date;
 let shift = Number(process.env.SHIFT_MS ?? 0);
 

@@ -1,28 +1,28 @@
-/** Reads the source tree as a list of files with what each imports, for the test of the architecture. */
+/** Lists the source files with their imports, for the architecture test. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript";
 
 export interface Import {
   from: string;
-  /** A file of the tree, or the specifier of a package. */
+  /** A file of the tree, or a package specifier. */
   to: string;
-  /** Made by `import()`, when it is needed. */
+  /** A dynamic `import()`. */
   isLazy: boolean;
   isTypeOnly: boolean;
 }
 
 export interface Source {
-  /** Path below the folder, with slashes. */
+  /** Path relative to the folder, with slashes. */
   file: string;
   lines: number;
   imports: Import[];
   hasDefaultExport: boolean;
-  /** Lines on which the type `any` is written. */
+  /** Lines that contain the type `any`. */
   anyLines: number[];
 }
 
-/** Every TypeScript file below `folder`, by name. */
+/** All TypeScript files below `folder`, sorted by name. */
 export function readSourceTree(folder: string): Source[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))

@@ -6,7 +6,7 @@ export interface SseEvent {
   data: unknown;
 }
 
-/** The events of a streaming response, their data parsed. */
+/** Yields the events of a streaming response with parsed data. */
 export async function* readEvents(response: Response): AsyncGenerator<SseEvent, void, undefined> {
   if (!response.body) return;
   const events = response.body

@@ -2,7 +2,7 @@ import { createServer, connect, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** A way to a server that can be blocked: connections stay open, but nothing gets through any more. */
+/** A TCP relay to a server that can be blocked: connections stay open without passing data. */
 export class TcpRelay {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -38,7 +38,7 @@ export class TcpRelay {
     return relay;
   }
 
-  /** A relay to the server that a URI names, and the URI that leads through it. */
+  /** Opens a relay to the server of `uri`, and returns the URI of the relay. */
   static async before(uri: string, defaultPort: number): Promise<{ relay: TcpRelay; uri: string }> {
     const through = new URL(uri);
     const relay = await TcpRelay.open(through.hostname, Number(through.port || defaultPort));
@@ -50,25 +50,28 @@ export class TcpRelay {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Nor is anything taken in: who sends much has to wait. */
+  /** Also stops reading, so senders see back-pressure. */
   block(): void {
     this.#blocked = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Let through again what is connected from now on; what was blocked is ended. */
+  /** Closes the blocked connections and relays new ones. */
   unblock(): void {
     this.#blocked = false;
     this.cut();
   }
 
-  /** End all connections at once. */
+  /** Closes all connections immediately. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
   }
 
-  /** As when the server has gone: connections end, and new ones with them. Returns how many it turned away so far. */
+  /**
+   * Closes all connections and rejects new ones, as if the server had stopped. Returns a counter of rejected
+   * connections.
+   */
   down(): () => number {
     this.#isDown = true;
     this.cut();
@@ -80,7 +83,7 @@ export class TcpRelay {
   }
 
   async close(): Promise<void> {
-    // Who comes while it closes would keep it open.
+    // A connection that arrives during the close would keep the relay open.
     this.#isDown = true;
     this.unblock();
     this.#server.close();

@@ -1,4 +1,4 @@
-/** A small disk of the test's own, which it may fill and make read-only: a tmpfs, so only root has one, on Linux. */
+/** A small tmpfs that a test can fill and make read-only. Requires root on Linux. */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,10 +6,10 @@ import { join } from "node:path";
 
 export class TestDisk {
   readonly folder: string;
-  /** Files that are mounts of their own. */
+  /** Files that are bind mounts. */
   readonly #bound: string[] = [];
 
-  /** @throws when this process may not mount anything */
+  /** @throws if this process may not mount */
   constructor(megabytes: number) {
     this.folder = mkdtempSync(join(tmpdir(), "graph-serve-disk-"));
     try {
@@ -24,7 +24,7 @@ export class TestDisk {
     return join(this.folder, name);
   }
 
-  /** Use up all space; `free` gives it back. */
+  /** Uses up all space; `free` releases it. */
   fill(): void {
     const file = openSync(this.path("ballast"), "a");
     const block = Buffer.alloc(4096);
@@ -41,7 +41,7 @@ export class TestDisk {
     rmSync(this.path("ballast"), { force: true });
   }
 
-  /** Everything on it, or one file of it; no file may be open for writing. */
+  /** Makes the disk or one file on it read-only. No file may be open for writing. */
   makeReadOnly(name?: string): void {
     if (name === undefined) return mount("-o", "remount,ro", this.folder);
     mount("--bind", this.path(name), this.path(name));
@@ -62,7 +62,7 @@ export class TestDisk {
 
 const mount = (...args: string[]): void => void execFileSync("mount", args, { stdio: "pipe" });
 
-/** Why there can be no such disk here; undefined when there can. */
+/** Why no disk can be mounted on this machine; undefined if one can. */
 export const noDisk = ((): string | undefined => {
   try {
     new TestDisk(1).remove();

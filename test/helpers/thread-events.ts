@@ -1,4 +1,4 @@
-/** The events of a thread as a client without any library reads them. */
+/** Reads the events of a thread without a client library. */
 import { onTestFinished } from "vitest";
 import type { Answer, TestServer } from "./app.js";
 
@@ -17,18 +17,18 @@ export const EVERY_CHANNEL = [
 ];
 
 export interface OpenEvents {
-  /** All that have come. */
+  /** All events received so far. */
   readonly events: ThreadEvent[];
-  /** The same as it came. */
+  /** The raw text of the stream. */
   readonly text: string;
-  /** Settles with all that have come, once one is what is looked for. */
+  /** Resolves with all events once one matches; rejects if the stream ends first. */
   until(seen: (event: ThreadEvent) => boolean): Promise<ThreadEvent[]>;
-  /** Settles when the server has ended the stream. */
+  /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>;
   close(): void;
 }
 
-/** Open a stream of events, of every channel unless the filter says otherwise. */
+/** Opens a stream of events on all channels, unless `filter` restricts them. */
 export async function openEvents(
   server: Sender,
   threadId: string,
@@ -71,7 +71,7 @@ function follow(response: Response, leave: AbortController): OpenEvents {
         };
         watchers.add(look);
         look();
-        void ended.then(() => reject(new Error(`the stream ended before it came:\n${text}`)));
+        void ended.then(() => reject(new Error(`the stream ended without the expected event:\n${text}`)));
       }),
   };
 }
@@ -86,11 +86,11 @@ async function read(response: Response, take: (line: string) => void): Promise<v
       lines.forEach(take);
     }
   } catch {
-    // The test has left.
+    // The test has ended the request.
   }
 }
 
-/** Send a command; its answer's body. */
+/** Sends a command and returns the response body. */
 export async function command(
   server: Pick<TestServer, "request">,
   threadId: string,
@@ -119,7 +119,7 @@ export interface CommandBody {
 
 const LAST = ["completed", "failed", "interrupted"];
 
-/** Whether an event is the last of a run, of the one named if one is. */
+/** Whether an event is the last one of any run, or of the given run. */
 export const isLast =
   (runId = "") =>
   ({ event_id, method, params }: ThreadEvent): boolean =>
@@ -128,7 +128,7 @@ export const isLast =
     LAST.includes(String(params.data.event)) &&
     event_id.startsWith(`synth:${runId}`);
 
-/** What the events say, in short: `method event`, below the graph itself with the nodes on the way. */
+/** Summarizes events as `method event`, with the path of nodes for subgraphs. */
 export const outline = (events: readonly ThreadEvent[]): string[] =>
   events.map(({ method, params: { namespace, data } }) =>
     [

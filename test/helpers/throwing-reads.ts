@@ -1,11 +1,11 @@
 export interface ThrowingReads {
   value: object;
   hasThrown(): boolean;
-  /** Which read threw, as `config.configurable`. */
+  /** The path of the property whose read threw, such as `config.configurable`. */
   path(): string;
 }
 
-/** A copy of data whose n-th read throws what a stack that overflows throws. Every later read works again. */
+/** A copy of data whose n-th property read throws a stack overflow error. Later reads succeed. */
 export function throwingAt(nth: number, data: object): ThrowingReads {
   let reads = 0;
   let thrownAt = "";

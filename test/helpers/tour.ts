@@ -1,4 +1,4 @@
-/** Runs the marked blocks of a document, in order, as a reader would: in a clone, in a shell, against real servers. */
+/** Executes the marked blocks of a document in order, in a shell with real servers, as a reader of a clone would. */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -8,13 +8,13 @@ import { installPackage } from "./installed.js";
 import type { Block } from "./markdown.js";
 
 const RUN_LIMIT_MS = 60_000;
-/** Addresses that the document speaks of; here each server has a port of its own. */
+/** Server addresses in the document, replaced by the actual port of each server. */
 const WRITTEN_ADDRESS = /http:\/\/127\.0\.0\.1:(2024|3000)/g;
 
-/** Stands in for npx, which in a clone would build once more; `scripts/check-package.mjs` uses the real one. */
+/** Replaces npx, which would build the package again in a clone. `scripts/check-package.mjs` tests the real one. */
 const NPX =
   '#!/bin/sh\n[ "$1" = graph-serve ] || exit 127\nshift\nexec node "$CLONE/bin/graph-serve.js" "$@"\n';
-/** What a reader has done before, and what these tests cannot do without a network. */
+/** Install commands: already done, and not available without a network. */
 const DONE = /^npm (ci|install)\n/m;
 
 export class Tour {
@@ -38,7 +38,7 @@ export class Tour {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** What the block printed; nothing for a file or a server. */
+  /** The output of the block; empty for a file or a server. */
   async follow({ kind, name, text }: Block): Promise<string> {
     if (kind === "file") await writeFile(join(this.folder, name), this.#here(text));
     else if (kind === "serve") await this.#serve(this.#here(text));
@@ -54,10 +54,10 @@ export class Tour {
     return stdout;
   }
 
-  /** Start a server in place of the one before, and wait until it says where it is. */
+  /** Starts a server after stopping the previous one, and waits until it prints its address. */
   async #serve(script: string): Promise<void> {
     await this.#stop();
-    // The shell becomes the server, which then gets the signals.
+    // `exec` replaces the shell, so that signals reach the server.
     const lines = script.replace(DONE, "").trim().split("\n");
     const command = [...lines.slice(0, -1), `exec ${lines.at(-1)}`].join("\n");
     const server = spawn("bash", ["-euc", command], { ...this.#process, stdio: ["ignore", "pipe", "pipe"] });
@@ -65,7 +65,7 @@ export class Tour {
     this.#address = await addressOf(server);
   }
 
-  /** @throws when the server does not end as it should */
+  /** @throws if the server does not exit with code 0 */
   async #stop(): Promise<void> {
     const server = this.#server;
     if (!server) return;
@@ -73,7 +73,7 @@ export class Tour {
     const exited = server.exitCode === null ? once(server, "exit") : Promise.resolve([server.exitCode]);
     server.kill("SIGTERM");
     const [code] = (await exited) as [number | null];
-    if (code !== 0) throw new Error(`the server ended with ${code}`);
+    if (code !== 0) throw new Error(`the server exited with code ${code}`);
   }
 
   get #process() {
@@ -101,11 +101,11 @@ async function addressOf(server: ChildProcess): Promise<string> {
     };
     server.stdout?.on("data", listen);
     server.stderr?.on("data", listen);
-    server.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${printed}`)));
+    server.once("exit", (code) => reject(new Error(`the server exited with code ${code}: ${printed}`)));
   });
 }
 
-/** Text without what differs from one run to the next: ids, times, durations. */
+/** Removes ids, times and durations, which differ between runs. */
 export function settled(text: string): string {
   return text
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID")

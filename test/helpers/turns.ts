@@ -1,4 +1,4 @@
-/** How often the event loop turns while `work` goes on. */
+/** The number of event loop turns until `work` settles. */
 export async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -1,4 +1,4 @@
-/** A server with two users, of whom one has things and the other asks for them. */
+/** A server with two users: one owns data, and the other requests it. */
 import { expect } from "vitest";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -11,30 +11,30 @@ import { webhooks } from "./webhook-receiver.js";
 
 const PATIENT = { timeout: 20_000 };
 
-/** Stands in everything that is Ann's. */
+/** Part of everything that Ann owns. */
 export const WORD = "pomegranate";
 
-/** A user is who the header `user` says; none when it is missing. */
+/** Reads the identity from the header `user`; anonymous without it. */
 export const byHeader: Authenticate = ({ headers }) =>
   typeof headers.user === "string" ? { identity: headers.user } : null;
 
 export type Ask = (request: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
-/** Ids that a request is about. */
+/** Ids for requests. */
 export interface Target {
   thread: string;
   run: string;
   checkpoint: string;
-  /** A run without a thread of the client's; of a busy thread's target it is in flight. */
+  /** A stateless run. It is in flight in the target of a busy thread. */
   stateless: string;
   cron: string;
-  /** A run with a webhook that does not arrive. */
+  /** A run with an undelivered webhook. */
   hooked: string;
 }
 
 export interface TwoUsers {
   server: TestServer;
-  /** The name of one begins with the name of the other. */
+  /** The name of one user is a prefix of the other's. */
   ann: Ask;
   anna: Ask;
 }
@@ -58,7 +58,7 @@ const field = ({ body }: Answer, name: string) => (body as Record<string, unknow
 
 export const secretInput = { messages: [{ role: "user", content: WORD }] };
 
-/** A thread with a run that has ended, and a word in memory. */
+/** A thread with a finished run and an item in memory. */
 export async function idleThread(ask: Ask): Promise<Target> {
   const thread = String(field(await ask("POST /threads", { metadata: { topic: WORD } }), "thread_id"));
   const run = await ask(`POST /threads/${thread}/runs`, {
@@ -86,7 +86,7 @@ export async function idleThread(ask: Ask): Promise<Target> {
   };
 }
 
-/** A run that has ended, and whose thread is gone. */
+/** A finished run whose thread has been deleted. */
 async function statelessRun(ask: Ask): Promise<string> {
   const run = await ask("POST /runs", { assistant_id: "chat", input: secretInput });
   const thread = String(field(run, "thread_id"));
@@ -94,7 +94,7 @@ async function statelessRun(ask: Ask): Promise<string> {
   return String(field(run, "run_id"));
 }
 
-/** As `idleThread`, with one more run that waits in its graph. */
+/** Like `idleThread`, with another run that waits at its gate. */
 export async function busyThread(ask: Ask): Promise<Target> {
   const target = await idleThread(ask);
   const name = newId();
@@ -111,7 +111,7 @@ export async function busyThread(ask: Ask): Promise<Target> {
   return { ...target, run: run?.run_id ?? "", stateless };
 }
 
-/** Ids of nothing. */
+/** Ids that do not exist. */
 export const nothing = (): Target => ({
   thread: newId(),
   run: newId(),
@@ -121,7 +121,7 @@ export const nothing = (): Target => ({
   hooked: newId(),
 });
 
-/** All that a user can see of what is its own. */
+/** Everything that a user can see of an owned thread. */
 export async function everything(ask: Ask, { thread }: Target): Promise<string> {
   const answers = [
     await ask(`GET /threads/${thread}`),
@@ -136,7 +136,7 @@ export async function everything(ask: Ask, { thread }: Target): Promise<string> 
   return answers.map(({ status, text }) => `${status} ${text}`).join("\n");
 }
 
-/** The answer without what every answer has of its own, its ids replaced by what they name. */
+/** The response without its individual headers and with ids replaced by names. */
 export function faceOf({ status, headers, text }: Answer, ids: Target): object {
   const named = (value: string) =>
     value

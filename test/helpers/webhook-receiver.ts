@@ -1,4 +1,4 @@
-/** A receiver of webhooks on loopback: tells what came, and answers what it is told to. */
+/** A webhook receiver on loopback that records requests and returns configured statuses. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -10,16 +10,16 @@ export const webhooks = { secret: SECRET, allow_private: ["127.0.0.1"] };
 export interface Received {
   headers: IncomingHttpHeaders;
   body: string;
-  /** The body read. */
+  /** The parsed body. */
   run: { run_id: string; status: string; values: Record<string, unknown> | null; error: string | null };
 }
 
 export interface Receiver {
   url: string;
   received: Received[];
-  /** The next one, or the first that nobody has asked for. */
+  /** The next webhook, or the first that has not been returned yet. */
   next(): Promise<Received>;
-  /** Statuses of the answers to come, and of those after them. */
+  /** Statuses of the next responses, and of all later ones. */
   answers: number[];
   otherwise: number;
 }

@@ -137,7 +137,7 @@ onEveryBackend("select on a history", (backend) => {
     const long = () => loaded.filter((text) => text.includes("kept apart")).length;
     await history(server, path, { select: ["checkpoint", "changed_keys", "created_at", "next"] });
     // These keep a checkpoint as one document.
-    const keepsWhole = ["mongodb", "a storage of one's own"].includes(name);
+    const keepsWhole = ["mongodb", "a custom storage"].includes(name);
     if (!keepsWhole) expect(long()).toBe(0);
     await history(server, path, { select: ["checkpoint", "changed_keys", "created_at", "tasks"] });
     // What the task wrote stands beside its checkpoint, once.

@@ -64,7 +64,7 @@ onEveryBackend("a thread that a run creates", (backend) => {
   });
 
   it("has it while a delayed run waits", async () => {
-    if (backend().name === "a storage of one's own") return;
+    if (backend().name === "a custom storage") return;
     const { user, send, found } = await open({ settings: { delayed_runs: true } });
     const thread = newId();
     await send(`/threads/${thread}/runs`, run({ user }, { ...creating, after_seconds: 3600 }));

@@ -19,7 +19,7 @@ const statusOf = async (service: Service, thread: string, run: string) =>
 
 onEveryBackend("a delayed run", (backend) => {
   /** A storage without timers does not support delayed runs. */
-  const skip = () => backend().name === "a storage of one's own";
+  const skip = () => backend().name === "a custom storage";
   const open = async (more: Partial<Settings> = {}) => {
     const storage = await keptStorage(backend());
     const service = await openTestService({ graphs, settings: { ...settings, ...more }, storage });

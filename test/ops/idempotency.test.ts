@@ -16,7 +16,7 @@ const hello = (): RunCreateRequest => ({
 
 onEveryBackend("a request with an idempotency key", (backend) => {
   /** A storage without timers does not support idempotency keys. */
-  const skip = () => backend().name === "a storage of one's own";
+  const skip = () => backend().name === "a custom storage";
   const open = async () => {
     const storage = await keptStorage(backend());
     const service = await openTestService({ graphs, storage });

@@ -26,7 +26,7 @@ onEveryBackend("a cron", (backend) => {
     return { thread_id, cron_id };
   };
   /** A storage without timers does not support crons. */
-  const skip = () => backend().name === "a storage of one's own";
+  const skip = () => backend().name === "a custom storage";
   /** Backends on which the test can intercept row writes and several servers share the rows. */
   const isBetween = () => ["sqlite", "postgres"].includes(backend().name);
 

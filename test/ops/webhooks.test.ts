@@ -13,7 +13,7 @@ const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOStrin
 
 onEveryBackend("a webhook", (backend) => {
   /** A storage without timers does not support webhooks. */
-  const skip = () => backend().name === "a storage of one's own";
+  const skip = () => backend().name === "a custom storage";
   const open = async (more: Partial<Settings> = {}) => {
     const storage = await keptStorage(backend());
     const settings = { webhooks, delayed_runs: true, crons: true, ...more };

@@ -1,4 +1,4 @@
-/** Each template, made into a project by `init`: it typechecks, serves, and does what its README says. */
+/** Creates a project from each template with `init`: it must typecheck, serve, and match its README. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "graph-serve-init-"));
-  // Stands in for `npm install`: what the templates import is installed here already.
+  // Replaces `npm install`: the templates' dependencies are already installed here.
   await symlink(join(REPOSITORY, "node_modules"), join(folder, "node_modules"), "dir");
   for (const name of names) await initialise(name);
 });
@@ -56,7 +56,7 @@ function diagnosticsOf(projects: string[]): string[] {
     );
 }
 
-/** The curl commands of a README, sent to `url` instead, with all that they print. */
+/** Runs the curl commands of a README against `url` and returns their output. */
 async function runCurls(readme: string, url: string): Promise<string> {
   const blocks = [...readme.matchAll(/```sh\n(curl[^]*?)```/g)].map(([, block]) => block ?? "");
   expect(blocks).not.toEqual([]);
@@ -64,8 +64,8 @@ async function runCurls(readme: string, url: string): Promise<string> {
   return (await run("bash", ["-euc", script])).stdout;
 }
 
-describe("projects made by init", () => {
-  it.each(names)("%s has its own name and ignore file", async (name) => {
+describe("projects created by init", () => {
+  it.each(names)("%s has its own name and .gitignore", async (name) => {
     const manifest = JSON.parse(await readFile(join(folder, name, "package.json"), "utf8")) as {
       name: string;
       dependencies: Record<string, string>;
@@ -82,18 +82,18 @@ describe("projects made by init", () => {
     const made = await read(join(folder, name, "package.json"));
     const { "graph-serve": _2, ...pinned } = { ...made.dependencies, ...made.devDependencies };
     expect(own.devDependencies).toMatchObject(pinned);
-    // What else is overridden belongs to clients that are tested here, which bring SDKs of their own.
+    // This repository's other overrides are for clients under test that depend on other versions of the SDK.
     const { "@langchain/langgraph-sdk": sdk, ...overrides } = made.overrides ?? {};
     expect(own.overrides).toMatchObject(overrides);
     const installed = await read(join(REPOSITORY, "node_modules/@langchain/langgraph-sdk/package.json"));
     expect(sdk).toBe(installed.version);
   });
 
-  it("typecheck without a fault", () => {
+  it("all projects typecheck", () => {
     expect(diagnosticsOf(names.map((name) => join(folder, name)))).toEqual([]);
   });
 
-  it.each(names)("%s answers as its README says", async (name) => {
+  it.each(names)("%s returns the results shown in its README", async (name) => {
     const project = join(folder, name);
     const { settings, baseDir } = await loadConfig({ cwd: project, env: {} });
     const { url } = await serve(await openService({ settings, cwd: baseDir }));

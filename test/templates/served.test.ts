@@ -1,4 +1,4 @@
-/** Each template, served with its own configuration and talked to with the official SDK. */
+/** Each template, served with its own configuration and called through the official SDK. */
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
@@ -30,8 +30,8 @@ const dataOf = (chunks: Chunk[], event: string) =>
   chunks.filter((chunk) => chunk.event === event).map(({ data }) => data);
 const say = (content: string) => ({ messages: [{ role: "user", content }] });
 
-describe("chat, served", () => {
-  it("streams words and reports usage", async () => {
+describe("served chat template", () => {
+  it("words are streamed and usage is reported", async () => {
     const client = await serveTemplate("chat");
     const { thread_id } = await client.threads.create();
     const chunks = await drain(
@@ -45,7 +45,7 @@ describe("chat, served", () => {
     });
   });
 
-  it("remembers the thread between runs", async () => {
+  it("the thread is remembered between runs", async () => {
     const client = await serveTemplate("chat");
     const { thread_id } = await client.threads.create();
     await client.runs.create(thread_id, "agent", { input: say("my name is Ada") });
@@ -56,8 +56,8 @@ describe("chat, served", () => {
   });
 });
 
-describe("agent-tools, served", () => {
-  it("streams tool progress and the answer", async () => {
+describe("served agent-tools template", () => {
+  it("tool progress and the answer are streamed", async () => {
     const client = await serveTemplate("agent-tools");
     const { thread_id } = await client.threads.create();
     const chunks = await drain(
@@ -73,10 +73,10 @@ describe("agent-tools, served", () => {
   });
 });
 
-describe("hitl, served", () => {
+describe("served hitl template", () => {
   const payment = { payee: "Ada", amount: 5 };
 
-  it("asks, waits, and pays on resume", async () => {
+  it("a payment interrupts and completes on resume", async () => {
     const client = await serveTemplate("hitl");
     const { thread_id } = await client.threads.create();
     await client.runs.create(thread_id, "agent", { input: payment });
@@ -92,7 +92,7 @@ describe("hitl, served", () => {
     });
   });
 
-  it("never shows its private keys", async () => {
+  it("private keys are never returned", async () => {
     const client = await serveTemplate("hitl");
     const { thread_id } = await client.threads.create();
     const modes = ["values", "updates", "debug", "tasks", "checkpoints"] as const;
@@ -115,8 +115,8 @@ describe("hitl, served", () => {
   });
 });
 
-describe("minimal, served", () => {
-  it("streams what each node finds", async () => {
+describe("served minimal template", () => {
+  it("the updates of each node are streamed", async () => {
     const client = await serveTemplate("minimal");
     const { thread_id } = await client.threads.create();
     const chunks = await drain(
@@ -129,8 +129,8 @@ describe("minimal, served", () => {
   });
 });
 
-describe.each(["chat", "agent-tools", "hitl", "minimal"])("%s, described", (name) => {
-  it("draws its graph and its schemas", async () => {
+describe.each(["chat", "agent-tools", "hitl", "minimal"])("served %s template", (name) => {
+  it("the graph and the schemas are returned", async () => {
     const client = await serveTemplate(name);
     const [assistant] = await client.assistants.search();
     const { assistant_id } = assistant ?? { assistant_id: "" };

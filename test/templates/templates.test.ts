@@ -1,4 +1,4 @@
-/** Each template's graph, run as it stands by LangGraph alone. */
+/** Each template's graph, run by LangGraph without a server. */
 import type { BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ beforeEach(() => {
   for (const graph of [chat, agent.graph, hitl, minimal]) graph.checkpointer = new MemorySaver();
 });
 
-/** The chunks of a stream's messages, and its custom events. */
+/** The message chunks and custom events of a stream. */
 async function drain(stream: AsyncIterable<unknown>): Promise<{ words: string[]; custom: unknown[] }> {
   const words: string[] = [];
   const custom: unknown[] = [];
@@ -26,20 +26,20 @@ async function drain(stream: AsyncIterable<unknown>): Promise<{ words: string[];
   return { words, custom };
 }
 
-describe("chat", () => {
-  it("answers with the user's words", async () => {
+describe("chat template", () => {
+  it("the answer quotes the user's words", async () => {
     const { messages } = await chat.invoke(say("good morning"), onThread("t"));
     expect(texts(messages).at(-1)).toContain('You said: "good morning"');
   });
 
-  it("remembers what was said before", async () => {
+  it("earlier messages are remembered", async () => {
     await chat.invoke(say("my name is Ada"), onThread("t"));
     const { messages } = await chat.invoke(say("who am I?"), onThread("t"));
     expect(messages).toHaveLength(4);
     expect(texts(messages).at(-1)).toContain('Before that you said: "my name is Ada"');
   });
 
-  it("streams its answer word by word", async () => {
+  it("the answer is streamed word by word", async () => {
     const stream = await chat.stream(say("hi"), { ...onThread("t"), streamMode: ["messages"] });
     const { words } = await drain(stream);
     expect(words.slice(0, 4)).toEqual(["Hello! ", "You ", "said: ", '"hi". ']);
@@ -56,28 +56,28 @@ describe("chat", () => {
     });
   });
 
-  it("gives the same answer every time", async () => {
+  it("the same message gets the same answer", async () => {
     const first = await chat.invoke(say("hi"), onThread("one"));
     const second = await chat.invoke(say("hi"), onThread("two"));
     expect(texts(first.messages)).toEqual(texts(second.messages));
   });
 });
 
-describe("agent-tools", () => {
-  it("calls each tool that is needed", async () => {
+describe("agent-tools template", () => {
+  it("every required tool is called", async () => {
     const question = 'what is 6 * 7, and count the words in "to be or not to be"';
     const { messages } = await agent.invoke(say(question), onThread("t"));
     expect(messages.map(({ type }) => type)).toEqual(["human", "ai", "tool", "tool", "ai"]);
     expect(texts(messages).at(-1)).toBe('Here you are: 6 * 7 = 42; "to be or not to be" has 6 words.');
   });
 
-  it("says what it can without tools", async () => {
+  it("a message without a task is answered without tools", async () => {
     const { messages } = await agent.invoke(say("hello"), onThread("t"));
     expect(messages.map(({ type }) => type)).toEqual(["human", "ai"]);
     expect(texts(messages).at(-1)).toContain("I can calculate");
   });
 
-  it("refuses to divide by zero", async () => {
+  it("division by zero is refused", async () => {
     const { messages } = await agent.invoke(say("1 / 0"), onThread("t"));
     expect(texts(messages).at(-1)).toBe("Here you are: 1 / 0 has no result.");
   });
@@ -90,10 +90,10 @@ describe("agent-tools", () => {
   });
 });
 
-describe("hitl", () => {
+describe("hitl template", () => {
   const payment = { payee: "Ada", amount: 5 };
 
-  it("stops and asks before it pays", async () => {
+  it("the graph interrupts before it pays", async () => {
     const result = await hitl.invoke(payment, onThread("t"));
     expect(result).toMatchObject({
       status: "waiting for approval",
@@ -104,20 +104,20 @@ describe("hitl", () => {
   it.each([
     [true, "paid 5 to Ada"],
     ["no", "refused by you"],
-  ])("the answer %j leads to: %s", async (answer, status) => {
+  ])("answer %j sets the status: %s", async (answer, status) => {
     await hitl.invoke(payment, onThread("t"));
     const result: unknown = await hitl.invoke(new Command({ resume: answer }), onThread("t"));
     expect(result).toEqual({ ...payment, status });
   });
 
-  it("refuses suspicious payments without asking", async () => {
+  it("suspicious payments are refused without a question", async () => {
     const result: unknown = await hitl.invoke({ payee: "Eve", amount: 20_000 }, onThread("t"));
     expect(result).toEqual({ payee: "Eve", amount: 20_000, status: "refused by the bank" });
   });
 });
 
-describe("minimal", () => {
-  it("fills in what the nodes find", async () => {
+describe("minimal template", () => {
+  it("the nodes fill in the state", async () => {
     expect(await minimal.invoke({ text: "to be or perhaps not" }, onThread("t"))).toEqual({
       text: "to be or perhaps not",
       words: ["to", "be", "or", "perhaps", "not"],

@@ -1,4 +1,4 @@
-/** Graphs with one fault each, and the case that catches it: by its name, its expectation, its place. */
+/** Graphs with one bug each. Their cases must fail with the name, the expectation and the position. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cli } from "../cli/harness.js";
@@ -74,21 +74,24 @@ const CAUGHT: [string, string, object][] = [
   ],
 ];
 
-describe("a broken graph is caught", () => {
-  it.each(CAUGHT)("%s", async (file, name, { message, ...failure }: { message?: RegExp }) => {
-    const { code, stdout } = await test(file, "--json");
-    expect(code).toBe(1);
-    const report = JSON.parse(stdout) as Report;
-    expect(report.cases).toHaveLength(1);
-    expect(report.cases[0]?.name).toBe(name);
-    expect(report.cases[0]?.failures[0]).toMatchObject({
-      ...failure,
-      message: expect.stringMatching(message ?? /./) as string,
-      file: join(cwd, `${file}.graph.yaml`),
-    });
-  });
+describe("broken graphs", () => {
+  it.each(CAUGHT)(
+    "%s fails its case with the expected position",
+    async (file, name, { message, ...failure }: { message?: RegExp }) => {
+      const { code, stdout } = await test(file, "--json");
+      expect(code).toBe(1);
+      const report = JSON.parse(stdout) as Report;
+      expect(report.cases).toHaveLength(1);
+      expect(report.cases[0]?.name).toBe(name);
+      expect(report.cases[0]?.failures[0]).toMatchObject({
+        ...failure,
+        message: expect.stringMatching(message ?? /./) as string,
+        file: join(cwd, `${file}.graph.yaml`),
+      });
+    },
+  );
 
-  it("changed, by the locked schemas", async () => {
+  it("a changed input schema fails the schema lock", async () => {
     const { code, stdout } = await test("changed", "--schema-lock", "changed.lock.json", "--ci");
     expect(code).toBe(1);
     expect(stdout).toContain(
@@ -96,7 +99,7 @@ describe("a broken graph is caught", () => {
     );
   });
 
-  it("the list shows expected, actual and line", async () => {
+  it("the list reporter shows expected, actual and line", async () => {
     const { stdout } = await test("spender");
     expect(stdout).toContain(
       "FAIL  spender.graph.yaml > is brief\n  tokens: 500 tokens, expected at most 200\n",
@@ -105,13 +108,13 @@ describe("a broken graph is caught", () => {
     expect(stdout).toContain("> 6 |       tokens: { max: 200 }");
   });
 
-  it("a graph that does not load exits 2", async () => {
+  it("a graph that fails to load exits with code 2", async () => {
     const { code, stdout } = await test("unloadable");
     expect(code).toBe(2);
-    expect(stdout).toContain('export "nobody" not found in ./graphs.ts');
+    expect(stdout).toContain('export "missing" not found in ./graphs.ts');
   });
 
-  it("over HTTP the verdicts are the same", async () => {
+  it("results over HTTP equal the results in-process", async () => {
     const failures = async (...flags: string[]) => {
       const { stdout } = await cli(["test", ".", "--json", "--timeout", "20", ...flags], { cwd });
       const { cases } = JSON.parse(stdout) as Report;

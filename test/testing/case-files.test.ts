@@ -17,7 +17,7 @@ const CASE = `cases:
     input: { messages: [{ role: user, content: hi }] }
 `;
 
-describe("faults of a case file", () => {
+describe("an invalid case file", () => {
   it.each([
     ["", "the case file is empty", /at {2}a\.graph\.yaml/],
     ["graph: agent\n", "the case file lacks cases", /a\.graph\.yaml:1/],
@@ -46,7 +46,7 @@ describe("faults of a case file", () => {
     [`${CASE}    steps: [{ input: {} }]\n`, "a case has steps or input, not both", /a\.graph\.yaml:3/],
     ["cases: [\n", "this is not YAML", /a\.graph\.yaml:2/],
     ["graph: agnt\ncases: [{ name: a }]\n", '"agnt" is neither a graph', /did you mean "agent"\?/],
-  ])("%j", async (text, message, place) => {
+  ])("%j exits with code 2 and reports the position", async (text, message, place) => {
     await project.put("a.graph.yaml", text);
     const { code, stdout, stderr } = await test();
     expect(code).toBe(2);
@@ -54,7 +54,7 @@ describe("faults of a case file", () => {
     expect(stdout + stderr).toMatch(place);
   });
 
-  it("a path that leads to none is a usage fault", async () => {
+  it("a path without case files is a usage error", async () => {
     await project.put("notes.yaml", "a: 1");
     for (const path of ["nowhere", "notes.yaml", "graph.ts"]) {
       const { code, stderr } = await test(path);
@@ -65,7 +65,7 @@ describe("faults of a case file", () => {
 });
 
 describe("case files", () => {
-  it("are found in folders, but not in packages", async () => {
+  it("are found in subfolders, but not in node_modules or hidden folders", async () => {
     await project.put("deep/er/one.graph.yaml", `graph: ../../graph.ts\n${CASE}`);
     await project.put("deep/node_modules/two.graph.yaml", CASE);
     await project.put(".hidden/three.graph.yaml", CASE);
@@ -75,7 +75,7 @@ describe("case files", () => {
     expect(stdout).toContain("1 passed");
   });
 
-  it("may be JSON or TypeScript", async () => {
+  it("can be JSON or TypeScript", async () => {
     const one = {
       name: "one",
       input: { messages: [{ role: "user", content: "hi" }] },
@@ -88,14 +88,14 @@ describe("case files", () => {
     );
     await project.put(
       "c.graph.ts",
-      `export default {\n  cases: [\n    {\n      name: "three",\n      input: { messages: "hi" },\n      expect: {\n        nodes: ["nobody"],\n      },\n    },\n  ],\n};\n`,
+      `export default {\n  cases: [\n    {\n      name: "three",\n      input: { messages: "hi" },\n      expect: {\n        nodes: ["missing"],\n      },\n    },\n  ],\n};\n`,
     );
     const { stdout } = await test();
     expect(stdout).toContain("ok    one");
     expect(stdout).toMatch(/c\.graph\.ts > three\n {2}nodes equals[^]*at {8}c\.graph\.ts:7/);
   });
 
-  it("have a published schema", async () => {
+  it("have a JSON schema that --print-schema prints", async () => {
     const { code, stdout } = await test("--print-schema");
     expect(code).toBe(0);
     const schema = JSON.parse(stdout) as { properties: object; title: string };

@@ -1,4 +1,4 @@
-/** docs/testing.md and the workflow: what they show is what works. */
+/** The examples in docs/testing.md and the CI workflow must work. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ interface Workflow {
   jobs: Record<string, { steps: { run?: string; uses?: string; with?: Record<string, unknown> }[] }>;
 }
 
-describe("the shown cases", () => {
+describe("documented case files", () => {
   it.each([
     ["first.graph.yaml", "chat"],
     ["steps.graph.yaml", "hitl"],
@@ -32,7 +32,7 @@ describe("the shown cases", () => {
   });
 });
 
-it("the shown case with a recording passes when it was recorded", async () => {
+it("the documented case with a recording passes after --record", async () => {
   await cli(["init", "made", "-t", "chat"], { cwd: project.dir });
   const cwd = join(project.dir, "made");
   await project.put(
@@ -44,13 +44,13 @@ it("the shown case with a recording passes when it was recorded", async () => {
   expect(await cli(["test", "recorded.graph.yaml", "--ci"], { cwd })).toMatchObject({ code: 0 });
 });
 
-describe("the workflow", () => {
-  it("is the same in the template and in the documents", async () => {
+describe("the CI workflow", () => {
+  it("is the same in the template and in docs/testing.md", async () => {
     const text = await read("templates/chat/github-workflow.yml");
     expect(blocks.find(({ kind }) => kind === "workflow")?.text).toBe(text);
   });
 
-  it("is placed by init, and its commands pass there", async () => {
+  it("is created by init, and its commands pass in the new project", async () => {
     await cli(["init", "made", "-t", "chat"], { cwd: project.dir });
     const cwd = join(project.dir, "made");
     const text = await readFile(join(cwd, ".github/workflows/graphs.yml"), "utf8");
@@ -74,7 +74,7 @@ describe("the workflow", () => {
     );
   });
 
-  it("runs on a Node that the package supports", async () => {
+  it("uses a Node version that the package supports", async () => {
     const { jobs } = parse(await read("templates/chat/github-workflow.yml")) as Workflow;
     const [node] = Object.values(jobs)
       .flatMap(({ steps }) => steps)
@@ -83,8 +83,8 @@ describe("the workflow", () => {
   });
 });
 
-describe("what is said of flags", () => {
-  it("names flags that exist, and every flag of test", async () => {
+describe("docs/testing.md", () => {
+  it("mentions only existing flags, and every flag of the test command", async () => {
     const text = await read("docs/testing.md");
     const { stdout: help } = await cli(["test", "--help"]);
     const { stdout: devHelp } = await cli(["dev", "--help"]);
@@ -97,7 +97,7 @@ describe("what is said of flags", () => {
     expect(ownFlags.filter((flag) => !general.test(flag) && !text.includes(flag))).toEqual([]);
   });
 
-  it("names the options of runCases", async () => {
+  it("lists all options of runCases", async () => {
     const source = await read("src/testing/run-cases.ts");
     const [, body = ""] = /interface RunCasesOptions \{([^]*?)\n\}/.exec(source) ?? [];
     const options = [...body.matchAll(/^ {2}(\w+)\?:/gm)].map(([, name = ""]) => name);

@@ -1,8 +1,8 @@
-/** Graphs broken in the middle and taken up again: safe ones come to the same end. */
+/** `--fault` interrupts a run and resumes it: crash-safe graphs reach the same result. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, createProject, type CliResult, type Project } from "../cli/harness.js";
 
-/** Keeps what it knows in the state, or in the memory of its process. */
+/** Keeps the outline in the state, or in a variable of the process. */
 const graph = (where: "state" | "process") => `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 const memory = {};
@@ -33,13 +33,16 @@ const test = (name: string, fault: string): Promise<CliResult> =>
   cli(["test", `${name}.graph.yaml`, "--fault", fault], { cwd: project.dir });
 
 describe("--fault", () => {
-  it.each(["kill-after=plan", "checkpoint-write", "disconnect"])("a safe graph stands %s", async (fault) => {
-    const { code, stdout } = await test("safe", fault);
-    expect({ code, stdout }).toMatchObject({ code: 0 });
-    expect(stdout).toContain(`broken at ${fault}, same end`);
-  });
+  it.each(["kill-after=plan", "checkpoint-write", "disconnect"])(
+    "a crash-safe graph survives %s",
+    async (fault) => {
+      const { code, stdout } = await test("safe", fault);
+      expect({ code, stdout }).toMatchObject({ code: 0 });
+      expect(stdout).toContain(`broken at ${fault}, same end`);
+    },
+  );
 
-  it("a graph that trusts its process is caught", async () => {
+  it("a graph that keeps data in its process fails", async () => {
     const { code, stdout } = await test("unsafe", "kill-after=plan");
     expect(code).toBe(1);
     expect(stdout).toContain(
@@ -50,13 +53,13 @@ describe("--fault", () => {
     );
   });
 
-  it("a place that no case reaches fails", async () => {
-    const { code, stdout } = await test("safe", "kill-after=nobody");
+  it("a fault that no case triggers fails the run", async () => {
+    const { code, stdout } = await test("safe", "kill-after=missing");
     expect(code).toBe(1);
-    expect(stdout).toContain("no case was broken at kill-after=nobody: none reached it");
+    expect(stdout).toContain("no case was broken at kill-after=missing: none reached it");
   });
 
-  it("an unknown fault is a usage fault", async () => {
+  it("an unknown fault is a usage error", async () => {
     const { code, stderr } = await test("safe", "earthquake");
     expect(code).toBe(2);
     expect(stderr).toContain("kill-after=NODE, checkpoint-write and disconnect");

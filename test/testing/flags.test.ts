@@ -1,4 +1,4 @@
-/** Which cases run, how often, how long, and what the command says and exits with. */
+/** Flags of `graph-serve test`: selection, retries, timeouts, reports and exit codes. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { startServer } from "../../src/http/server.js";
 import { openService } from "../../src/service.js";
 import { cli, createProject, failingGraph, startCli, type CliResult, type Project } from "../cli/harness.js";
 
-/** Fails as often as its input says, in all threads together; `stays` waits for its signal; a branch may be missed. */
+/** Fails `fails` times across all threads. `stays` waits for the abort signal. One branch is never taken. */
 const GRAPH = `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 let failed = 0;
@@ -57,35 +57,35 @@ async function statuses(...argv: string[]): Promise<string[]> {
   return cases.map(({ name, status }) => `${name} ${status}`);
 }
 
-describe("the selection", () => {
-  it("takes a text or a regular expression", async () => {
+describe("case selection", () => {
+  it("by -t accepts a substring or a regular expression", async () => {
     expect(await statuses("-t", "one")).toEqual(["one passed"]);
     expect(await statuses("-t", "/^T(wo|hree)$/i")).toEqual(["two failed", "three passed"]);
   });
 
-  it("shards have every case once", async () => {
+  it("by --shard assigns every case to exactly one shard", async () => {
     expect(await statuses("--shard", "1/3")).toEqual(["one passed", "four skipped"]);
     expect(await statuses("--shard", "2/3")).toEqual(["two failed"]);
     expect(await statuses("--shard", "3/3")).toEqual(["three passed"]);
   });
 
-  it("that is empty fails unless allowed", async () => {
-    expect(await test("-t", "nobody")).toMatchObject({ code: 2 });
-    expect((await test("-t", "nobody")).stderr).toContain('no case is named like "nobody"');
-    expect(await test("-t", "nobody", "--pass-with-no-tests")).toMatchObject({ code: 0 });
+  it("without a match exits with code 2 unless --pass-with-no-tests is set", async () => {
+    expect(await test("-t", "unknown")).toMatchObject({ code: 2 });
+    expect((await test("-t", "unknown")).stderr).toContain('no case is named like "unknown"');
+    expect(await test("-t", "unknown", "--pass-with-no-tests")).toMatchObject({ code: 0 });
   });
 
-  it("--bail leaves the rest out", async () => {
+  it("with --bail skips the cases after a failure", async () => {
     expect(await statuses("--bail")).toEqual(["one passed", "two failed", "three skipped", "four skipped"]);
   });
 
-  it("several at once give the same", async () => {
+  it("with --concurrency returns the same results", async () => {
     expect(await statuses("--concurrency", "3")).toEqual(await statuses());
   });
 });
 
-describe("attempts and time", () => {
-  it("--retries runs a case again", async () => {
+describe("retries and timeouts", () => {
+  it("--retries runs a failed case again", async () => {
     await project.put("a.graph.yaml", "graph: agent\ncases: [{ name: flaky, input: { fails: 2 } }]");
     expect((await test("--retries", "1")).code).toBe(1);
     const { code, stdout } = await test("--retries", "2", "--json");
@@ -96,7 +96,7 @@ describe("attempts and time", () => {
     });
   });
 
-  it("a case that hangs is ended and told of", async () => {
+  it("--timeout stops a case that hangs and reports its node", async () => {
     await project.put(
       "a.graph.yaml",
       "graph: agent\ncases: [{ name: hangs, input: { fails: 0, stays: true } }]",
@@ -108,7 +108,7 @@ describe("attempts and time", () => {
     }
   });
 
-  it.each(["SIGINT", "SIGTERM"])("%s prints what was done", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"])("%s prints the results so far", async (signal) => {
     await project.put(
       "a.graph.yaml",
       "graph: agent\ncases:\n  - { name: one, input: { fails: 0 } }\n  - { name: hangs, input: { fails: 0, stays: true } }\n  - { name: last, input: { fails: 0 } }",
@@ -127,7 +127,7 @@ describe("snapshots", () => {
   const SNAPSHOT = (fails: string) =>
     `graph: agent\ncases: [{ name: one, input: { fails: ${fails} }, expect: { snapshot: true } }]`;
 
-  it("are written once, compared, and updated", async () => {
+  it("are written once, compared, and updated with -u", async () => {
     await project.put("a.graph.yaml", SNAPSHOT("0"));
     expect(await test("--ci")).toMatchObject({ code: 1 });
     await expect(access(join(project.dir, "a.graph.yaml.snap"))).rejects.toThrow();
@@ -145,7 +145,7 @@ describe("snapshots", () => {
 });
 
 describe("coverage", () => {
-  it("names nodes and edges never reached", async () => {
+  it("reports nodes and edges that were never reached", async () => {
     const { code, stdout } = await test("-t", "one", "--coverage");
     expect(code).toBe(0);
     expect(stdout).toContain("nodes 1/2, conditional edges 1/2");
@@ -153,7 +153,7 @@ describe("coverage", () => {
     expect(stdout).toContain("never taken    work -> rare");
   });
 
-  it("fails below the least share", async () => {
+  it("fails below --min-node-coverage", async () => {
     expect((await test("-t", "one", "--min-node-coverage", "50")).code).toBe(0);
     const { code, stdout } = await test("-t", "one", "--min-node-coverage", "51");
     expect(code).toBe(1);
@@ -161,8 +161,8 @@ describe("coverage", () => {
   });
 });
 
-describe("locked schemas", () => {
-  it("are written, held, and accepted", async () => {
+describe("schema locks", () => {
+  it("are written once, compared, and updated with -u", async () => {
     const lock = ["-t", "one", "--schema-lock"];
     expect((await test(...lock, "--ci")).stdout).toContain("graph-schemas.lock.json has no schemas of");
     expect((await test(...lock)).stderr).toContain("wrote graph-schemas.lock.json");
@@ -180,7 +180,7 @@ describe("without a case file", () => {
     await rm(join(project.dir, "a.graph.yaml"));
   });
 
-  it("every graph loads, draws and runs once", async () => {
+  it("every graph is loaded, drawn and run once", async () => {
     await project.put("typed.ts", TYPED);
     await project.put("graph-server.config.json", { graphs: { typed: "./typed.ts", agent: "./graph.ts" } });
     const { code, stdout } = await test();
@@ -202,7 +202,7 @@ describe("without a case file", () => {
     expect(stdout).toContain("kaboom");
   });
 
-  it("a graph that does not load exits 2", async () => {
+  it("a graph that fails to load exits with code 2", async () => {
     await project.put("graph-server.config.json", { graphs: { lost: "./lost.ts", agent: "./graph.ts" } });
     const { code, stdout } = await test();
     expect(code).toBe(2);
@@ -210,7 +210,7 @@ describe("without a case file", () => {
     expect(stdout).toMatch(/agent\n {2}ok {4}load/);
   });
 
-  it("no graph at all is a usage fault", async () => {
+  it("a project without graphs is a usage error unless --pass-with-no-tests is set", async () => {
     await project.put("graph-server.config.json", {});
     expect(await test()).toMatchObject({ code: 2 });
     expect(await test("--pass-with-no-tests")).toMatchObject({ code: 0 });
@@ -225,8 +225,8 @@ export const graph = new StateGraph(z.object({ text: z.string(), size: z.number(
   .addEdge(START, "work").addEdge("work", END).compile();
 `;
 
-describe("on a deployed server", () => {
-  it("the verdicts are those of this process", async () => {
+describe("--url", () => {
+  it("returns the results of an in-process run", async () => {
     const service = await openService({ cwd: project.dir, graphs: { agent: "./graph.ts" } });
     const server = await startServer(service, { host: "127.0.0.1", port: 0 });
     try {
@@ -239,7 +239,7 @@ describe("on a deployed server", () => {
   });
 });
 
-describe("flags", () => {
+describe("the test command", () => {
   it.each([
     [["--server", "--url", "http://127.0.0.1:1"], "--server and --url exclude each other"],
     [["--record", "--url", "http://127.0.0.1:1"], "--record works in this process only"],
@@ -247,19 +247,19 @@ describe("flags", () => {
     [["--shard", "4/3"], "--shard must be i/n"],
     [["--timeout", "0"], "--timeout must be a whole number"],
     [["-u", "--ci"], "--update and --ci exclude each other"],
-  ])("%j is a usage fault", async (argv, message) => {
+  ])("rejects %j as a usage error", async (argv, message) => {
     const { code, stdout, stderr } = await test(...argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
   });
 
-  it("the command is also called smoke", async () => {
+  it("has the alias smoke", async () => {
     expect((await cli(["smoke", "-t", "one"], { cwd: project.dir })).code).toBe(0);
   });
 });
 
 describe("--watch", () => {
-  it("runs again when a graph or a case changes", async () => {
+  it("reruns the cases when a graph or a case file changes", async () => {
     const running = startCli(["test", "--watch", "-t", "one"], { cwd: project.dir });
     await running.stderr.until(/watching for changes/);
     let [out, err] = [running.stdout.text.length, running.stderr.text.length];

@@ -1,4 +1,4 @@
-/** `test --from-run`: what a thread went through as a case that passes at once. */
+/** `test --from-run` turns the run of a thread into a case that passes. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { openService, type Service } from "../../src/service.js";
 import { cli, createProject, failingGraph, startCli, type CliResult, type Project } from "../cli/harness.js";
 import { openAiAgent, startModelServer } from "./model-server.js";
 
-/** Asks twice in one node, keeps a secret and an id, hides a score, can be made to fail. */
+/** Interrupts twice in one node, has a secret and a random id, hides a score, and fails on request. */
 const GRAPH = `
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 const any = () => Annotation();
@@ -33,7 +33,7 @@ export const graph = new StateGraph({ stateSchema: State, output: Annotation.Roo
   .compile();
 `;
 
-/** Says that it has begun, and waits for its end. */
+/** Streams an event and waits for the abort signal. */
 const slowGraph = `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 export const graph = new StateGraph(Annotation.Root({ n: Annotation() }))
@@ -79,7 +79,7 @@ async function run(threadId: string, request: object, graph = "agent"): Promise<
   return answer.run_id;
 }
 
-/** The case that a run becomes, after it was shown to pass. */
+/** The case created from a run, after checking that it passes. */
 async function passing(runId: string, ...argv: string[]): Promise<CaseSource> {
   const made = await test("--from-run", runId, "--json", ...argv);
   expect(made).toMatchObject({ code: 0 });
@@ -91,7 +91,7 @@ async function passing(runId: string, ...argv: string[]): Promise<CaseSource> {
 }
 
 describe("--from-run", () => {
-  it("repeats the runs of the thread before it", async () => {
+  it("repeats the earlier runs of the thread as steps", async () => {
     const threadId = newId();
     await run(threadId, { input: { topic: "cats" } });
     await run(threadId, { command: { resume: "one" } });
@@ -101,7 +101,7 @@ describe("--from-run", () => {
       {
         input: { topic: "cats" },
         config,
-        // A later run asked at the same place: what was asked here is not kept.
+        // A later run interrupts at the same node, so the question of this one is no longer stored.
         expect: { status: "interrupted", nodes: ["draft", "ask"], interrupt: true },
       },
       {
@@ -127,7 +127,7 @@ describe("--from-run", () => {
     ]);
   });
 
-  it("expects the question that is open", async () => {
+  it("expects the open interrupt", async () => {
     const threadId = newId();
     await run(threadId, { input: { topic: "cats" } });
     const { steps = [] } = await passing(await run(threadId, { command: { resume: "one" } }));
@@ -136,14 +136,14 @@ describe("--from-run", () => {
     expect((await passing(first)).expect).toMatchObject({ interrupt: { equals: { match: "first?" } } });
   });
 
-  it("expects the failure of a run that failed", async () => {
+  it("expects the error of a failed run", async () => {
     expect(await passing(await run(newId(), { input: { n: 1 } }, "fail"))).toMatchObject({
       input: { n: 1 },
       expect: { status: "error", nodes: ["burst"], error: { contains: "kaboom" } },
     });
   });
 
-  it("goes back where the run went back", async () => {
+  it("repeats a run from an earlier checkpoint", async () => {
     const threadId = newId();
     await run(threadId, { input: { topic: "cats" }, interrupt_before: ["ask"] });
     const { checkpoint } = await service.state.get(threadId);
@@ -163,7 +163,7 @@ describe("--from-run", () => {
     ]);
   });
 
-  it("takes secrets out, and says where the run is from", async () => {
+  it("redacts secrets and records the source run in a comment", async () => {
     const runId = await run(newId(), { input: { topic: "sk-abcdefghijklmnopqrstuv" }, config: {} });
     await test("--from-run", runId, "--out", "cases/secret.graph.yaml");
     const text = await readFile(join(project.dir, "cases/secret.graph.yaml"), "utf8");
@@ -178,7 +178,7 @@ describe("--from-run", () => {
     );
   });
 
-  it("writes over no file", async () => {
+  it("does not overwrite an existing file", async () => {
     const runId = await run(newId(), { input: { topic: "cats" } });
     await project.put("mine.graph.yaml", "mine");
     const { code, stderr } = await test("--from-run", runId, "--out", "mine.graph.yaml");
@@ -187,7 +187,7 @@ describe("--from-run", () => {
     expect(await readFile(join(project.dir, "mine.graph.yaml"), "utf8")).toBe("mine");
   });
 
-  it("names the graph by its file where no configuration has it", async () => {
+  it("references the graph by its file if the config does not contain it", async () => {
     const runId = await run(newId(), { input: { topic: "cats" } });
     await project.put("graph-server.config.json", {
       graphs: {},
@@ -206,7 +206,7 @@ describe("--from-run", () => {
     expect(await test("cases")).toMatchObject({ code: 0 });
   });
 
-  it("refuses what no case can repeat", async () => {
+  it("rejects a thread with a manual state update", async () => {
     const threadId = newId();
     await run(threadId, { input: { topic: "cats" } });
     await service.state.update(threadId, { values: { topic: "dogs" } });
@@ -217,7 +217,7 @@ describe("--from-run", () => {
     expect(await test("--from-run", newId())).toMatchObject({ code: 4 });
   });
 
-  it("refuses a run that was cancelled", async () => {
+  it("rejects a cancelled run", async () => {
     const threadId = newId();
     await project.put("slow.ts", slowGraph);
     const slow = await openService({ cwd: project.dir, graphs: { slow: "./slow.ts" }, settings: STORAGE });
@@ -242,7 +242,7 @@ describe("--from-run", () => {
   it.each([
     [["--from-run", "x", "--watch"], "leave --watch out"],
     [["--transcripts", "x"], "--transcripts goes with --from-run"],
-  ])("%j is a usage fault", async (argv, message) => {
+  ])("rejects %j as a usage error", async (argv, message) => {
     const { code, stderr } = await test(...argv);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
@@ -250,7 +250,7 @@ describe("--from-run", () => {
 });
 
 describe("dev --record", () => {
-  it("keeps what a run asked, and the case answers from it", async () => {
+  it("records the model calls of a run, and the case replays them", async () => {
     const model = await startModelServer();
     const secret = "not-for-your-eyes-42";
     process.env.MODEL_URL = model.url;

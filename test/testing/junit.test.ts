@@ -1,4 +1,4 @@
-/** The JUnit report as other tools take it: by the schema of the format, and by a reader of its own. */
+/** The JUnit report validated against its schema and read by an independent parser. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, type TestSuites } from "junit2json";
@@ -9,7 +9,7 @@ import { cli, createProject, echoGraph, failingGraph, type Project } from "../cl
 const BROKEN = join(import.meta.dirname, "../fixtures/broken-graphs");
 const schema = await readFile(join(import.meta.dirname, "../fixtures/junit/junit.xsd"), "utf8");
 
-/** What the schema says against a document. */
+/** Schema violations of a document. */
 async function faults(xml: string): Promise<string[]> {
   const { errors } = await validateXML({
     xml: [{ fileName: "report.xml", contents: xml }],
@@ -42,12 +42,12 @@ afterEach(() => project.remove());
 const report = async (cwd: string, ...flags: string[]): Promise<string> =>
   (await cli(["test", "--reporter", "junit", ...flags], { cwd })).stdout;
 
-describe("the report is valid", () => {
-  it("of cases that pass, fail, are left out and cannot begin", async () => {
+describe("the JUnit report", () => {
+  it("is valid with cases that pass, fail, are skipped or fail to load", async () => {
     expect(await faults(await report(project.dir))).toEqual([]);
   });
 
-  it("of faults beside the cases", async () => {
+  it("is valid with errors outside of cases", async () => {
     const xml = await report(
       project.dir,
       "-t",
@@ -61,13 +61,13 @@ describe("the report is valid", () => {
     expect(await faults(xml)).toEqual([]);
   });
 
-  it("of every broken graph", async () => {
+  it("is valid for every broken graph", async () => {
     const xml = await report(BROKEN, "--timeout", "20");
     expect(await faults(xml)).toEqual([]);
     expect(xml.match(/<failure /g)?.length).toBeGreaterThanOrEqual(6);
   });
 
-  it("of graphs without case files, and of nothing at all", async () => {
+  it("is valid for graphs without case files, and without any cases", async () => {
     const bare = await createProject({
       "graph.ts": echoGraph(),
       "fail.ts": failingGraph,
@@ -77,10 +77,10 @@ describe("the report is valid", () => {
     await bare.remove();
     expect(smoke).toContain('<testsuite name="fail"');
     expect(await faults(smoke)).toEqual([]);
-    expect(await faults(await report(project.dir, "-t", "nobody", "--pass-with-no-tests"))).toEqual([]);
+    expect(await faults(await report(project.dir, "-t", "unknown", "--pass-with-no-tests"))).toEqual([]);
   });
 
-  it("and the schema would refuse one that is not", async () => {
+  it("is rejected by the schema when it is modified", async () => {
     const xml = await report(project.dir);
     expect(await faults(xml.replace(/ classname="[^"]*"/, ""))).toEqual([
       expect.stringMatching(/attribute 'classname' is required/),
@@ -89,8 +89,8 @@ describe("the report is valid", () => {
   });
 });
 
-describe("another reader", () => {
-  it("finds every case with what became of it", async () => {
+describe("an independent JUnit parser", () => {
+  it("reads every case with its result", async () => {
     const suites = (await parse(await report(project.dir))) as TestSuites;
     expect(suites).toMatchObject({ tests: 4, failures: 1, errors: 1 });
     const [first, second] = suites.testsuite ?? [];

@@ -3,7 +3,7 @@ import { mismatches } from "../../src/testing/matcher.js";
 
 const MESSAGE = { type: "ai", content: "hello there", id: "1" };
 
-describe("verbs", () => {
+describe("matchers", () => {
   it.each([
     [1, 1, 2],
     [{ equals: { a: [1] } }, { a: [1] }, { a: [1, 2] }],
@@ -25,12 +25,12 @@ describe("verbs", () => {
     [{ gt: 3 }, 4, 3],
     [{ gt: 1, lt: 3 }, 2, 4],
     [{ lt: 3 }, 2, "2"],
-  ])("%j takes %j and not %j", async (matcher, good, bad) => {
+  ])("%j accepts %j and rejects %j", async (matcher, good, bad) => {
     expect(await mismatches(matcher, good)).toEqual([]);
     expect(await mismatches(matcher, bad)).not.toEqual([]);
   });
 
-  it("a mismatch tells verb, expected and actual", async () => {
+  it("a mismatch contains verb, expected and actual", async () => {
     expect(await mismatches({ contains: "x", length: 2 }, "ab")).toEqual([
       { verb: "contains", message: "does not contain it", expected: "x", actual: "ab" },
     ]);

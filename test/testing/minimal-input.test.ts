@@ -3,7 +3,7 @@ import { minimalInput } from "../../src/testing/smoke.js";
 
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 
-describe("the smallest input", () => {
+describe("minimalInput", () => {
   it.each([
     [object({ a: { type: "string" } }), { a: "hello" }],
     [object({ a: { type: "string" }, b: { type: "number" } }, { required: ["b"] }), { b: 1 }],
@@ -29,7 +29,7 @@ describe("the smallest input", () => {
       { messages: [{ role: "user", content: "hello" }] },
     ],
     [object({ messages: {} }), { messages: [{ role: "user", content: "hello" }] }],
-  ])("%j", (schema, input) => {
+  ])("derives from %j a valid input", (schema, input) => {
     expect(minimalInput(schema)).toEqual({ input });
   });
 
@@ -38,7 +38,7 @@ describe("the smallest input", () => {
     [object({ topic: {} }, { "x-source": "channels" }), "the type of input.topic is not known at run time"],
     [object({ a: { type: "string", pattern: "^x{9}$" } }), 'input.a must fit the pattern "^x{9}$"'],
     [object({ a: { $ref: "#" } }), "nests without an end"],
-  ])("none for %j", (schema, why) => {
+  ])("returns a reason instead of an input for %j", (schema, why) => {
     expect(minimalInput(schema)).toEqual({ why: expect.stringContaining(why) as string });
   });
 });

@@ -1,4 +1,4 @@
-/** A model server on loopback: the chat completions of the OpenAI wire, streamed and whole. */
+/** A fake model server on loopback that speaks OpenAI chat completions, streamed and whole. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -17,7 +17,7 @@ export interface ModelServer {
 
 const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
 
-/** Says what it heard last, in words; asked about the weather it calls the tool, and tells what the tool said. */
+/** Echoes the last message. Asked about the weather, it calls the tool and repeats the tool result. */
 export async function startModelServer(): Promise<ModelServer> {
   const requests: Asked[] = [];
   const server = createServer((request, response) => {
@@ -70,7 +70,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, reques
   response.end("data: [DONE]\n\n");
 }
 
-/** A graph that asks the server at MODEL_URL, streams, and calls a tool that reaches the server too. */
+/** A graph that calls the server at MODEL_URL with streaming and has a tool that calls the server too. */
 export const httpGraph = `
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
@@ -151,7 +151,7 @@ const weather = tool(async ({ city }, runtime) => {
 }, { name: "weather", description: "The weather.", schema: z.object({ city: z.string() }) });
 `;
 
-/** The model of @langchain/openai at MODEL_URL, in a graph of nodes and edges; it keeps the chunks that it gets. */
+/** A graph around the @langchain/openai model at MODEL_URL. It stores the chunks of the answer. */
 export const openAiGraph = `${openAi}
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
@@ -179,7 +179,7 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
-/** The same model and tool in the agent of langchain. */
+/** The same model and tool in a langchain agent. */
 export const openAiAgent = `${openAi}
 import { createAgent } from "langchain";
 export const graph = createAgent({ model, tools: [weather], systemPrompt: "Be brief." });

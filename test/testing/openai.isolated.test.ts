@@ -1,4 +1,4 @@
-/** Recordings of the model of @langchain/openai, made against a server on loopback and played when it is gone. */
+/** Recordings of the @langchain/openai model against a server on loopback, replayed without the server. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -58,7 +58,7 @@ interface Report {
   cases: { name: string; status: string; tokens: number; failures: object[] }[];
 }
 
-/** Every event that a client of the weather case gets, without ids and times. */
+/** All events of the weather case that a client receives, without ids and times. */
 async function events(graph: string, mode: RecordingMode, modes: StreamMode[]): Promise<unknown[]> {
   const file = await readCaseFile(join(project.dir, `${graph}.graph.yaml`));
   const service = await openService({ cwd: project.dir, graphs: { agent: `./${graph}.ts:graph` } });
@@ -84,8 +84,8 @@ async function events(graph: string, mode: RecordingMode, modes: StreamMode[]): 
   }
 }
 
-describe.each(["graph", "agent"])("the model in the %s", (graph) => {
-  it("recorded, answers ten runs the same without the server", async () => {
+describe.each(["graph", "agent"])("the recorded @langchain/openai model in the %s", (graph) => {
+  it("replays ten runs identically without the server", async () => {
     expect(await test("--record", `${graph}.graph.yaml`)).toMatchObject({ code: 0 });
     const [recording, snapshots, asked] = [
       await read(`fixtures/${graph}.jsonl`),
@@ -101,7 +101,7 @@ describe.each(["graph", "agent"])("the model in the %s", (graph) => {
       expect((JSON.parse(stdout) as Report).cases.map(({ tokens }) => tokens)).toEqual([10, 20]);
     }
     expect(await read(`${graph}.graph.yaml.snap`)).toBe(snapshots);
-    // What the updated snapshots would be, to the byte.
+    // The snapshots that -u would write must not change.
     expect(await test(`${graph}.graph.yaml`, "-u")).toMatchObject({ code: 0 });
     expect(await read(`${graph}.graph.yaml.snap`)).toBe(snapshots);
     expect(await read(`fixtures/${graph}.jsonl`)).toBe(recording);
@@ -109,14 +109,14 @@ describe.each(["graph", "agent"])("the model in the %s", (graph) => {
     expect(recording).not.toContain(SECRET);
   }, 120_000);
 
-  it("streams to clients what it streamed when it was recorded", async () => {
+  it("streams the same events as when it was recorded", async () => {
     const recorded = await events(graph, "record", MODES);
     await server.close();
     expect(recorded.length).toBeGreaterThan(20);
     expect(await events(graph, "strict", MODES)).toEqual(recorded);
   }, 60_000);
 
-  it("asked something else, says what and where", async () => {
+  it("reports the position of a call that differs from the recording", async () => {
     expect(await test("--record", `${graph}.graph.yaml`)).toMatchObject({ code: 0 });
     await server.close();
     await project.put(`${graph}.graph.yaml`, CASES(graph, "is the weather fine"));
@@ -135,8 +135,8 @@ describe.each(["graph", "agent"])("the model in the %s", (graph) => {
   }, 60_000);
 });
 
-// The agent of langchain has an output schema, which events cannot be filtered by.
-it("the model calls back in a replay as it did when it was recorded", async () => {
+// The langchain agent has an output schema, which stream mode events does not support.
+it("a replay invokes the same callbacks as the recorded run", async () => {
   const recorded = await events("graph", "record", ["events"]);
   await server.close();
   expect(recorded.length).toBeGreaterThan(20);

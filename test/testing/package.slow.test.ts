@@ -1,4 +1,4 @@
-/** `graph-serve/testing` as an installed package gives it to test runners, each in a process of its own. */
+/** `graph-serve/testing` from an installed package, in each test runner as a separate process. */
 import { execFile } from "node:child_process";
 import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ beforeAll(async () => {
     "bad/bad.graph.yaml": FAILING.replace("./graph", "../graph"),
     "cases/graph.ts": echoGraph(),
   });
-  // A project has the package among its own; the other packages are those of this checkout.
+  // The project has only this package installed; other packages resolve to this checkout.
   await rm(join(project.dir, "node_modules"));
   await project.put("node_modules/.keep", "");
   for (const name of ["@langchain", "vitest", "zod"])
@@ -50,7 +50,7 @@ interface Finished {
   output: string;
 }
 
-/** Run node in the project; its failure is a result too. */
+/** Runs node in the project. A failure is returned, not thrown. */
 async function node(...args: string[]): Promise<Finished> {
   const own = Object.entries(process.env).filter(([name]) => !/^(CI|NODE_|VITEST)/.test(name));
   const env = { ...Object.fromEntries(own), FORCE_COLOR: "0" };
@@ -69,14 +69,14 @@ const RUNNERS: [string, string, string, (file: string) => string[]][] = [
 ];
 
 describe.each(RUNNERS)("the documented test with %s", (_runner, name, file, argv) => {
-  it("passes with the cases that pass", async () => {
+  it("passes for passing cases", async () => {
     await project.put(file, example(name).replace("runCases()", 'runCases({ paths: ["cases"] })'));
     const { code, output } = await node(...argv(file));
     expect({ code, output }).toMatchObject({ code: 0 });
     expect(output).toMatch(/answers|1 passed/);
   }, 60_000);
 
-  it("fails with one that fails, and shows why", async () => {
+  it("fails for a failing case and prints the reason", async () => {
     await project.put(file, example(name));
     const { code, output } = await node(...argv(file));
     expect(code).not.toBe(0);

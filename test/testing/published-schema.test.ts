@@ -1,4 +1,7 @@
-/** The JSON schema of case files as the package ships it. `npx vitest run test/testing/published-schema.test.ts -u` renews it. */
+/**
+ * The published JSON schema of case files. Update it with `npx vitest run
+ * test/testing/published-schema.test.ts -u`.
+ */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -12,12 +15,12 @@ import { ROOT } from "../helpers/markdown.js";
 const FILE = join(ROOT, "case-file.schema.json");
 
 describe("the schema file", () => {
-  it("says what the program says", async () => {
+  it("equals the schema in the code", async () => {
     const options = { ...(await resolveConfig(FILE)), filepath: FILE };
     await expect(await format(JSON.stringify(publishedSchema()), options)).toMatchFileSnapshot(FILE);
   });
 
-  it("is a part of the package", () => {
+  it("is included in the package", () => {
     const require = createRequire(join(ROOT, "src/index.ts"));
     expect(require.resolve("graph-serve/case-file.schema.json")).toBe(FILE);
     const { files } = require("graph-serve/package.json") as { files: string[] };
@@ -25,10 +28,10 @@ describe("the schema file", () => {
   });
 });
 
-describe("an editor that reads it", () => {
+describe("an editor that uses the schema", () => {
   let problems: (text: string) => string[];
   beforeAll(async () => {
-    // As language servers do: strictly by the draft that the schema names, unknown keywords refused.
+    // Validates as language servers do: strictly by the declared draft, rejecting unknown keywords.
     const schema = JSON.parse(await readFile(FILE, "utf8")) as object;
     const validate = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true }).compile(schema);
     problems = (text) => {
@@ -38,7 +41,7 @@ describe("an editor that reads it", () => {
   });
 
   it.each(["chat", "agent-tools", "hitl", "minimal"])(
-    "accepts the cases of %s, which name it",
+    "accepts the case files of %s, which reference the schema",
     async (name) => {
       const text = await readFile(join(ROOT, "templates", name, "agent.graph.yaml"), "utf8");
       expect(text).toMatch(
@@ -52,7 +55,7 @@ describe("an editor that reads it", () => {
     ["cases: [{ nam: one }]", "/cases/0 must NOT have additional properties"],
     ["cases: [{ name: one, expect: { status: good } }]", "/cases/0/expect/status must be equal to"],
     ["graph: agent", "must have required property 'cases'"],
-  ])("marks %j", (text, problem) => {
+  ])("reports %j", (text, problem) => {
     expect(problems(text).join("\n")).toContain(problem);
   });
 });

@@ -1,4 +1,4 @@
-/** Record against a model server, replay when it is gone. */
+/** Records against a model server and replays without it. */
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -50,7 +50,7 @@ interface Report {
 }
 
 describe("a recording", () => {
-  it("answers ten runs the same without the server", async () => {
+  it("replays ten runs identically without the server", async () => {
     const recorded = await test("--record");
     expect(recorded).toMatchObject({ code: 0 });
     expect(recorded.stderr).toContain("wrote fixtures/model.jsonl");
@@ -65,7 +65,7 @@ describe("a recording", () => {
     expect(server.requests).toHaveLength(asked);
   });
 
-  it("is of a model, too, whose package has a copy of @langchain/core of its own", async () => {
+  it("works for a model whose package bundles its own copy of @langchain/core", async () => {
     const core = join(process.cwd(), "node_modules/@langchain/core");
     await cp(core, join(project.dir, "provider/node_modules/@langchain/core"), {
       recursive: true,
@@ -81,7 +81,7 @@ describe("a recording", () => {
     expect(server.requests).toHaveLength(asked);
   });
 
-  it("keeps chunks, tool calls, usage and tool results", async () => {
+  it("stores chunks, tool calls, usage and tool results", async () => {
     await test("--record");
     const lines = (await read("fixtures/model.jsonl")).trimEnd().split("\n");
     const [head, ...entries] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -112,12 +112,12 @@ describe("a recording", () => {
     });
   });
 
-  it("is played to a model that outlives the suite which recorded it", async () => {
-    // An ES module is loaded once in a process, and its model with it.
+  it("replays to a model instance that outlives the suite that recorded it", async () => {
+    // An ES module and its model are loaded only once per process.
     await project.put("graph.mjs", httpGraph);
     await project.put("a.graph.yaml", cases("hello").replace("graph.ts", "graph.mjs"));
     const options = { cwd: project.dir, name: "says hello" };
-    // The server counts what it is asked.
+    // Replies of the server contain a request counter, so a live or recording run needs new snapshots.
     const policy = { live: "update", record: "update", replay: "check" } as const;
     const statuses = async (recordings: "record" | "replay" | "live") =>
       (await runCases({ ...options, recordings, snapshots: policy[recordings] })).cases.map(
@@ -131,12 +131,12 @@ describe("a recording", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("holds no secrets", async () => {
+  it("contains no secrets", async () => {
     await test("--record");
     expect(await read("fixtures/model.jsonl")).not.toContain(SECRET);
   });
 
-  it("names the first question that differs", async () => {
+  it("reports the first call that differs", async () => {
     await test("--record");
     await project.put("a.graph.yaml", cases("goodbye"));
     const { code, stdout } = await test("--json");
@@ -152,14 +152,14 @@ describe("a recording", () => {
     });
   });
 
-  it("that is missing says how to make it", async () => {
+  it("that is missing fails with a hint to use --record", async () => {
     const { code, stdout } = await test();
     expect(code).toBe(1);
     expect(stdout).toContain("there is no model.jsonl; make it with --record");
     expect(server.requests).toEqual([]);
   });
 
-  it("keeps the cases that were not recorded anew", async () => {
+  it("keeps the entries of cases that were not recorded again", async () => {
     await test("--record");
     await test("--record", "-t", "weather");
     const names = (await read("fixtures/model.jsonl")).trimEnd().split("\n").slice(1);
@@ -167,7 +167,7 @@ describe("a recording", () => {
     expect(names).toHaveLength(4);
   });
 
-  it("with calls that are not made any more fails", async () => {
+  it("with unused calls fails", async () => {
     await test("--record");
     const text = await read("fixtures/model.jsonl");
     await project.put("fixtures/model.jsonl", text + text.split("\n")[1] + "\n");
@@ -176,7 +176,7 @@ describe("a recording", () => {
     expect(stdout).toContain("1 recorded call was not made, the first of ChatWire, model.jsonl:6");
   });
 
-  it("that cannot be read names the line", async () => {
+  it("with invalid JSON reports the line", async () => {
     await test("--record");
     await project.put("fixtures/model.jsonl", `${await read("fixtures/model.jsonl")}{broken\n`);
     const { code, stderr } = await test();
@@ -191,7 +191,7 @@ describe("without a recording", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it("--replay refuses every call", async () => {
+  it("--replay rejects every call", async () => {
     await project.put("a.graph.yaml", cases("hello").replace(/mock: .*\n/, ""));
     const { code, stdout } = await test("--replay", "-t", "hello");
     expect(code).toBe(1);
@@ -199,7 +199,7 @@ describe("without a recording", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("after replay, models answer as always", async () => {
+  it("models are called normally after a replay", async () => {
     await test("--record");
     await test();
     const before = server.requests.length;

@@ -27,8 +27,8 @@ const report = async (reporter: string, ...flags: string[]): Promise<string> => 
   return stdout;
 };
 
-describe("junit", () => {
-  it("is read by an XML parser, its counts agree", async () => {
+describe("the junit reporter", () => {
+  it("writes well-formed XML with correct counts", async () => {
     const root = parseXml(await report("junit"));
     expect(root.tagName).toBe("testsuites");
     expect(root.getAttribute("tests")).toBe("3");
@@ -46,7 +46,7 @@ describe("junit", () => {
     expect(later?.querySelector("skipped")).not.toBeNull();
   });
 
-  it("has no character that XML has not", () => {
+  it("escapes all characters that XML does not allow", () => {
     const text = String.fromCharCode(...Array.from({ length: 0x10000 }, (_, code) => code));
     const parsed = parseXml(`<a b="${escapeXml(text)}">${escapeXml(text)}</a>`);
     expect(parsed.tagName).toBe("a");
@@ -54,15 +54,15 @@ describe("junit", () => {
     expect(parsed.textContent).toMatch(/\t\n.*\r.* !"#/s);
   });
 
-  it("--out writes the file, the list goes to stdout", async () => {
+  it("writes its file to --out and prints the list to stdout", async () => {
     const stdout = await report("junit", "--out", "reports/junit.xml");
     expect(stdout).toContain("1 passed, 1 failed, 1 skipped");
     expect(await readFile(join(project.dir, "reports/junit.xml"), "utf8")).toMatch(/^<\?xml version="1\.0"/);
   });
 });
 
-describe("github", () => {
-  it("has an annotation a failure, on one line", async () => {
+describe("the github reporter", () => {
+  it("writes one single-line annotation per failure", async () => {
     const [annotation = "", ...more] = (await report("github"))
       .split("\n")
       .filter((line) => line.startsWith("::"));
@@ -74,7 +74,7 @@ describe("github", () => {
   });
 });
 
-describe("tap", () => {
+describe("the tap reporter", () => {
   it("numbers every case and ends with the plan", async () => {
     const lines = (await report("tap")).trimEnd().split("\n");
     expect(lines[0]).toBe("TAP version 14");
@@ -88,12 +88,12 @@ describe("tap", () => {
   });
 });
 
-describe("dot and json", () => {
-  it("a character a case", async () => {
+describe("the dot, json and list reporters", () => {
+  it("dot prints one character per case", async () => {
     expect(await report("dot")).toMatch(/^\.F-\n/);
   });
 
-  it("one document", async () => {
+  it("json prints a single document", async () => {
     const { summary, cases } = JSON.parse(await report("json")) as { summary: object; cases: object[] };
     expect(summary).toMatchObject({ passed: 1, failed: 1, skipped: 1, stoppedBy: null });
     expect(cases[1]).toMatchObject({
@@ -102,7 +102,7 @@ describe("dot and json", () => {
     });
   });
 
-  it("the list shows no control character", async () => {
+  it("list prints no control characters", async () => {
     expect(await report("list")).not.toMatch(/[\u0007\u001b]/);
   });
 });

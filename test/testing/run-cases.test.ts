@@ -15,7 +15,7 @@ describe("runCases in a test runner", () => {
 });
 
 describe("runCases", () => {
-  it("gives each failure its place", async () => {
+  it("returns the location of each failure", async () => {
     const { cases: found } = await runCases({ cwd: BROKEN, paths: ["spender.graph.yaml"] });
     expect(found).toMatchObject([
       {
@@ -26,14 +26,14 @@ describe("runCases", () => {
     ]);
   });
 
-  it("takes names, and stops when it is told", async () => {
+  it("filters by name and stops on an abort signal", async () => {
     expect((await runCases({ cwd: HITL, name: "fraud" })).cases).toHaveLength(1);
     const stopped = await runCases({ cwd: HITL, signal: AbortSignal.abort("enough") });
     expect(stopped.stoppedBy).toBe("enough");
     expect(stopped.cases.every(({ status }) => status === "skipped")).toBe(true);
   });
 
-  it("throws for a fault of a case file", async () => {
+  it("rejects an invalid case file with a hint", async () => {
     const project = await createProject({ "a.graph.yaml": "cases: [{ nam: one }]" });
     await expect(runCases({ cwd: project.dir })).rejects.toMatchObject({
       code: "config_invalid",

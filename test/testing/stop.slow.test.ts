@@ -1,4 +1,4 @@
-/** `test` as its own process, stopped in the middle: it says what was done, and leaves no process behind. */
+/** Stopping the `test` process: it prints the results so far and leaves no process behind. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { createProject, type Project } from "../cli/harness.js";
 import { installPackage } from "../helpers/installed.js";
 
 const LONGEST = 30_000;
-/** Says where it runs; then waits for its signal, or for nothing at all. */
+/** Writes its pid, then waits for the abort signal (`politely`) or forever. */
 const GRAPH = `
 import { appendFileSync } from "node:fs";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
@@ -65,7 +65,7 @@ function start(...argv: string[]): Running {
   return { child, out: () => text, ended: once(child, "close") as Running["ended"] };
 }
 
-/** The processes that the hanging node has begun in, once there are some. */
+/** The pids that the hanging node has written, once there are any. */
 async function pids({ out, child }: Running): Promise<number[]> {
   const file = join(project.dir, "pids");
   const deadline = Date.now() + LONGEST;
@@ -94,13 +94,13 @@ async function untilGone(found: readonly number[]): Promise<void> {
   }
 }
 
-describe("a suite that is stopped", () => {
+describe("a stopped test run", () => {
   it.each([
     ["SIGINT", 130, "politely"],
     ["SIGTERM", 143, "politely"],
     ["SIGINT", 130, "never"],
   ] as const)(
-    "by %s exits with %i and tells what was done, a graph stopping %s",
+    "by %s exits with code %i and prints the results so far, with a graph that stops %s",
     async (signal, code, how) => {
       const running = start(`${how}.graph.yaml`);
       const found = await pids(running);
@@ -114,7 +114,7 @@ describe("a suite that is stopped", () => {
     60_000,
   );
 
-  it("takes the process along that --fault runs a graph in", async () => {
+  it("stops the child process that --fault started", async () => {
     const running = start(
       "child.graph.yaml",
       "-t",

@@ -1,4 +1,4 @@
-/** `test --url`: the verdicts of this process, from a server that is deployed; what it does not tell fails. */
+/** `test --url`: the same results from a deployed server. Expectations on data that the server omits fail. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -22,11 +22,11 @@ interface Report {
 const serve = async (graphs: Record<string, string>, cwd: string): Promise<RunningServer> =>
   startServer(await openService({ cwd, graphs }), { host: "127.0.0.1", port: 0 });
 
-/** The same failures without the places at which runs threw, which no deployed server tells. */
+/** The failures without the source positions of exceptions, which a deployed server does not send. */
 const withoutFaults = <T extends { failures: Found[] }>(cases: readonly T[]): T[] =>
   cases.map((one) => ({ ...one, failures: one.failures.map(({ fault: _, ...failure }) => failure) }));
 
-/** Every case with its verdict and what led to it. */
+/** All cases with their results. */
 async function verdicts(argv: string[], cwd: string) {
   const { stdout, stderr } = await cli(["test", "--json", "--timeout", "20", ...argv], { cwd });
   if (stdout === "") throw new Error(stderr);
@@ -40,7 +40,7 @@ async function verdicts(argv: string[], cwd: string) {
   }));
 }
 
-describe("the broken graphs on a server", () => {
+describe("test --url with broken graphs", () => {
   let project: Project;
   let server: RunningServer;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe("the broken graphs on a server", () => {
     await project.remove();
   });
 
-  it("are caught by the same words at the same places", async () => {
+  it("reports the same failures at the same positions as in-process", async () => {
     const config = ["-c", join(project.dir, "graph-server.config.json")];
     const here = await verdicts([".", ...config], BROKEN);
     const there = await verdicts([".", ...config, "--url", server.url], BROKEN);
@@ -62,17 +62,19 @@ describe("the broken graphs on a server", () => {
     const known = ({ name }: { name: string }) => name !== "loads";
     expect(there.filter(known)).toEqual(withoutFaults(here).filter(known));
     expect(here.flatMap(({ failures }) => failures.filter(({ fault }) => fault))).toHaveLength(1);
-    // What no key of the configuration leads to is refused, not run on whatever graph the server has.
+    // A graph file without a key in the config is rejected; it must not run on another graph of the server.
     expect(there.find(({ name }) => name === "loads")?.failures).toMatchObject([
       {
-        message: expect.stringContaining("no key of the configuration leads to ./graphs.ts:nobody") as string,
+        message: expect.stringContaining(
+          "no key of the configuration leads to ./graphs.ts:missing",
+        ) as string,
       },
     ]);
   }, 60_000);
 });
 
-describe.each(["chat", "agent-tools", "hitl", "minimal"])("the cases of %s on a server", (name) => {
-  it("pass as they do in this process", async () => {
+describe.each(["chat", "agent-tools", "hitl", "minimal"])("test --url with the cases of %s", (name) => {
+  it("passes as in-process", async () => {
     const cwd = join(TEMPLATES, name);
     const server = await serve({ agent: "./graph.ts:graph" }, cwd);
     try {
@@ -86,7 +88,7 @@ describe.each(["chat", "agent-tools", "hitl", "minimal"])("the cases of %s on a 
   }, 60_000);
 });
 
-describe("a server that tells less", () => {
+describe("test --url with a limited server", () => {
   let project: Project;
   let real: RunningServer;
   let front: Server;
@@ -96,7 +98,7 @@ describe("a server that tells less", () => {
       "graph.ts": echoGraph(),
       "graph-server.config.json": { graphs: { agent: "./graph.ts" } },
       "a.graph.yaml": `cases:
-  - name: asks what is not told
+  - name: expects omitted data
     input: { messages: [{ role: user, content: hi }] }
     expect: { tokens: { max: 200 }, nodes: [reply] }
 `,
@@ -106,7 +108,7 @@ cases: [{ name: has a recording, input: { messages: [{ role: user, content: hi }
     });
     await project.put("model.jsonl", `${JSON.stringify({ format: "graph-serve tape", version: 1 })}\n`);
     real = await serve({ agent: "./graph.ts" }, project.dir);
-    // Passes everything on, but the usage and the tasks.
+    // A proxy that removes usage and task events.
     front = createServer((request, response) => {
       void (async () => {
         const parts: Buffer[] = [];
@@ -134,7 +136,7 @@ cases: [{ name: has a recording, input: { messages: [{ role: user, content: hi }
     await project.remove();
   });
 
-  it("fails what cannot be seen there", async () => {
+  it("fails expectations on data that the server omits", async () => {
     const [one] = await verdicts(["a.graph.yaml", "--url", url], project.dir);
     expect(one?.failures).toMatchObject([
       { expectation: "tokens", message: "the server does not report the tokens of a run" },
@@ -142,7 +144,7 @@ cases: [{ name: has a recording, input: { messages: [{ role: user, content: hi }
     ]);
   });
 
-  it("says that recordings are not used", async () => {
+  it("warns that recordings are not used", async () => {
     const { stderr } = await cli(["test", "b.graph.yaml", "--url", real.url], { cwd: project.dir });
     expect(stderr).toContain("recorded answers are not used: the server calls its models itself");
   });

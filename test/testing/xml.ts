@@ -1,4 +1,4 @@
-/** XML as a browser's parser reads it, which refuses what is not well-formed. */
+/** Parses XML with the strict parser of jsdom, which rejects malformed documents. */
 import { createRequire } from "node:module";
 
 export interface XmlElement {
@@ -17,9 +17,9 @@ interface Jsdom {
   };
 }
 
-/** The root of a document. */
+/** Returns the root element of a document. */
 export function parseXml(text: string): XmlElement {
-  // The package brings no types.
+  // jsdom ships no types.
   const { JSDOM } = createRequire(import.meta.url)("jsdom") as Jsdom;
   const { DOMParser } = new JSDOM("").window;
   const { documentElement } = new DOMParser().parseFromString(text, "text/xml");

@@ -140,19 +140,22 @@ describe.each(NAMES)("%s", (name) => {
     }
   });
 
-  it.each([40, 80])("output fits %i columns and contains no control characters with NO_COLOR", async (columns) => {
-    const { succeeds, isData, bad } = entryOf(name);
-    const terminal = { isTTY: true, columns, env: { NO_COLOR: "1" } };
-    for (const argv of [...(succeeds ? [again(name, succeeds)] : []), bad]) {
-      const { code, stdout, stderr } = await call(name, argv, terminal);
-      // Progress lines on a terminal start with an erase sequence, with or without colours.
-      const notes = stderr.replaceAll("\r\u001b[K", "");
-      expect({ argv, control: CONTROL.exec(stdout + notes) }).toEqual({ argv, control: null });
-      if (argv === bad || isData !== undefined) continue;
-      expect(code).toBe(0);
-      expect(stdout.split("\n").filter((line) => line.length > columns)).toEqual([]);
-    }
-  });
+  it.each([40, 80])(
+    "output fits %i columns and contains no control characters with NO_COLOR",
+    async (columns) => {
+      const { succeeds, isData, bad } = entryOf(name);
+      const terminal = { isTTY: true, columns, env: { NO_COLOR: "1" } };
+      for (const argv of [...(succeeds ? [again(name, succeeds)] : []), bad]) {
+        const { code, stdout, stderr } = await call(name, argv, terminal);
+        // Progress lines on a terminal start with an erase sequence, with or without colours.
+        const notes = stderr.replaceAll("\r\u001b[K", "");
+        expect({ argv, control: CONTROL.exec(stdout + notes) }).toEqual({ argv, control: null });
+        if (argv === bad || isData !== undefined) continue;
+        expect(code).toBe(0);
+        expect(stdout.split("\n").filter((line) => line.length > columns)).toEqual([]);
+      }
+    },
+  );
 });
 
 it.each(["dev", "start"])("%s writes no control characters to a pipe", async (name) => {

@@ -15,7 +15,7 @@ const FORMS: [string, string[], CliOptions][] = [
   ["a narrow terminal", [], { isTTY: true, columns: 40, env: { NO_COLOR: "1" } }],
   ["a program", ["--json"], {}],
   ["a program that reads lines", ["--jsonl"], {}],
-  ["a terminal with --verbose", ["--verbose"], {}],
+  ["a pipe with --verbose", ["--verbose"], {}],
 ];
 
 /** Every command that shows thread data. */

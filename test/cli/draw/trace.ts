@@ -91,14 +91,13 @@ function follow(
     const char = at(toX, toY);
     if (char === "▼") {
       const target = boxes.find(({ left, right, top }) => top === toY + 1 && left < toX && toX < right);
-      if (!target) throw new Error(`an arrow at ${toX},${toY} points at nothing`);
+      if (!target) throw new Error(`an arrow at ${toX},${toY} points to no box`);
       targets.push(target.id);
     } else if ("│┊─╌".includes(char)) open.push([toX, toY, direction]);
     else {
       const sides = SIDES[char];
       const back = OPPOSITE[direction] ?? 0;
-      if (sides === undefined || !(sides & back))
-        throw new Error(`a line breaks off at ${toX},${toY}: ${char}`);
+      if (sides === undefined || !(sides & back)) throw new Error(`a line ends at ${toX},${toY}: ${char}`);
       for (const side of [UP, DOWN, LEFT, RIGHT])
         if (sides & side && side !== back) open.push([toX, toY, side]);
     }

@@ -28,8 +28,18 @@ describe("changes of the input schema", () => {
     ["a narrowed type", object({ q: nullable }), object({ q: text }), "breaking"],
     ["a widened type", object({ q: text }), object({ q: nullable }), "compatible"],
     ["a changed type", object({ q: text }), object({ q: number }), "breaking"],
-    ["an enum with fewer values", object({ q: { enum: ["a", "b"] } }), object({ q: { enum: ["a"] } }), "breaking"],
-    ["an enum with more values", object({ q: { enum: ["a"] } }), object({ q: { enum: ["a", "b"] } }), "compatible"],
+    [
+      "an enum with fewer values",
+      object({ q: { enum: ["a", "b"] } }),
+      object({ q: { enum: ["a"] } }),
+      "breaking",
+    ],
+    [
+      "an enum with more values",
+      object({ q: { enum: ["a"] } }),
+      object({ q: { enum: ["a", "b"] } }),
+      "compatible",
+    ],
     ["a tighter limit", object({ q: number }), object({ q: { ...number, minimum: 1 } }), "breaking"],
     ["a looser limit", object({ q: { ...text, maxLength: 5 } }), object({ q: text }), "compatible"],
     [

@@ -1,10 +1,10 @@
-/** What is asked of every source, and what of the answers is of no account. */
+/** The commands to compare on every source, and the normalization of their output. */
 import type { CliResult } from "../harness.js";
 import { KINDS, type EveryKind } from "./every-kind.js";
 
 const NOBODY = "0198c0de-0000-7000-8000-000000000000";
 
-/** Commands that only read, success, emptiness and refusals. */
+/** Commands that only read: successes, empty results and errors. */
 export function readings({ threads, run, fork, namespace }: EveryKind): string[][] {
   const { chat, asking, failed, team, fan, odd, vault, empty } = threads;
   const all = KINDS.map((kind) => threads[kind]).flatMap((id) => [
@@ -137,12 +137,12 @@ export function changes({ threads, fork }: EveryKind): string[][] {
   ];
 }
 
-/** Ids and times that the source made itself, numbered in the order in which they appear. */
+/** Numbers the ids and times created by the source in order of appearance. */
 export class Made {
   readonly #known: ReadonlySet<string>;
   readonly #numbers = new Map<string, number>();
 
-  /** `known` holds the ids and times that every source has. */
+  /** @param known Output that contains the ids and times common to all sources. */
   constructor(known: string) {
     this.#known = new Set(known.match(MADE) ?? []);
   }

@@ -1,9 +1,9 @@
-/** A project whose storage holds a thread of every kind that a storage can treat in a way of its own. */
+/** A project with a thread of every kind that storages may handle differently. */
 import { openService, type Service } from "../../../src/service.js";
 import { askingGraph, echoGraph, failingGraph, projectsWith, type Project } from "../harness.js";
 import { vaultGraph } from "../seeded.js";
 
-/** Asks inside of a subgraph, after a superstep in there; its last node calls the subgraph's model no more. */
+/** Interrupts inside a subgraph, after a superstep of the subgraph. */
 const teamGraph = `
 import { AIMessage } from "@langchain/core/messages";
 import { END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -26,7 +26,7 @@ export const graph = new StateGraph(MessagesAnnotation)
   .compile();
 `;
 
-/** Three calls of one node at once, each with a payload of its own: two end, the third asks. */
+/** Three parallel calls of one node, each with its own payload: two finish, the third interrupts. */
 const fanGraph = `
 import { Annotation, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
 
@@ -49,7 +49,7 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
-/** Values that JSON has no word for, and keys that databases treat in ways of their own. */
+/** Values that JSON cannot represent, and keys that databases treat specially. */
 const oddGraph = `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 
@@ -83,10 +83,10 @@ export interface EveryKind {
   project: Project;
   /** Thread ids. */
   threads: Record<Kind, string>;
-  /** The first run of the chat, and the checkpoint that it ended with: a branch starts there. */
+  /** The first run of the chat, and its last checkpoint, at which a branch starts. */
   run: string;
   fork: string;
-  /** Namespace of the subgraph that waits in the team's thread. */
+  /** Namespace of the interrupted subgraph in the thread `team`. */
   namespace: string;
 }
 

@@ -1,4 +1,4 @@
-/** The same threads in every kind of place that commands read: the storages, and a server. */
+/** The same threads in every source that commands can read: each storage, and a server. */
 import { startServer, type RunningServer } from "../../../src/http/server.js";
 import { openService } from "../../../src/service.js";
 import { cli, type CliResult } from "../harness.js";
@@ -7,7 +7,7 @@ import { GRAPHS, KINDS, type EveryKind } from "./every-kind.js";
 
 export type Run = (...argv: string[]) => Promise<CliResult>;
 
-/** Writes a configuration for this storage into the project; gives the command line that reads it. */
+/** Writes a configuration for the storage, and returns a function that runs commands with it. */
 export async function offlineAt(
   { project }: EveryKind,
   name: string,
@@ -19,18 +19,18 @@ export async function offlineAt(
   return (...argv) => cli([...argv, "--config", `${name}.json`], { cwd: project.dir });
 }
 
-/** Exports every thread where it was made, and imports it there. */
+/** Exports every thread from the original storage and imports it with `run`. */
 export async function importEvery({ project, threads }: EveryKind, run: Run): Promise<void> {
   for (const kind of KINDS) {
     const out = ["--out", `file-of-${kind}.json`];
     const exported = await cli(["export", threads[kind], "--raw", "-q", ...out], { cwd: project.dir });
     if (exported.code !== 0) throw new Error(exported.stderr);
     const { code, stderr } = await run("import", `file-of-${kind}.json`);
-    if (code !== 0) throw new Error(`import of ${kind}: ${stderr}`);
+    if (code !== 0) throw new Error(`import of ${kind} failed: ${stderr}`);
   }
 }
 
-/** A server of the project on this database. */
+/** Starts a server of the project on this database. */
 export async function serveAt({ project }: EveryKind, checkpointer_uri: string): Promise<RunningServer> {
   const settings = { checkpointer_scheme: "sqlite", checkpointer_uri } as const;
   const service = await openService({ cwd: project.dir, graphs: GRAPHS, settings });

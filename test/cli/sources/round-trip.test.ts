@@ -1,4 +1,4 @@
-/** A thread that leaves a storage as a file is the same thread wherever it is stored again, and goes on there. */
+/** An exported thread is unchanged after an import into another storage, and can be resumed there. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,13 +29,13 @@ async function imported(kind: Kind, ...argv: string[]): Promise<{ before: string
   return { before, id: stdout.trim() };
 }
 
-describe("export, import, export", () => {
-  it.each(KINDS)("gives the same file of the %s thread", async (kind) => {
+describe("export, import and export again", () => {
+  it.each(KINDS)("the %s thread exports to the same file", async (kind) => {
     const { before, id } = await imported(kind, ...at("./copy.db"));
     expect(await exported(id, ...at("./copy.db"))).toBe(before);
   });
 
-  it.each(KINDS)("gives the same %s thread under another id", async (kind) => {
+  it.each(KINDS)("the %s thread exports to the same file under a new id", async (kind) => {
     const { before, id } = await imported(kind, "--as", "new", ...at("./other-ids.db"));
     const again = await exported(id, ...at("./other-ids.db"));
     const [old, now] = [before, again].map((text) => JSON.parse(text) as ThreadFile);
@@ -46,7 +46,7 @@ describe("export, import, export", () => {
     expect(renamed?.replaceAll(id, every.threads[kind])).toBe(before);
   });
 
-  it("holds every namespace", async () => {
+  it("the file contains every namespace", async () => {
     const { subgraphs, checkpoints = [] } = JSON.parse(await exported(every.threads.team)) as ThreadFile;
     const { namespace } = every;
     expect(new Set(subgraphs.map(({ checkpoint }) => checkpoint?.checkpoint_ns))).toEqual(
@@ -56,12 +56,12 @@ describe("export, import, export", () => {
   });
 });
 
-describe("an imported thread goes on", () => {
+describe("an imported thread", () => {
   interface Values {
     messages?: { content: string }[];
     notes?: string[];
   }
-  /** Runs the command that import names, with this answer. */
+  /** Imports the thread, and runs the command that import suggests with this answer. */
   const goOn = async (kind: Kind, strip: (file: ThreadFile) => void, answer: string): Promise<Values> => {
     const file = JSON.parse(await exported(every.threads[kind])) as ThreadFile;
     strip(file);
@@ -78,20 +78,20 @@ describe("an imported thread goes on", () => {
   const asItIs = () => undefined;
   const asServersShowIt = (file: ThreadFile) => void delete file.checkpoints;
 
-  it("inside of its subgraph", async () => {
+  it("the thread resumes inside its subgraph", async () => {
     expect(said(await goOn("team", asItIs, "the red one"))).toEqual(SAID);
   });
 
-  it("with the payloads that were sent, and what was written already", async () => {
+  it("the thread resumes with the sent payloads and the earlier writes", async () => {
     const { notes } = await goOn("fan", asItIs, "later");
     expect(notes).toEqual(["a done", "b done", "c later"]);
   });
 
-  it("inside of its subgraph when a server gave the file", async () => {
+  it("a thread exported by a server resumes inside its subgraph", async () => {
     expect(said(await goOn("team", asServersShowIt, "the red one"))).toEqual(SAID);
   });
 
-  it("but not with payloads that no server shows, and says so", async () => {
+  it("a thread exported by a server lacks sent payloads, and import warns", async () => {
     const file = JSON.parse(await exported(every.threads.fan)) as ThreadFile;
     asServersShowIt(file);
     await every.project.put("pulled.json", file);
@@ -107,7 +107,7 @@ describe("redaction", () => {
     ["team", "messages[*].content", "to the expert"],
     ["fan", "*", "a done"],
     ["odd", "odd.alpha", '"x":2'],
-  ])("of the %s thread by %s leaves no trace", async (kind, path, text) => {
+  ])("redacting the %s thread with %s leaves no trace", async (kind, path, text) => {
     expect(await exported(every.threads[kind])).toContain(text);
     const redacted = await exported(every.threads[kind], "--redact", path);
     expect(redacted.replaceAll(/"said [^"]*"/g, "")).not.toContain(text);
@@ -115,14 +115,14 @@ describe("redaction", () => {
 });
 
 describe("the output filter", () => {
-  it("is kept by what is stored", async () => {
+  it("stored checkpoints are filtered", async () => {
     const { stdout } = await run("export", every.threads.vault);
     expect(stdout).toContain('"checkpoints"');
     expect(stdout).not.toMatch(/classified|secret/);
     expect(await exported(every.threads.vault)).toContain("classified");
   });
 
-  it("leaves out what is sent to nodes and is no state, and says so", async () => {
+  it("payloads sent to nodes are left out with a warning", async () => {
     const { code, stdout, stderr } = await run("export", every.threads.fan);
     expect(code).toBe(0);
     expect(stdout).not.toContain('"topic":');
@@ -130,7 +130,7 @@ describe("the output filter", () => {
     expect(await exported(every.threads.fan)).toContain('"topic":"c"');
   });
 
-  it("leaves what a graph needs to go on", async () => {
+  it("a filtered file can be imported", async () => {
     await run("export", every.threads.vault, "--out", "filtered.json");
     expect((await run("import", "filtered.json", ...at("./filtered.db"))).code).toBe(0);
     const { stdout } = await run("inspect", "state", every.threads.vault, "--raw", ...at("./filtered.db"));
@@ -171,7 +171,7 @@ describe("a hostile file", () => {
     ],
   ];
 
-  it.each(hostile)("with objects in its %s is refused whole", async (_, spoil) => {
+  it.each(hostile)("a file with objects in its %s is rejected completely", async (_, spoil) => {
     const file = JSON.parse(await exported(every.threads.odd)) as ThreadFile;
     spoil(file);
     await every.project.put("hostile.json", file);
@@ -181,7 +181,7 @@ describe("a hostile file", () => {
   });
 });
 
-it("a file is written, not a word of it to stdout", async () => {
+it("--out writes a file and prints nothing on stdout", async () => {
   const { stdout } = await run("export", every.threads.chat, "--out", "chat-out.json");
   expect(stdout).toBe("");
   expect(await readFile(join(every.project.dir, "chat-out.json"), "utf8")).toContain('"states"');

@@ -1,13 +1,13 @@
 /**
- * One set of threads in every place: each command answers with the same bytes, the same exit code, wherever it reads.
+ * The same threads in every source: each command prints the same bytes and exits with the same code everywhere.
  *
- * What cannot be the same, and is compared no further than this says:
- * - `export` from a server holds no "checkpoints": the interface shows states only. The rest of the file is the same.
- * - What a failed run threw, and where, is kept with it alone: no server tells it, no file of `export` holds it.
- * - `--raw`, `import`, `recover` and `doctor` are of the storage itself: there is no `--url` to compare with; `doctor`
- *   tells of this one storage by its nature.
- * - A thread that is imported lives on without its `ttl`: what was kept as evidence must not be swept.
- * - Ids and times that a command makes up differ; they are numbered before answers are compared.
+ * Known differences, excluded from the comparison:
+ * - `export` from a server has no "checkpoints", because the API returns only states. The rest of the file is the same.
+ * - Error details of a failed run are stored only with the run: neither the API nor files of `export` contain them.
+ * - `--raw`, `import`, `recover` and `doctor` work on the storage itself and have no `--url`; the output of `doctor`
+ *   depends on the storage.
+ * - An imported thread loses its `ttl`, because a thread kept as evidence must not expire.
+ * - Ids and times created by a command differ; they are numbered before the comparison.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningServer } from "../../../src/http/server.js";
@@ -19,11 +19,11 @@ import { changes, Made, readings } from "./answers.js";
 import { createEveryKind, KINDS, type EveryKind } from "./every-kind.js";
 import { importEvery, offlineAt, serveAt, type Run } from "./places.js";
 
-/** Some hundred commands, each of which loads its graphs. */
+/** Timeout in milliseconds for about a hundred commands, each of which loads its graphs. */
 const LONG = 240_000;
 
 let every: EveryKind;
-/** Where the threads were made. */
+/** Runs a command on the storage in which the threads were created. */
 let origin: Run;
 let known: string;
 const answers = new Map<string, CliResult>();
@@ -37,13 +37,13 @@ beforeAll(async () => {
 }, LONG);
 afterAll(() => every.project.remove());
 
-/** The same answer without what a run threw. */
+/** The result without the error details of a failed run. */
 const withoutFault = (result: CliResult): CliResult => ({
   ...result,
   stdout: result.stdout.replace(/,\n {2}"fault": \{[^]*?\n {2}\}/, ""),
 });
 
-/** Answers of a server are those of its storage, but for the checkpoints in files. */
+/** The result without the checkpoints in an exported file, which a server does not return. */
 const withoutCheckpoints = (argv: readonly string[], result: CliResult): CliResult =>
   argv[0] === "export" && result.code === 0
     ? { ...result, stdout: result.stdout.replace(/,\n"checkpoints": \[[^]*/, "}\n") }
@@ -57,21 +57,21 @@ async function expectSameReadings(run: Run, viaServer = false): Promise<void> {
   }
 }
 
-describe("where the threads were made", () => {
-  it("every answer is a document", () => {
+describe("the original storage", () => {
+  it("every command prints a JSON document", () => {
     for (const [command, { stdout, stderr }] of answers) {
       expect({ command, stderr }).toEqual({ command, stderr: "" });
       expect(() => JSON.parse(stdout) as unknown, command).not.toThrow();
     }
   });
 
-  it("all exit codes are met", () => {
+  it("the commands cover all exit codes", () => {
     expect(new Set([...answers.values()].map(({ code }) => code))).toEqual(new Set([0, 1, 2, 4]));
   });
 });
 
-describe("changed in one place", () => {
-  /** The answers where nothing but SQLite is in play. */
+describe("commands that change data", () => {
+  /** The results on SQLite, as the reference. */
   let changed: CliResult[];
   beforeAll(async () => {
     const run = await offlineAt(every, "changed", {
@@ -95,7 +95,7 @@ describe("changed in one place", () => {
       expect({ argv, ...found[place] }).toEqual({ argv, ...changed[place] });
   }
 
-  it("every change is answered", () => {
+  it("every command prints a result", () => {
     expect(changed.map(({ stderr }) => stderr).join("")).toBe("");
     expect(changed.filter(({ code }) => code === 0).length).toBeGreaterThan(15);
     expect(new Set(changed.map(({ code }) => code))).toEqual(new Set([0, 2, 4, 5]));
@@ -112,16 +112,18 @@ describe("changed in one place", () => {
     }, LONG);
     afterAll(() => server.close(0));
 
-    it("answers as the storage does", { timeout: LONG }, () => expectSameReadings(run, true));
+    it("read commands return the same as the storage", { timeout: LONG }, () =>
+      expectSameReadings(run, true),
+    );
 
-    it("exports the thread it was asked for", async () => {
+    it("export returns the requested thread", async () => {
       for (const kind of KINDS) {
         const { stdout } = await run("export", every.threads[kind]);
         expect((JSON.parse(stdout) as ThreadFile).thread.thread_id).toBe(every.threads[kind]);
       }
     });
 
-    it("changes as the storage does", { timeout: LONG }, () => expectSameChanges(run));
+    it("change commands return the same as the storage", { timeout: LONG }, () => expectSameChanges(run));
   });
 
   withPostgres("PostgreSQL", (postgres) => {
@@ -132,8 +134,8 @@ describe("changed in one place", () => {
       await importEvery(every, run);
     }, LONG);
 
-    it("answers as SQLite does", { timeout: LONG }, () => expectSameReadings(run));
-    it("changes as SQLite does", { timeout: LONG }, () => expectSameChanges(run));
+    it("read commands return the same as SQLite", { timeout: LONG }, () => expectSameReadings(run));
+    it("change commands return the same as SQLite", { timeout: LONG }, () => expectSameChanges(run));
   });
 
   withMongodb("MongoDB", (mongodb) => {
@@ -144,7 +146,7 @@ describe("changed in one place", () => {
       await importEvery(every, run);
     }, LONG);
 
-    it("answers as SQLite does", { timeout: LONG }, () => expectSameReadings(run));
-    it("changes as SQLite does", { timeout: LONG }, () => expectSameChanges(run));
+    it("read commands return the same as SQLite", { timeout: LONG }, () => expectSameReadings(run));
+    it("change commands return the same as SQLite", { timeout: LONG }, () => expectSameChanges(run));
   });
 });
